@@ -1,0 +1,16 @@
+//! Signing out.
+
+use crate::call::Call;
+use crate::gate::Member;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::sessions;
+
+/// `POST /auth/logout`: ends the session that the call came by.
+pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {
+    site.once(call, |tx| {
+        sessions::delete(tx, member.session())?;
+        Ok(reply::done(call.say("done.signed_out")))
+    })
+}

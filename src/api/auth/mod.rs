@@ -1,0 +1,5 @@
+//! The authentication group.
+
+pub mod login;
+pub mod logout;
+pub mod signup;

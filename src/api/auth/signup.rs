@@ -1,0 +1,188 @@
+//! Becoming a member.
+
+use crate::call::Call;
+use crate::domain::{email, password, questions, username};
+use crate::fields::{self, Fields, Judged, Unjudged};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{members, tunnels};
+use serde::Serialize;
+
+/// Nobody flies at this age, so the year was mistyped.
+const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
+
+#[derive(Serialize)]
+struct SignupReply {
+    status: bool,
+    message: String,
+    member_id: i64,
+    /// 1: the e-mail address waits for its confirmation.
+    #[serde(rename = "confirmationPending")]
+    confirmation_pending: i64,
+}
+
+#[derive(Serialize)]
+struct AvailabilityReply {
+    status: bool,
+    available: bool,
+    message: String,
+}
+
+/// The signup body, judged. `salt`, `success` and `message` are the client's echo and not read.
+struct Signup {
+    username: String,
+    password: String,
+    email: String,
+    real_name: String,
+    screen_name: Option<String>,
+    phone: Option<String>,
+    country: Option<String>,
+    country_code: Option<String>,
+    tunnel_id: Option<i64>,
+    dob: Option<i64>,
+    answers: Vec<(i64, String)>,
+}
+
+/// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
+pub fn create(site: &Site, call: &Call) -> Answer {
+    let signup = Signup::read(site, call)?;
+    // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
+    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.username)?))?;
+    if !free {
+        return Err(crate::failure::Failure::username_taken());
+    }
+    site.store.rest();
+    let password_hash = password::hash(&signup.password);
+    let answers: Vec<_> = signup
+        .answers
+        .iter()
+        .map(|(number, answer)| (*number, password::hash(&questions::normalise(answer))))
+        .collect();
+    site.once(call, |tx| {
+        let member_id = members::insert(tx, &signup.as_new(site.tunnel_id, &password_hash))?;
+        for (question, answer_hash) in &answers {
+            members::set_security_answer(tx, member_id, *question, answer_hash)?;
+        }
+        let message = call.say("done.signed_up");
+        Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
+    })
+}
+
+/// `POST /auth/signup/check-username`: whether a new member could have it.
+pub fn check_username(site: &Site, call: &Call) -> Answer {
+    let mut body = call.fields()?;
+    let wanted = body.required("username", fields::line(254));
+    let ok = body.finish()?;
+    let (available, message) = match username::parse(&wanted.get(&ok)) {
+        Err(text) => (false, call.language().say(&text)),
+        Ok(name) => match site.store.read(|tx| Ok(members::username_is_free(tx, &name)?))? {
+            true => (true, String::new()),
+            false => (false, call.say("username_taken")),
+        },
+    };
+    Ok(reply::ok(&AvailabilityReply { status: true, available, message }))
+}
+
+impl Signup {
+    fn read(site: &Site, call: &Call) -> Result<Signup, crate::failure::Failure> {
+        let mut body = call.fields()?;
+        let username = body.required("username", fields::as_line(username::parse));
+        let secret = body.required("password", fields::secret);
+        let email = body.required("email", fields::as_line(email::parse));
+        let real_name = body.required("real_name", fields::line(100));
+        let screen_name = body.optional("screen_name", fields::line(60));
+        let phone = body.optional("phone", fields::line(32));
+        let country = body.optional("country", fields::line(60));
+        let country_code = body.optional("country_code", fields::line(8));
+        let tunnel_id = body.optional("tunnel", fields::id);
+        let now = site.now();
+        let dob = body.optional("dob", |value| fields::moment(value).and_then(|dob| birth(dob, now)));
+        let terms = body.required("terms", |value| fields::flag(value).and_then(accepted));
+        let answers = read_answers(&mut body);
+        let ok = body.finish()?;
+        _ = terms.get(&ok);
+        let signup = Signup {
+            username: username.get(&ok),
+            password: secret.get(&ok),
+            email: email.get(&ok),
+            real_name: real_name.get(&ok),
+            screen_name: screen_name.get(&ok),
+            phone: phone.get(&ok),
+            country: country.get(&ok),
+            country_code: country_code.get(&ok),
+            tunnel_id: tunnel_id.get(&ok),
+            dob: dob.get(&ok),
+            answers: answers
+                .into_iter()
+                .filter_map(|(question, answer)| Some((question.get(&ok)?, answer.get(&ok)?)))
+                .collect(),
+        };
+        signup.check(site, &ok)?;
+        Ok(signup)
+    }
+
+    /// What only several fields together, or the file, can tell.
+    fn check(&self, site: &Site, _: &Judged) -> Result<(), crate::failure::Failure> {
+        let mut problems = Fields::new(Default::default());
+        if let Err(text) = password::check(&self.password, &self.username, &self.email) {
+            problems.refuse("password", text);
+        }
+        if let Some(tunnel_id) = self.tunnel_id
+            && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
+        {
+            problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
+        }
+        problems.finish().map(|_| ())
+    }
+
+    fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::New<'a> {
+        let text = |field: &'a Option<String>| field.as_deref().unwrap_or("");
+        members::New {
+            username: &self.username,
+            screen_name: self.screen_name.as_deref().unwrap_or(&self.username),
+            real_name: &self.real_name,
+            email: &self.email,
+            phone: text(&self.phone),
+            country: text(&self.country),
+            country_code: text(&self.country_code),
+            dob: self.dob,
+            tunnel_id: Some(self.tunnel_id.unwrap_or(tunnel_id)),
+            role: "",
+            password_hash: Some(password_hash),
+            accepted_terms: true,
+        }
+    }
+}
+
+type UnjudgedAnswer = (Unjudged<Option<i64>>, Unjudged<Option<String>>);
+
+/// `question_N` names a question of the catalogue, `answer_N` answers it; both or neither, and no question twice.
+fn read_answers(body: &mut Fields) -> Vec<UnjudgedAnswer> {
+    let mut asked = Vec::new();
+    let pairs = [("question_1", "answer_1"), ("question_2", "answer_2"), ("question_3", "answer_3")];
+    pairs
+        .map(|(question, answer)| {
+            for (one, other) in [(question, answer), (answer, question)] {
+                if body.has(one) && !body.has(other) {
+                    body.refuse(other, Text::new("field.missing"));
+                }
+            }
+            let number = body.optional(question, |value| {
+                let number = fields::whole_in(questions::NUMBERS)(value)?;
+                if asked.contains(&number) { Err(Text::new("field.question_twice")) } else { Ok(number) }
+            });
+            asked.extend(number.peek().copied().flatten());
+            (number, body.optional(answer, fields::line(200)))
+        })
+        .into()
+}
+
+fn accepted(terms: bool) -> Result<(), Text> {
+    if terms { Ok(()) } else { Err(Text::new("field.terms")) }
+}
+
+fn birth(dob: i64, now: i64) -> Result<i64, Text> {
+    if dob <= now && dob > now - AGE_SECONDS_MAX { Ok(dob) } else { Err(Text::new("field.dob")) }
+}

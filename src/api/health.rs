@@ -1,0 +1,27 @@
+//! What a service manager and a load balancer ask.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use http::StatusCode;
+
+/// `GET /healthz`: the process answers.
+pub fn alive(_: &Site, _: &Call) -> Answer {
+    Ok(reply::text(StatusCode::OK, "alive\n"))
+}
+
+/// `GET /readyz`: the file can be read and takes writes.
+pub fn ready(site: &Site, _: &Call) -> Answer {
+    if site.store.writer().is_stopped() {
+        return Err(Failure::store_stopped().because("a flush of the disk failed"));
+    }
+    site.store.read(|tx| Ok(crate::store::tunnels::find_site(tx)?))?;
+    let clock = if site.clock.is_suspect() {
+        "ready; the clock is behind what this file has seen: set it\n"
+    } else {
+        "ready\n"
+    };
+    Ok(reply::text(StatusCode::OK, clock))
+}

@@ -1,0 +1,148 @@
+//! Flight time.
+
+use super::read_member;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::{Bearer, Member};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::entries::{self, NewTime, TimeEntry};
+use crate::store::{Read, members, tunnels};
+use serde::Serialize;
+
+const COMMENT_CHARS_MAX: usize = 1000;
+/// A kiosk's clock may be this far ahead of ours.
+const AHEAD_SECONDS_MAX: i64 = 120;
+
+/// A row of the list, in the contract's types: `tunnel` and `time` (minutes) are strings.
+#[derive(Serialize)]
+struct TimeReply {
+    id: i64,
+    entry_id: i64,
+    member_id: i64,
+    status: String,
+    entry_date: i64,
+    tunnel: String,
+    tunnel_name: String,
+    comment: String,
+    time: String,
+    author_id: i64,
+    booking_id: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct WrittenReply {
+    status: bool,
+    message: String,
+    entry_id: i64,
+}
+
+impl From<TimeEntry> for TimeReply {
+    fn from(entry: TimeEntry) -> TimeReply {
+        TimeReply {
+            id: entry.entry_id,
+            entry_id: entry.entry_id,
+            member_id: entry.member_id,
+            status: entry.status,
+            entry_date: entry.entry_date,
+            tunnel: entry.tunnel_id.to_string(),
+            tunnel_name: entry.tunnel_name,
+            comment: entry.comment,
+            time: entry.minutes.to_string(),
+            author_id: entry.author_id,
+            booking_id: entry.booking_id,
+        }
+    }
+}
+
+/// `POST /account/logbook/time/`: the caller's flight time, in the logbook at once.
+pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let entry_date = body.required("entry_date", fields::moment);
+    let minutes = body.required("time", fields::flight_minutes);
+    let tunnel = body.optional("tunnel", fields::id);
+    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let ok = body.finish()?;
+    let time = NewTime {
+        entry_date: entry_date.get(&ok),
+        minutes: minutes.get(&ok),
+        tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
+        comment: comment.get(&ok).unwrap_or_default(),
+    };
+    site.once(call, |tx| {
+        check(tx, member.id(), &time, None, tx.now())?;
+        let entry_id = entries::insert_time(tx, member.id(), member.id(), None, &time)?;
+        Ok(reply::created(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
+    })
+}
+
+/// `PUT /account/logbook/time/{entry_id}`: what is given replaces what was. One's own entry; for the desk and the admins
+/// anybody's; by a booking token the one that the booking made.
+pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let mut body = call.fields()?;
+    let entry_date = body.optional("entry_date", fields::moment);
+    let minutes = body.optional("time", fields::flight_minutes);
+    let tunnel = body.optional("tunnel", fields::id);
+    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let named = ["entry_id", "id"].map(|field| body.optional(field, |value| same_entry(value, entry_id)));
+    let ok = body.finish()?;
+    _ = named.map(|unjudged| unjudged.get(&ok));
+    let (entry_date, minutes, tunnel_id, comment) =
+        (entry_date.get(&ok), minutes.get(&ok), tunnel.get(&ok), comment.get(&ok));
+    site.once(call, |tx| {
+        let known =
+            entries::find_time(tx, entry_id)?.filter(|entry| may_edit(bearer, entry)).ok_or_else(Failure::not_found)?;
+        let time = NewTime {
+            entry_date: entry_date.unwrap_or(known.entry_date),
+            minutes: minutes.unwrap_or(known.minutes),
+            tunnel_id: tunnel_id.unwrap_or(known.tunnel_id),
+            comment: comment.clone().unwrap_or(known.comment),
+        };
+        check(tx, known.member_id, &time, Some(known.entry_date), tx.now())?;
+        entries::update_time(tx, entry_id, &time)?;
+        Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
+    })
+}
+
+/// `GET /account/logbook/time/{member_id}`: latest flight first.
+pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let member_id = read_member(site, call, bearer, 0)?;
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let rows = entries::list_time(tx, member_id, page.limit, page.offset)?;
+        Ok(reply::list(entries::count_time(tx, member_id)?, page, rows.into_iter().map(TimeReply::from).collect()))
+    })
+}
+
+fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
+    match bearer {
+        Bearer::Member(member) => member.id() == entry.member_id || member.role().is_staff(),
+        Bearer::Booking { member_id, booking_id } => {
+            *member_id == entry.member_id && booking_id.is_some() && *booking_id == entry.booking_id
+        }
+    }
+}
+
+/// The path says which entry; a body that names another one is a mix-up.
+fn same_entry(value: &serde_json::Value, entry_id: i64) -> Result<(), Text> {
+    if fields::whole(value)? == entry_id { Ok(()) } else { Err(Text::new("field.other_entry")) }
+}
+
+/// Not in the future (a booked flight keeps its date), not before the member's birth, in a tunnel that is known.
+fn check(tx: &Read, member_id: i64, time: &NewTime, known_date: Option<i64>, now: i64) -> Result<(), Failure> {
+    let mut problems = fields::Fields::new(Default::default());
+    if time.entry_date > now + AHEAD_SECONDS_MAX && Some(time.entry_date) != known_date {
+        problems.refuse("entry_date", Text::new("field.in_future"));
+    }
+    if members::find_dob(tx, member_id)?.is_some_and(|dob| time.entry_date < dob) {
+        problems.refuse("entry_date", Text::new("field.before_birth"));
+    }
+    if !tunnels::exists(tx, time.tunnel_id)? {
+        problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
+    }
+    problems.finish().map(|_| ())
+}

@@ -1,0 +1,140 @@
+//! The two reports, for the desk, the admins and the job that carries them upstream.
+
+use crate::call::{Call, Page};
+use crate::failure::Failure;
+use crate::fields::{self, Unjudged};
+use crate::gate::Staff;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::bookings::{self, BookingRow};
+use crate::store::history::{self, HistoryRow};
+use crate::store::partners;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// A booking as reports and members see it.
+#[derive(Serialize)]
+pub struct BookingReply {
+    id: i64,
+    booking_id: i64,
+    client_id: String,
+    member_id: i64,
+    registration_id: Option<i64>,
+    purchase_id: Option<i64>,
+    purchase_date: Option<i64>,
+    flight_date: i64,
+    minutes_booked: i64,
+    product_id: Option<i64>,
+    tunnel_id: i64,
+    tunnel_name: String,
+    checkin_time: Option<i64>,
+    /// The flight-time entry that the booking made.
+    entry_id: Option<i64>,
+    created_at: i64,
+    updated_at: i64,
+}
+
+impl From<BookingRow> for BookingReply {
+    fn from(row: BookingRow) -> BookingReply {
+        let BookingRow { booking_id, client_id, member_id, booking, tunnel_name, entry_id, created_at, updated_at } =
+            row;
+        BookingReply {
+            id: booking_id,
+            booking_id,
+            client_id,
+            member_id,
+            registration_id: booking.registration_id,
+            purchase_id: booking.purchase_id,
+            purchase_date: booking.purchase_date,
+            flight_date: booking.flight_date,
+            minutes_booked: booking.minutes_booked,
+            product_id: booking.product_id,
+            tunnel_id: booking.tunnel_id,
+            tunnel_name,
+            checkin_time: booking.checkin_time,
+            entry_id,
+            created_at,
+            updated_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct HistoryReply {
+    seq: i64,
+    client_id: String,
+    event: String,
+    at: i64,
+    user_id: Option<i64>,
+    member_id: Option<i64>,
+    booking_id: Option<i64>,
+    detail: Box<RawValue>,
+}
+
+/// What both reports can be asked for, beside their page.
+struct Question {
+    page: Page,
+    from: Option<i64>,
+    to: Option<i64>,
+    after: Option<i64>,
+    partner_id: Option<i64>,
+}
+
+/// `POST /admin/reports/external/partner-metrics/bookings`: one row a booking, newest first.
+pub fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
+    let question = Question::read(site, call)?;
+    let filter =
+        bookings::Filter { partner_id: question.partner_id, member_id: None, from: question.from, to: question.to };
+    site.store.read(|tx| {
+        let rows = bookings::list(tx, &filter, question.page.limit, question.page.offset)?;
+        Ok(reply::list(
+            bookings::count(tx, &filter)?,
+            question.page,
+            rows.into_iter().map(BookingReply::from).collect(),
+        ))
+    })
+}
+
+/// `POST /admin/reports/external/partner-metrics/history`: what the partners did, newest first; with `after` (a `seq`)
+/// oldest first from there on.
+pub fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
+    let question = Question::read(site, call)?;
+    let filter = history::Filter {
+        partner_id: question.partner_id,
+        from: question.from,
+        to: question.to,
+        after: question.after,
+    };
+    site.store.read(|tx| {
+        let rows = history::list(tx, &filter, question.page.limit, question.page.offset)?;
+        let rows: Result<Vec<_>, Failure> = rows.into_iter().map(shown).collect();
+        Ok(reply::list(history::count(tx, &filter)?, question.page, rows?))
+    })
+}
+
+fn shown(row: HistoryRow) -> Result<HistoryReply, Failure> {
+    let detail = RawValue::from_string(row.detail).map_err(|e| Failure::broken().because(e))?;
+    let HistoryRow { seq, client_id, event, at, user_id, member_id, booking_id, .. } = row;
+    Ok(HistoryReply { seq, client_id, event, at, user_id, member_id, booking_id, detail })
+}
+
+impl Question {
+    fn read(site: &Site, call: &Call) -> Result<Question, Failure> {
+        let mut body = call.fields()?;
+        let page = Page::read(&mut body);
+        let from = body.optional("from", fields::moment);
+        let to = body.optional("to", fields::moment);
+        let after = body.optional("after", fields::whole_in(0..=i64::MAX));
+        let client_id: Unjudged<Option<String>> = body.optional("client_id", fields::line(64));
+        let ok = body.finish()?;
+        let partner_id = client_id.get(&ok).map(|client_id| partner_id(site, &client_id)).transpose()?;
+        Ok(Question { page: page.get(&ok), from: from.get(&ok), to: to.get(&ok), after: after.get(&ok), partner_id })
+    }
+}
+
+/// A client that nobody knows has no rows: partner 0 does not exist.
+fn partner_id(site: &Site, client_id: &str) -> Result<i64, Failure> {
+    let found = site.store.read(|tx| Ok(partners::find(tx, client_id)?))?;
+    Ok(found.map_or(0, |partner| partner.partner_id))
+}

@@ -1,0 +1,202 @@
+//! A member's PIN for a token, and the booking that comes with it.
+
+use crate::api::profile::pin;
+use crate::call::Call;
+use crate::domain::booking::{self, Booking};
+use crate::failure::Failure;
+use crate::fields::{self, Fields, Unjudged};
+use crate::gate::{Partner, new_token};
+use crate::language::Text;
+use crate::reply::{self, Reply};
+use crate::routes::Answer;
+use crate::site::Site;
+
+use crate::store::entries::NewTime;
+use crate::store::history::{self, About, Event};
+use crate::store::{Write, bookings, entries, members, notices, sessions, standing, tunnels};
+use serde::Serialize;
+use subtle::ConstantTimeEq;
+
+const PIN_MISSES_MAX: i64 = 5;
+const PIN_PAUSE_SECONDS: i64 = 15 * 60;
+const TOKEN_SECONDS: i64 = 24 * 3600;
+const BOOKING_FIELDS: [&str; 8] = [
+    "purchase_id",
+    "purchase_date",
+    "flight_date",
+    "minutes_booked",
+    "product_id",
+    "tunnel_id",
+    "checkin_time",
+    "registration_id",
+];
+
+#[derive(Serialize)]
+struct TokenReply {
+    status: bool,
+    message: String,
+    token: String,
+}
+
+struct Request {
+    member_id: i64,
+    member_pin: String,
+    booking: Option<Booking>,
+}
+
+/// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. Whatever is sent
+/// again is the same booking with a fresh token.
+pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
+    let request = Request::read(site, call)?;
+    site.once(call, |tx| {
+        if !pin_is_right(site, tx, &request)? {
+            return refuse(tx, call, partner, &request, "booking.wrong_pin");
+        }
+        if let Err(bar) = admit(site, tx, &request)? {
+            return refuse(tx, call, partner, &request, bar.key());
+        }
+        let booking_id = match &request.booking {
+            Some(booking) => Some(record(tx, partner, request.member_id, booking)?),
+            None => None,
+        };
+        let (token, hash) = new_token();
+        sessions::insert_booking_token(tx, &hash, request.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
+        let about = About { member_id: Some(request.member_id), booking_id, ..About::default() };
+        history::insert(tx, partner.id(), Event::TokenIssued, &about)?;
+        Ok(reply::ok(&TokenReply { status: true, message: String::new(), token }))
+    })
+}
+
+impl Request {
+    fn read(site: &Site, call: &Call) -> Result<Request, Failure> {
+        let mut body = call.fields()?;
+        let member_id = body.required("member_id", fields::id);
+        let member_pin = body.required("member_pin", fields::line(32));
+        let booking =
+            if BOOKING_FIELDS.iter().any(|field| body.has(field)) { Some(read_booking(&mut body)) } else { None };
+        let ok = body.finish()?;
+        let booking = booking.map(|read| read(&ok));
+        if let Some(booking) = &booking
+            && !site.store.read(|tx| Ok(tunnels::exists(tx, booking.tunnel_id)?))?
+        {
+            return Err(Failure::field("tunnel_id", Text::new("field.unknown_tunnel")));
+        }
+        Ok(Request { member_id: member_id.get(&ok), member_pin: member_pin.get(&ok), booking })
+    }
+}
+
+/// Any field of a booking makes it one, and then three of them are needed.
+fn read_booking(body: &mut Fields) -> impl FnOnce(&fields::Judged) -> Booking + use<> {
+    let mut number = |field: &str| -> Unjudged<Option<i64>> { body.optional(field, fields::whole_in(0..=i64::MAX)) };
+    let (registration_id, purchase_id, product_id) =
+        (number("registration_id"), number("purchase_id"), number("product_id"));
+    let purchase_date = body.optional("purchase_date", fields::moment);
+    let checkin_time = body.optional("checkin_time", fields::moment);
+    let flight_date = body.required("flight_date", fields::moment);
+    let minutes_booked = body.required("minutes_booked", fields::flight_minutes);
+    let tunnel_id = body.required("tunnel_id", fields::id);
+    |ok| Booking {
+        registration_id: registration_id.get(ok),
+        purchase_id: purchase_id.get(ok),
+        purchase_date: purchase_date.get(ok),
+        flight_date: flight_date.get(ok),
+        minutes_booked: minutes_booked.get(ok),
+        product_id: product_id.get(ok),
+        tunnel_id: tunnel_id.get(ok),
+        checkin_time: checkin_time.get(ok),
+    }
+}
+
+/// Five misses pause the PIN; during the pause the right one gets the answer of a wrong one.
+fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Failure> {
+    let given = pin::hash(site, request.member_id, &request.member_pin);
+    let Some(pin) = members::find_pin(tx, request.member_id)? else { return Ok(false) };
+    if tx.now() < pin.paused_until {
+        return Ok(false);
+    }
+    let right = pin.hash.is_some_and(|hash| bool::from(hash.ct_eq(&given)));
+    let misses = if right { 0 } else { pin.misses + 1 };
+    if misses >= PIN_MISSES_MAX {
+        members::set_pin_misses(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+    } else if misses != pin.misses {
+        members::set_pin_misses(tx, request.member_id, misses, 0)?;
+    }
+    Ok(right)
+}
+
+/// A token alone only reads, so being unpaid or unconfirmed bars bookings; being banned bars both.
+fn admit(site: &Site, tx: &Write, request: &Request) -> Result<Result<(), booking::Bar>, Failure> {
+    let standing = members::find_standing(tx, request.member_id)?.ok_or_else(Failure::not_found)?;
+    let verdict = booking::admit(&standing, site.config.yearly_fee_cents, tx.now());
+    Ok(match verdict {
+        Err(bar) if bar != booking::Bar::Banned && request.booking.is_none() => Ok(()),
+        verdict => verdict,
+    })
+}
+
+/// A refusal is a reply, and the history knows of it.
+fn refuse(tx: &Write, call: &Call, partner: &Partner, request: &Request, reason: &'static str) -> Answer {
+    let detail = serde_json::json!({ "reason": reason }).to_string();
+    let about = About { member_id: Some(request.member_id), detail: Some(&detail), ..About::default() };
+    history::insert(tx, partner.id(), Event::TokenRefused, &about)?;
+    Ok::<Reply, Failure>(reply::ok(&TokenReply { status: false, message: call.say(reason), token: String::new() }))
+}
+
+/// The booking that was sent: new, changed, or as it was.
+fn record(tx: &Write, partner: &Partner, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+    let Some(known) = bookings::find_same(tx, partner.id(), member_id, sent)? else {
+        let booking_id = bookings::insert(tx, partner.id(), member_id, sent)?;
+        write_history(tx, partner, Event::BookingRecorded, member_id, booking_id, sent)?;
+        enter_flight_time(tx, member_id, booking_id, sent)?;
+        return Ok(booking_id);
+    };
+    if known.member_id != member_id {
+        return Err(Failure::booking_of_another_member());
+    }
+    if known.booking != *sent {
+        bookings::update(tx, known.booking_id, sent)?;
+        entries::update_booked_time(tx, known.booking_id, sent.flight_date, sent.minutes_booked, sent.tunnel_id)?;
+        write_history(tx, partner, Event::BookingChanged, member_id, known.booking_id, sent)?;
+    }
+    Ok(known.booking_id)
+}
+
+fn write_history(
+    tx: &Write,
+    partner: &Partner,
+    event: Event,
+    member_id: i64,
+    booking_id: i64,
+    sent: &Booking,
+) -> Result<(), Failure> {
+    let detail = serde_json::json!({
+        "registration_id": sent.registration_id, "purchase_id": sent.purchase_id, "purchase_date": sent.purchase_date,
+        "flight_date": sent.flight_date, "minutes_booked": sent.minutes_booked, "product_id": sent.product_id,
+        "tunnel_id": sent.tunnel_id, "checkin_time": sent.checkin_time,
+    })
+    .to_string();
+    let about =
+        About { member_id: Some(member_id), booking_id: Some(booking_id), detail: Some(&detail), ..About::default() };
+    history::insert(tx, partner.id(), event, &about)?;
+    Ok(())
+}
+
+/// A current flyer gets the minutes in the logbook. One whose currency has lapsed does not, because the entry would
+/// quietly restore it, and is told what to do instead.
+fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+    let flyer = standing::read(tx, member_id, tx.now())?;
+    let detail = serde_json::json!({ "booking_id": booking_id, "flight_date": sent.flight_date, "minutes": sent.minutes_booked }).to_string();
+    if flyer.currency.flyer.current {
+        let time = NewTime {
+            entry_date: sent.flight_date,
+            minutes: sent.minutes_booked,
+            tunnel_id: sent.tunnel_id,
+            comment: String::new(),
+        };
+        entries::insert_time(tx, member_id, member_id, Some(booking_id), &time)?;
+    }
+    let lapsed = flyer.holds("Flyer", "1") && !flyer.currency.flyer.current;
+    let subject = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
+    notices::insert(tx, member_id, subject, &detail)?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The user records that a partner keeps with us.
+
+use crate::call::{Call, Page};
+use crate::domain::email;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::Partner;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::history::{self, About, Event};
+use crate::store::partner_users::{self, PartnerUser};
+use crate::store::{Read, Write};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct UserReply {
+    id: i64,
+    email: String,
+    member_id: Option<i64>,
+    created_at: i64,
+    updated_at: i64,
+}
+
+/// One record on its own carries `status` like every answer.
+#[derive(Serialize)]
+struct OneUserReply {
+    status: bool,
+    message: String,
+    #[serde(flatten)]
+    user: UserReply,
+}
+
+impl From<PartnerUser> for UserReply {
+    fn from(user: PartnerUser) -> UserReply {
+        UserReply {
+            id: user.id,
+            email: user.email,
+            member_id: user.member_id,
+            created_at: user.created_at,
+            updated_at: user.updated_at,
+        }
+    }
+}
+
+/// `GET /external/partner-metrics/op`: the partner's records, newest first.
+pub fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
+    let page: Page = call.page()?;
+    site.store.read(|tx| {
+        let rows = partner_users::list(tx, partner.id(), page.limit, page.offset)?;
+        Ok(reply::list(partner_users::count(tx, partner.id())?, page, rows.into_iter().map(UserReply::from).collect()))
+    })
+}
+
+/// `POST /external/partner-metrics/op`: a record for an address the partner has none for.
+pub fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
+    let mut body = call.fields()?;
+    let email = body.required("email", fields::as_line(email::parse));
+    let ok = body.finish()?;
+    let email = email.get(&ok);
+    site.once(call, |tx| {
+        let id = partner_users::insert(tx, partner.id(), &email)?;
+        record(tx, partner, Event::UserCreated, id)?;
+        Ok(reply::created(&one(tx, partner, id)?))
+    })
+}
+
+/// `PUT /external/partner-metrics/op`: another address for one of the partner's records.
+pub fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
+    let mut body = call.fields()?;
+    let email = body.required("email", fields::as_line(email::parse));
+    let id = body.required("id", fields::id);
+    let ok = body.finish()?;
+    let (email, id) = (email.get(&ok), id.get(&ok));
+    site.once(call, |tx| {
+        if partner_users::update(tx, partner.id(), id, &email)? == 0 {
+            return Err(Failure::not_found());
+        }
+        record(tx, partner, Event::UserEdited, id)?;
+        Ok(reply::ok(&one(tx, partner, id)?))
+    })
+}
+
+/// `GET /external/partner-metrics/op/{id}`: one of the partner's records.
+pub fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
+    let id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.read(|tx| Ok(reply::ok(&one(tx, partner, id)?)))
+}
+
+/// `DELETE /external/partner-metrics/op/{id}`: final for the partner; the history stays.
+pub fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
+    let id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.once(call, |tx| {
+        if partner_users::delete(tx, partner.id(), id)? == 0 {
+            return Err(Failure::not_found());
+        }
+        record(tx, partner, Event::UserDeleted, id)?;
+        Ok(reply::done(call.say("done.deleted")))
+    })
+}
+
+fn record(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(), Failure> {
+    history::insert(tx, partner.id(), event, &About { user_id: Some(user_id), ..About::default() })?;
+    Ok(())
+}
+
+fn one(tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
+    let user = partner_users::find(tx, partner.id(), id)?.ok_or_else(Failure::not_found)?;
+    Ok(OneUserReply { status: true, message: String::new(), user: user.into() })
+}

@@ -1,0 +1,19 @@
+//! A member's own bookings.
+
+use crate::api::partner::reports::BookingReply;
+use crate::call::Call;
+use crate::gate::Member;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::bookings::{self, Filter};
+
+/// `GET /account/profile/booking-history`: the caller's bookings, latest flight first.
+pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {
+    let page = call.page()?;
+    let filter = Filter { member_id: Some(member.id()), ..Filter::default() };
+    site.store.read(|tx| {
+        let rows = bookings::list(tx, &filter, page.limit, page.offset)?;
+        Ok(reply::list(bookings::count(tx, &filter)?, page, rows.into_iter().map(BookingReply::from).collect()))
+    })
+}

@@ -1,0 +1,5 @@
+//! The profile group.
+
+pub mod bookings;
+pub mod pin;
+pub mod user;

@@ -1,0 +1,152 @@
+//! The member's profile.
+
+use crate::call::Call;
+use crate::domain::booking::{self, Standing};
+use crate::domain::{currency, minutes, username};
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::{Bearer, Member, sign_in};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members::{self, Profile};
+use crate::store::standing::{self, Flyer};
+use crate::store::{entries, tunnels};
+use serde::Serialize;
+
+/// Existing clients read these names.
+#[derive(Serialize)]
+struct UserReply {
+    member_id: i64,
+    username: String,
+    screen_name: String,
+    real_name: String,
+    email: String,
+    email_verified: bool,
+    phone: String,
+    phone_verified: bool,
+    country: String,
+    country_code: String,
+    dob: Option<i64>,
+    /// The home tunnel's number, as the contract types it.
+    tunnel: String,
+    tunnel_name: String,
+    tunnel_country: String,
+    role_name: &'static str,
+    /// The account's role at this site.
+    role: &'static str,
+    join_date: i64,
+    last_flight: Option<i64>,
+    /// `H:MM`, of what has been flown.
+    total_flight_time: String,
+    currency_flyer: u8,
+    currency_coach: u8,
+    currency_instructor: u8,
+    currency_trainer: u8,
+    currency_examiner: u8,
+    currency_military: u8,
+    currency_renewal_date_flyer: Option<i64>,
+    currency_renewal_date_coach: Option<i64>,
+    currency_renewal_date_instructor: Option<i64>,
+    currency_renewal_date_trainer: Option<i64>,
+    currency_renewal_date_examiner: Option<i64>,
+    currency_renewal_date_military: Option<i64>,
+    #[serde(rename = "paymentData")]
+    payment_data: PaymentData,
+}
+
+#[derive(Serialize)]
+struct PaymentData {
+    /// `active` while the membership is in force, else `unpaid`.
+    #[serde(rename = "paymentStatus")]
+    payment_status: &'static str,
+    /// Until when it is paid.
+    #[serde(rename = "nextDate")]
+    next_date: Option<i64>,
+}
+
+/// `GET /account/profile/user`: the caller's profile; by a booking token, its member's.
+pub fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
+    let (member_id, now) = (bearer.member_id(), site.now());
+    site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+        let flyer = standing::read(tx, member_id, now)?;
+        let flown = profile.flight_minutes - entries::sum_minutes_ahead(tx, member_id, now)?;
+        Ok(reply::ok(&show(site, profile, &flyer, flown, now)))
+    })
+}
+
+fn show(site: &Site, profile: Profile, flyer: &Flyer, flown: i64, now: i64) -> UserReply {
+    let payment_data = payment(site, &profile, flyer, now);
+    let current = |one: &currency::Currency| u8::from(one.current);
+    let all = &flyer.currency;
+    UserReply {
+        member_id: profile.member_id,
+        username: profile.username,
+        screen_name: profile.screen_name,
+        real_name: profile.real_name,
+        email: profile.email,
+        email_verified: profile.email_verified,
+        phone: profile.phone,
+        phone_verified: profile.phone_verified,
+        country: profile.country,
+        country_code: profile.country_code,
+        dob: profile.dob,
+        tunnel: profile.tunnel_id.map(|id| id.to_string()).unwrap_or_default(),
+        tunnel_name: profile.tunnel_name.unwrap_or_default(),
+        tunnel_country: profile.tunnel_country.unwrap_or_default(),
+        role_name: flyer.role_name(),
+        role: profile.role.name(),
+        join_date: profile.join_date,
+        last_flight: flyer.last_flight,
+        total_flight_time: minutes::show(flown),
+        currency_flyer: current(&all.flyer),
+        currency_coach: current(&all.coach),
+        currency_instructor: current(&all.instructor),
+        currency_trainer: current(&all.trainer),
+        currency_examiner: current(&all.examiner),
+        currency_military: current(&all.military),
+        currency_renewal_date_flyer: all.flyer.renewal,
+        currency_renewal_date_coach: all.coach.renewal,
+        currency_renewal_date_instructor: all.instructor.renewal,
+        currency_renewal_date_trainer: all.trainer.renewal,
+        currency_renewal_date_examiner: all.examiner.renewal,
+        currency_renewal_date_military: all.military.renewal,
+        payment_data,
+    }
+}
+
+fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentData {
+    let standing = Standing {
+        banned: profile.banned_at.is_some(),
+        email_confirmed: profile.email_verified,
+        paid_until: profile.paid_until,
+        holds_flyer_1: flyer.holds("Flyer", "1"),
+    };
+    let in_force = booking::membership_in_force(&standing, site.config.yearly_fee_cents, now);
+    PaymentData { payment_status: if in_force { "active" } else { "unpaid" }, next_date: profile.paid_until }
+}
+
+/// `PUT /account/profile/user`: names and home tunnel, by whoever knows the password.
+pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let real_name = body.required("real_name", fields::line(100));
+    let screen_name = body.required("screen_name", fields::line(60));
+    let username = body.required("username", fields::as_line(username::parse));
+    let tunnel = body.required("tunnel", fields::id);
+    let verify_password = body.required("verify_password", fields::secret);
+    let ok = body.finish()?;
+    let tunnel_id = tunnel.get(&ok);
+    if !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))? {
+        return Err(Failure::field("tunnel", Text::new("field.unknown_tunnel")));
+    }
+    if !sign_in::confirm_own(site, call, member.id(), &verify_password.get(&ok))? {
+        return Err(Failure::field("verify_password", Text::new("field.wrong_password")));
+    }
+    let (username, screen_name, real_name) = (username.get(&ok), screen_name.get(&ok), real_name.get(&ok));
+    site.once(call, |tx| {
+        members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;
+        Ok(reply::done(call.say("done.saved")))
+    })
+}

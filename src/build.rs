@@ -1,0 +1,21 @@
+//! Puts the git revision into the binary, for `--version`. Without git, and unless `TUNNELDESK_REVISION` says it, the
+//! revision is unknown and the build goes on.
+
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=TUNNELDESK_REVISION");
+    for path in [".git/HEAD", ".git/refs/heads", ".git/packed-refs"] {
+        if std::path::Path::new(path).exists() {
+            println!("cargo:rerun-if-changed={path}");
+        }
+    }
+    let given = std::env::var("TUNNELDESK_REVISION").ok().filter(|revision| !revision.is_empty());
+    let revision = given.or_else(|| git(&["rev-parse", "--short=12", "HEAD"])).unwrap_or_else(|| "unknown".to_owned());
+    println!("cargo:rustc-env=TUNNELDESK_BUILD_REVISION={revision}");
+}
+
+fn git(args: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(args).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+}

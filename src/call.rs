@@ -1,0 +1,226 @@
+//! One request, whole and at rest: its body is read before an operation sees it.
+
+use crate::failure::Failure;
+use crate::fields::{self, Fields};
+use crate::keys::{hex, random};
+use crate::language::{Language, Text};
+use crate::routes::Route;
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use serde_json::{Map, Value};
+use std::cell::{Cell, OnceCell};
+use std::net::IpAddr;
+
+/// Rows that one answer holds at the most, and unless asked.
+const LIMIT_MAX: i64 = 500;
+const LIMIT_DEFAULT: i64 = 50;
+const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
+const TAG_CHARS_MAX: usize = 64;
+
+pub struct Call {
+    pub route: &'static Route,
+    pub method: Method,
+    pub headers: HeaderMap,
+    /// What follows the `?`, as it came.
+    pub query: String,
+    /// The caller: behind a configured proxy the address that the proxy names.
+    pub peer: IpAddr,
+    pub request_id: String,
+    pub body: Bytes,
+    pub params: Vec<String>,
+    /// The principal, for the log: set by the gate.
+    pub who: Cell<Who>,
+    /// What an `Idempotency-Key` of an admitted caller stands for: set by the gate.
+    pub repeat: OnceCell<Repeat>,
+}
+
+/// A principal as the log names it: numbers, never names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Who {
+    #[default]
+    Anyone,
+    Member(i64),
+    Booking(i64),
+    Partner(i64),
+}
+
+impl std::fmt::Display for Who {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Who::Anyone => write!(f, "-"),
+            Who::Member(id) => write!(f, "member:{id}"),
+            Who::Booking(id) => write!(f, "booking-of:{id}"),
+            Who::Partner(id) => write!(f, "partner:{id}"),
+        }
+    }
+}
+
+/// See [`crate::gate::repeat`].
+pub struct Repeat {
+    pub replay_key: [u8; 32],
+    pub body_digest: [u8; 32],
+    pub kept: Cell<bool>,
+}
+
+/// Which rows of a list are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    pub limit: i64,
+    pub offset: i64,
+}
+
+impl Call {
+    /// A header that is text, trimmed; an empty one is absent.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
+    }
+
+    /// The language that the caller reads; some clients send the header with a tilde before its name.
+    pub fn language(&self) -> Language {
+        let header = self.header("accept-language").or_else(|| self.header("~accept-language"));
+        header.map_or(Language::default(), Language::accepted)
+    }
+
+    pub fn say(&self, key: &'static str) -> String {
+        self.language().say(&Text::new(key))
+    }
+
+    /// A part of the path by its place in the pattern.
+    pub fn param(&self, index: usize) -> &str {
+        &self.params[index]
+    }
+
+    /// A part of the path as the number of a row; what cannot be one names nothing.
+    pub fn param_id(&self, index: usize) -> Option<i64> {
+        self.param(index).parse().ok().filter(|id| *id > 0)
+    }
+
+    /// The fields of a JSON body. No body is as good as an empty object.
+    pub fn fields(&self) -> Result<Fields, Failure> {
+        if self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Fields::new(Map::new()));
+        }
+        if !self.header("content-type").is_none_or(is_json) {
+            return Err(Failure::unsupported_type());
+        }
+        match serde_json::from_slice(&self.body) {
+            Ok(Value::Object(map)) => Ok(Fields::new(map)),
+            Ok(_) => Err(Failure::field("body", Text::new("field.not_object"))),
+            Err(e) => Err(Failure::bad_json().because(format_args!("line {} column {}", e.line(), e.column()))),
+        }
+    }
+
+    /// The query's fields.
+    pub fn query(&self) -> Fields {
+        let pairs = self.query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decode(name, true), Value::String(decode(value, true)))
+        });
+        Fields::new(pairs.collect())
+    }
+
+    /// `limit` and `offset` of a `GET`.
+    pub fn page(&self) -> Result<Page, Failure> {
+        let mut query = self.query();
+        let page = Page::read(&mut query);
+        let ok = query.finish()?;
+        Ok(page.get(&ok))
+    }
+
+    /// The opaque tag that some clients send for the log.
+    pub fn monitor_user(&self) -> Option<&str> {
+        self.header("~monitor-user")
+            .filter(|tag| tag.len() <= TAG_CHARS_MAX && tag.bytes().all(|b| b.is_ascii_graphic() || b == b' '))
+    }
+}
+
+/// `limit` and `offset` before they are judged with their neighbours.
+pub struct UnjudgedPage(fields::Unjudged<Option<i64>>, fields::Unjudged<Option<i64>>);
+
+impl Page {
+    pub fn read(fields: &mut Fields) -> UnjudgedPage {
+        UnjudgedPage(
+            fields.optional("limit", fields::whole_in(1..=LIMIT_MAX)),
+            fields.optional("offset", fields::whole_in(0..=i64::MAX)),
+        )
+    }
+}
+
+impl UnjudgedPage {
+    pub fn get(self, ok: &fields::Judged) -> Page {
+        Page { limit: self.0.get(ok).unwrap_or(LIMIT_DEFAULT), offset: self.1.get(ok).unwrap_or(0) }
+    }
+}
+
+/// A caller's well-formed request id, else a new one.
+pub fn request_id(given: Option<&str>) -> String {
+    let sound = |id: &&str| {
+        REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    };
+    given.filter(sound).map_or_else(|| hex(&random::<8>()), str::to_owned)
+}
+
+fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// Percent-decoded; a `+` is a space in a query and a plus in a path. Bytes that are no text become U+FFFD.
+pub fn decode(text: &str, in_query: bool) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let pair = || {
+            Some(
+                (char::from(*bytes.get(at + 1)?).to_digit(16)? << 4 | char::from(*bytes.get(at + 2)?).to_digit(16)?)
+                    as u8,
+            )
+        };
+        match (bytes[at], pair()) {
+            (b'%', Some(byte)) => {
+                decoded.push(byte);
+                at += 2;
+            }
+            (b'+', _) if in_query => decoded.push(b' '),
+            (byte, _) => decoded.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_signs_are_decoded_and_broken_ones_stay() {
+        assert_eq!(decode("a%20b+c%C3%A9", true), "a b cé");
+        assert_eq!(decode("a+b", false), "a+b");
+        assert_eq!(decode("%", false), "%");
+        assert_eq!(decode("%zz%4", false), "%zz%4");
+        assert_eq!(decode("%ff", false), "\u{fffd}");
+    }
+
+    #[test]
+    fn a_request_id_is_taken_when_well_formed() {
+        assert_eq!(request_id(Some("abc-123_DEF.4")), "abc-123_DEF.4");
+        for odd in
+            [None, Some(""), Some("short"), Some("has space in it"), Some("line\nbreak--"), Some(&*"x".repeat(129))]
+        {
+            let made = request_id(odd);
+            assert_eq!(made.len(), 16, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn json_is_json_with_or_without_a_charset() {
+        assert!(
+            is_json("application/json")
+                && is_json("Application/JSON; charset=utf-8")
+                && is_json("application/problem+json")
+        );
+        assert!(!is_json("text/plain") && !is_json("application/x-www-form-urlencoded"));
+    }
+}

@@ -1,0 +1,83 @@
+//! How a command reaches a running server: nobody opens the live file beside it, so it carries the command out itself.
+//!
+//! A socket in the abstract namespace, named after the data directory; only the same user and root are heard.
+
+use super::{Outcome, answer_for_site};
+use crate::site::Site;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
+use std::time::Duration;
+
+const TALK_TIME_MAX: Duration = Duration::from_secs(30);
+const REQUEST_BYTES_MAX: u64 = 64 * 1024;
+
+/// A command line on its way to the server. A secret travels here and in no process list.
+#[derive(Serialize, Deserialize)]
+pub struct Request {
+    pub args: Vec<String>,
+    pub secret: Option<String>,
+}
+
+fn address(dir: &Path) -> std::io::Result<SocketAddr> {
+    let digest = Sha256::digest(dir.canonicalize()?.as_os_str().as_bytes());
+    SocketAddr::from_abstract_name(format!("tunneldesk-{}", crate::keys::hex(&digest[..16])))
+}
+
+/// Asks the server of a data directory. `None`: nobody answers there.
+pub fn ask(dir: &Path, request: &Request) -> Option<Outcome> {
+    let mut stream = UnixStream::connect_addr(&address(dir).ok()?).ok()?;
+    stream.set_read_timeout(Some(TALK_TIME_MAX)).ok()?;
+    stream.write_all(&serde_json::to_vec(request).ok()?).ok()?;
+    stream.shutdown(Shutdown::Write).ok()?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok()?;
+    serde_json::from_slice(&answer).ok()
+}
+
+/// Carries out commands until the process ends.
+pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
+    let listener = UnixListener::bind_addr(&address(dir)?)?;
+    let serve = move || {
+        for stream in listener.incoming() {
+            if let Err(e) = stream.and_then(|stream| carry_out(&site, stream)) {
+                tracing::warn!(cause = %e, "a command from the shell was not carried out");
+            }
+        }
+    };
+    std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| ())
+}
+
+fn carry_out(site: &Site, mut stream: UnixStream) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(TALK_TIME_MAX))?;
+    stream.set_write_timeout(Some(TALK_TIME_MAX))?;
+    if !is_ours(&stream) {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
+    let mut bytes = Vec::new();
+    (&stream).take(REQUEST_BYTES_MAX).read_to_end(&mut bytes)?;
+    let outcome = match serde_json::from_slice::<Request>(&bytes) {
+        Ok(request) => answer_for_site(site, &request),
+        Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
+    };
+    site.store.rest();
+    stream.write_all(&serde_json::to_vec(&outcome)?)
+}
+
+/// Whether the other side runs as us or as root.
+fn is_ours(stream: &UnixStream) -> bool {
+    let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
+    let asked = unsafe {
+        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &mut length)
+    };
+    // SAFETY: takes nothing and cannot fail.
+    asked == 0 && (peer.uid == unsafe { libc::geteuid() } || peer.uid == 0)
+}

@@ -1,0 +1,47 @@
+//! `tunneldesk demo`: a site full of invented people, as large as wanted.
+
+use super::{Global, Trouble, as_json, broken, refused};
+use crate::demo::{self, Plan};
+use crate::store::place::{Place, Unheld};
+use clap::Args;
+
+#[derive(Args)]
+pub struct Demo {
+    /// How many members
+    #[arg(long, default_value_t = demo::MEMBERS, value_parser = clap::value_parser!(u64).range(40..=1_000_000))]
+    members: u64,
+    /// How many logbook entries, about
+    #[arg(long, default_value_t = demo::ENTRIES, value_parser = clap::value_parser!(u64).range(0..=50_000_000))]
+    entries: u64,
+    /// Another number, another site
+    #[arg(long, default_value_t = demo::SEED)]
+    seed: u64,
+}
+
+impl Demo {
+    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let mut settings = global.settings();
+        settings.for_demo();
+        let config = super::check_settings(settings)?;
+        let dir = config.data.clone();
+        let place = Place::make(&dir).map_err(|unheld| match unheld {
+            Unheld::InUse => {
+                refused(format!("a tunneldesk is running on {}: stop it, or give another --data", dir.display()))
+            }
+            Unheld::Unfit(text) => broken(text),
+        })?;
+        if place.database().exists() {
+            return Err(refused(format!(
+                "there is a site in {} already: remove it, or give another --data",
+                dir.display()
+            )));
+        }
+        let plan = Plan { members: self.members, entries: self.entries, seed: self.seed };
+        let (site, made) = demo::create_as_planned(&place, config, &plan, !global.json).map_err(broken)?;
+        super::serve::close(&site);
+        if global.json {
+            return Ok(as_json(&made));
+        }
+        Ok(format!("{made}\nRun it with: tunneldesk serve --demo --data {}", dir.display()))
+    }
+}

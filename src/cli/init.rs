@@ -1,0 +1,54 @@
+//! `tunneldesk init`: a new site.
+
+use super::{Global, Trouble, as_json, broken, refused};
+use crate::clock::Clock;
+use crate::site::{Identity, Site};
+use crate::store::place::{Place, Unheld};
+use clap::Args;
+
+#[derive(Args)]
+pub struct Init {
+    /// What the tunnel is called
+    #[arg(long)]
+    name: String,
+    /// The tunnel's number, as partners know it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..))]
+    tunnel_id: i64,
+    /// The city it is in
+    #[arg(long, default_value = "")]
+    city: String,
+    /// The country it is in, by its two letters (ISO 3166)
+    #[arg(long, value_parser = country)]
+    country: String,
+}
+
+pub fn country(text: &str) -> Result<String, String> {
+    let sound = text.len() == 2 && text.bytes().all(|b| b.is_ascii_alphabetic());
+    if sound { Ok(text.to_ascii_uppercase()) } else { Err("is not two letters, like DE or US".to_owned()) }
+}
+
+impl Init {
+    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let config = global.checked()?;
+        let dir = config.data.clone();
+        let place = Place::make(&dir).map_err(|unheld| match unheld {
+            Unheld::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
+            Unheld::Unfit(text) => broken(text),
+        })?;
+        let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
+        let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
+        super::serve::close(&site);
+        if global.json {
+            return Ok(as_json(
+                &serde_json::json!({ "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id }),
+            ));
+        }
+        Ok(format!(
+            "{} is ready in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
+             tunneldesk partner add NAME                                a booking partner, with its secret\n  \
+             tunneldesk serve                                           the site itself",
+            identity.name,
+            dir.display()
+        ))
+    }
+}

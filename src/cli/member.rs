@@ -1,0 +1,269 @@
+//! `tunneldesk member …`: accounts, from the machine's shell.
+
+use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::role::Role;
+use crate::domain::{email, password, username};
+use crate::failure::Failure;
+use crate::keys::random;
+use crate::language::Text;
+use crate::site::Site;
+use crate::store::members::{self, Account, Profile};
+use crate::store::sessions;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub enum Member {
+    /// Add an account; prints its password unless one is given
+    Add(Add),
+    /// List accounts, newest first
+    List {
+        /// Only one role: member, desk, admin or sync
+        #[arg(long, value_parser = role)]
+        role: Option<Role>,
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+        limit: i64,
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+        offset: i64,
+    },
+    /// Show one account
+    Show { name: String },
+    /// Give an account another role: member, desk, admin or sync
+    SetRole {
+        name: String,
+        #[arg(value_parser = role)]
+        role: Role,
+    },
+    /// Confirm the e-mail address of an account
+    Confirm { name: String },
+    /// Close an account and end its sessions; --lift opens it again
+    Ban {
+        name: String,
+        #[arg(long)]
+        lift: bool,
+    },
+    /// Set a new password and end every session; prints it unless one is given
+    ResetPassword {
+        name: String,
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
+    },
+}
+
+#[derive(Args)]
+pub struct Add {
+    username: String,
+    #[arg(long)]
+    email: String,
+    /// The person's name [default: the username]
+    #[arg(long)]
+    name: Option<String>,
+    /// member, desk, admin or sync
+    #[arg(long, default_value = "member", value_parser = role)]
+    role: Role,
+    /// Count the e-mail address as confirmed
+    #[arg(long)]
+    confirmed: bool,
+    /// Read the password from standard input
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::parse(name).ok_or_else(|| "is not one of member, desk, admin, sync".to_owned())
+}
+
+impl Member {
+    pub fn wants_secret(&self) -> bool {
+        matches!(
+            self,
+            Member::Add(Add { password_stdin: true, .. }) | Member::ResetPassword { password_stdin: true, .. }
+        )
+    }
+
+    pub fn run(&self, site: &Site, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+        match self {
+            Member::Add(add) => add.run(site, json, secret),
+            Member::List { role, limit, offset } => list(site, *role, *limit, *offset, json),
+            Member::Show { name } => show(site, name, json),
+            Member::SetRole { name, role } => {
+                change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
+                    // A session's lifetime goes with the role, so the old ones end.
+                    sessions::delete_of_member(tx, account.member_id, None)?;
+                    Ok(members::set_role(tx, account.member_id, *role)?)
+                })
+            }
+            Member::Confirm { name } => change(site, name, json, "has a confirmed e-mail address", |tx, account| {
+                members::confirm_email(tx, account.member_id)
+            }),
+            Member::Ban { name, lift: true } => change(site, name, json, "may sign in again", |tx, account| {
+                Ok(members::set_banned(tx, account.member_id, None)?)
+            }),
+            Member::Ban { name, lift: false } => {
+                change(site, name, json, "is banned, and every session has ended", |tx, account| {
+                    sessions::delete_of_member(tx, account.member_id, None)?;
+                    Ok(members::set_banned(tx, account.member_id, Some(tx.now()))?)
+                })
+            }
+            Member::ResetPassword { name, .. } => reset_password(site, name, json, secret),
+        }
+    }
+}
+
+impl Add {
+    fn run(&self, site: &Site, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+        let field = |name: &str, outcome: Result<String, Text>| {
+            outcome.map_err(|text| refused(format!("{name} {}", text.in_english())))
+        };
+        let name = field("the username", username::parse(self.username.trim()))?;
+        let email = field("the e-mail address", email::parse(self.email.trim()))?;
+        let given = given_or_made(secret, &name, &email)?;
+        let hash = password::hash(&given.text);
+        let real_name = self.name.as_deref().unwrap_or(&name);
+        let new = members::New {
+            username: &name,
+            screen_name: &name,
+            real_name,
+            email: &email,
+            tunnel_id: Some(site.tunnel_id),
+            role: self.role.name(),
+            password_hash: Some(&hash),
+            ..Default::default()
+        };
+        let member_id = site.store.write(site.now(), |tx| {
+            let member_id = members::insert(tx, &new)?;
+            if self.confirmed {
+                members::confirm_email(tx, member_id)?;
+            }
+            Ok(member_id)
+        })?;
+        Ok(given.shown(json, member_id, &name, &format!("{name} is {} {member_id}", self.role.name())))
+    }
+}
+
+/// A password that was typed, or one that we made and must show once.
+struct Given {
+    text: String,
+    made: bool,
+}
+
+fn given_or_made(secret: Option<&str>, name: &str, email: &str) -> Result<Given, Trouble> {
+    let Some(text) = secret else { return Ok(Given { text: URL_SAFE_NO_PAD.encode(random::<12>()), made: true }) };
+    password::check(text, name, email).map_err(|why| refused(format!("the password {}", why.in_english())))?;
+    Ok(Given { text: text.to_owned(), made: false })
+}
+
+impl Given {
+    fn shown(&self, json: bool, member_id: i64, username: &str, what: &str) -> String {
+        let shown = self.made.then_some(&self.text);
+        match (json, shown) {
+            (true, shown) => as_json(&json!({ "member_id": member_id, "username": username, "password": shown })),
+            (false, Some(text)) => format!("{what}\npassword: {text}   (shown this once)"),
+            (false, None) => what.to_owned(),
+        }
+    }
+}
+
+fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
+    let by_id = |id: i64| site.store.read(|tx| Ok(members::find_account_by_id(tx, id)?));
+    let found = match name.parse() {
+        Ok(id) => by_id(id)?,
+        Err(_) => site.store.read(|tx| Ok(members::find_account(tx, name)?))?,
+    };
+    found.ok_or_else(|| {
+        refused(format!("there is no account {name}: give a username, an e-mail address or a member number"))
+    })
+}
+
+fn change(
+    site: &Site,
+    name: &str,
+    json: bool,
+    what: &str,
+    effect: impl FnOnce(&crate::store::Write, &Account) -> Result<usize, Failure>,
+) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    site.store.write(site.now(), |tx| effect(tx, &account))?;
+    let Account { member_id, username, .. } = account;
+    Ok(if json {
+        as_json(&json!({ "member_id": member_id, "username": username }))
+    } else {
+        format!("{username} (member {member_id}) {what}")
+    })
+}
+
+fn reset_password(site: &Site, name: &str, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    let given = given_or_made(secret, &account.username, &account.email)?;
+    let hash = password::hash(&given.text);
+    site.store.write(site.now(), |tx| {
+        members::set_password(tx, account.member_id, &hash)?;
+        Ok(sessions::delete_of_member(tx, account.member_id, None)?)
+    })?;
+    let what =
+        format!("{} (member {}) has a new password, and every session has ended", account.username, account.member_id);
+    Ok(given.shown(json, account.member_id, &account.username, &what))
+}
+
+fn as_value(profile: &Profile) -> serde_json::Value {
+    json!({
+        "member_id": profile.member_id, "username": profile.username, "real_name": profile.real_name, "screen_name": profile.screen_name,
+        "email": profile.email, "email_verified": profile.email_verified, "role": profile.role.name(), "join_date": profile.join_date,
+        "paid_until": profile.paid_until, "banned_at": profile.banned_at, "flight_minutes": profile.flight_minutes,
+    })
+}
+
+fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) -> Result<String, Trouble> {
+    let profiles = site.store.read(|tx| Ok(members::list(tx, role, limit, offset)?))?;
+    if json {
+        return Ok(as_json(&profiles.iter().map(as_value).collect::<Vec<_>>()));
+    }
+    let state = |p: &Profile| {
+        if p.banned_at.is_some() {
+            "banned"
+        } else if p.email_verified {
+            ""
+        } else {
+            "not confirmed"
+        }
+    };
+    let rows: Vec<_> = profiles
+        .iter()
+        .map(|p| {
+            vec![
+                p.member_id.to_string(),
+                p.username.clone(),
+                p.real_name.clone(),
+                p.email.clone(),
+                p.role.name().to_owned(),
+                state(p).to_owned(),
+            ]
+        })
+        .collect();
+    Ok(table(&["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""], &rows))
+}
+
+fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
+    if json {
+        return Ok(as_json(&as_value(&profile)));
+    }
+    let moment = |at: Option<i64>, none: &str| at.map_or(none.to_owned(), shown_moment);
+    let confirmed = if profile.email_verified { "confirmed" } else { "not confirmed" };
+    let lines = [
+        ("number", profile.member_id.to_string()),
+        ("username", profile.username),
+        ("name", profile.real_name),
+        ("e-mail", format!("{} ({confirmed})", profile.email)),
+        ("role", profile.role.name().to_owned()),
+        ("joined", shown_moment(profile.join_date)),
+        ("paid until", moment(profile.paid_until, "never paid")),
+        ("banned", moment(profile.banned_at, "no")),
+        ("flight time", crate::domain::minutes::show(profile.flight_minutes)),
+    ];
+    Ok(lines.map(|(label, value)| format!("{label:12} {value}")).join("\n"))
+}

@@ -1,0 +1,271 @@
+//! What the technician types: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
+
+mod check;
+pub mod control;
+mod demo;
+mod init;
+mod member;
+mod partner;
+mod routes;
+mod serve;
+mod session;
+
+use crate::clock::Clock;
+use crate::config::{Config, Settings};
+use crate::failure::Failure;
+use crate::site::Site;
+use crate::store::place::{Place, Unheld};
+use clap::{Args, Parser, Subcommand};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TUNNELDESK_BUILD_REVISION"), ")");
+
+/// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
+#[derive(Parser)]
+#[command(name = "tunneldesk", version = VERSION, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Args)]
+struct Global {
+    /// The settings file [default: ./tunneldesk.toml, then /etc/tunneldesk/tunneldesk.toml, where there is one]
+    #[arg(long, global = true, env = "TUNNELDESK_CONFIG", value_name = "FILE", hide_env = true)]
+    config: Option<PathBuf>,
+    /// The data directory [default: `data` of the settings]
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Print JSON, for machines
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the site
+    Serve(serve::Serve),
+    /// Make a new site in the data directory
+    Init(init::Init),
+    /// Show the settings in force, or every mistake in them
+    Check,
+    /// Show every operation and who may call it
+    Routes,
+    /// Members: add, list, show, set-role, confirm, ban, reset-password
+    #[command(subcommand)]
+    Member(member::Member),
+    /// Partners: add, list, rotate, revoke
+    #[command(subcommand)]
+    Partner(partner::Partner),
+    /// Sessions for jobs
+    #[command(subcommand)]
+    Session(session::Session),
+    /// Make a demo site, as large as you like, and always the same
+    Demo(demo::Demo),
+}
+
+/// What a command leaves: text for people or machines, and its exit code.
+#[derive(Serialize, Deserialize)]
+pub struct Outcome {
+    pub code: u8,
+    pub text: String,
+}
+
+/// Why a command was not done; one line that says what to do.
+pub enum Trouble {
+    /// The request was at fault.
+    Refused(String),
+    /// Something else was.
+    Broken(String),
+}
+
+impl Outcome {
+    pub fn broken(text: &str) -> Outcome {
+        Outcome { code: 2, text: text.to_owned() }
+    }
+}
+
+impl From<Result<String, Trouble>> for Outcome {
+    fn from(done: Result<String, Trouble>) -> Outcome {
+        match done {
+            Ok(text) => Outcome { code: 0, text },
+            Err(Trouble::Refused(text)) => Outcome { code: 1, text },
+            Err(Trouble::Broken(text)) => Outcome { code: 2, text },
+        }
+    }
+}
+
+impl From<Failure> for Trouble {
+    /// What the request did wrong is a refusal; the rest is a fault of ours or of the machine.
+    fn from(failure: Failure) -> Trouble {
+        if failure.status().is_client_error() {
+            let said =
+                failure.problems().iter().map(|p| format!("{} {}", p.field, p.text.in_english())).collect::<Vec<_>>();
+            Trouble::Refused(if said.is_empty() { failure.text().in_english() } else { said.join("; ") })
+        } else {
+            Trouble::Broken(failure.to_string())
+        }
+    }
+}
+
+pub fn refused(text: impl Into<String>) -> Trouble {
+    Trouble::Refused(text.into())
+}
+
+pub fn broken(text: impl Into<String>) -> Trouble {
+    Trouble::Broken(text.into())
+}
+
+/// The whole program.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let outcome = match Cli::try_parse_from(&args) {
+        Ok(cli) => run(cli, &args),
+        Err(e) => {
+            _ = e.print();
+            return ExitCode::from(u8::from(e.use_stderr()));
+        }
+    };
+    say(&outcome);
+    crate::log::flush();
+    ExitCode::from(outcome.code)
+}
+
+/// Results to standard output, trouble to standard error.
+fn say(outcome: &Outcome) {
+    let text = outcome.text.trim_end();
+    if text.is_empty() {
+        return;
+    }
+    // A reader that went away (a pipe into `head`) is not our trouble.
+    _ = if outcome.code == 0 {
+        writeln!(std::io::stdout(), "{text}")
+    } else {
+        writeln!(std::io::stderr(), "tunneldesk: {text}")
+    };
+}
+
+fn run(cli: Cli, args: &[OsString]) -> Outcome {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Serve(serve) => serve.run(&global).into(),
+        Command::Init(init) => init.run(&global).into(),
+        Command::Check => check::run(&global).into(),
+        Command::Routes => Ok(routes::run(global.json)).into(),
+        Command::Demo(demo) => demo.run(&global).into(),
+        command => at_the_site(&global, &command, args),
+    }
+}
+
+impl Global {
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::gather(self.config.clone().or_else(Settings::usual_file).as_deref());
+        if let Some(data) = &self.data {
+            settings.set("data", data.to_string_lossy().into_owned(), "--data");
+        }
+        settings
+    }
+
+    fn checked(&self) -> Result<Config, Trouble> {
+        check_settings(self.settings())
+    }
+}
+
+fn check_settings(settings: Settings) -> Result<Config, Trouble> {
+    settings.check().map_err(|mistakes| refused(format!("the settings have mistakes:\n  {}", mistakes.join("\n  "))))
+}
+
+/// Runs a command on the file, or has the server run it that holds the file.
+fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome {
+    let secret = match read_secret(command) {
+        Ok(secret) => secret,
+        Err(trouble) => return Err(trouble).into(),
+    };
+    let config = match global.checked() {
+        Ok(config) => config,
+        Err(trouble) => return Err(trouble).into(),
+    };
+    let dir = config.data.clone();
+    match Place::hold(&dir) {
+        Ok(place) => match Site::open(&place, config, Clock::machine(0), true) {
+            Ok((site, _)) => {
+                let outcome = perform(&site, command, global.json, secret.as_deref());
+                serve::close(&site);
+                outcome.into()
+            }
+            Err(text) => Err(broken(text)).into(),
+        },
+        Err(Unheld::Unfit(text)) => Err(refused(format!("{text}; make a site with `tunneldesk init`"))).into(),
+        Err(Unheld::InUse) => {
+            let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+            control::ask(&dir, &control::Request { args, secret }).unwrap_or_else(|| {
+                Outcome::broken(&format!(
+                    "{} is held by another process that takes no commands; wait for it or stop it",
+                    dir.display()
+                ))
+            })
+        }
+    }
+}
+
+/// On the server's side: the same command line, on the server's own site.
+fn answer_for_site(site: &Site, request: &control::Request) -> Outcome {
+    match Cli::try_parse_from(&request.args) {
+        Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref()).into(),
+        Err(e) => Outcome { code: 1, text: e.to_string() },
+    }
+}
+
+fn perform(site: &Site, command: &Command, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    match command {
+        Command::Member(command) => command.run(site, json, secret),
+        Command::Partner(command) => command.run(site, json),
+        Command::Session(command) => command.run(site, json),
+        _ => Err(refused("a running server does not carry out this command")),
+    }
+}
+
+/// The password that a command wants from standard input.
+fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
+    let Command::Member(command) = command else { return Ok(None) };
+    if !command.wants_secret() {
+        return Ok(None);
+    }
+    let mut line = String::new();
+    std::io::stdin()
+        .read_line(&mut line)
+        .map_err(|e| broken(format!("cannot read the password from standard input: {e}")))?;
+    Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// JSON as machines read it: one line.
+fn as_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("our own structs can be written as JSON")
+}
+
+/// A moment as people read it, in UTC.
+fn shown_moment(moment: i64) -> String {
+    jiff::Timestamp::from_second(moment)
+        .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// Rows under headings, in columns as wide as they need to be.
+fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(headings[column].len())
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect::<Vec<_>>();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let mut lines = vec![line(headings.to_vec())];
+    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    lines.join("\n")
+}

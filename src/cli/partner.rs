@@ -1,0 +1,164 @@
+//! `tunneldesk partner …`: booking partners and their secrets.
+
+use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::keys::{Purpose, hex, random};
+use crate::site::Site;
+use crate::store::{Write, partners};
+use clap::{Args, Subcommand};
+use ipnet::IpNet;
+use serde_json::json;
+use std::net::IpAddr;
+
+const SECRET_BYTES: usize = 32;
+/// A partner that calls 100 times a second for a minute has a fault.
+const REQUESTS_PER_MINUTE: i64 = 6_000;
+
+#[derive(Subcommand)]
+pub enum Partner {
+    /// Add a partner; prints its client-id and its secret, once
+    Add(Add),
+    /// List partners, newest first
+    List,
+    /// Give a partner a second secret; the old one goes on for some days
+    Rotate {
+        client_id: String,
+        /// Days that the old secret goes on; 0 ends it at once
+        #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(i64).range(0..=90))]
+        keep_days: i64,
+    },
+    /// End a partner's access for good
+    Revoke { client_id: String },
+}
+
+#[derive(Args)]
+pub struct Add {
+    /// What the partner is called
+    name: String,
+    /// Demand a signed timestamp, and refuse a signature that was used before
+    #[arg(long)]
+    strict: bool,
+    /// An address or network that the partner may call from; may be given several times [default: from anywhere]
+    #[arg(long, value_name = "CIDR", value_parser = network)]
+    allow: Vec<IpNet>,
+    /// Requests a minute; 0 for no limit
+    #[arg(long, default_value_t = REQUESTS_PER_MINUTE, value_parser = clap::value_parser!(i64).range(0..=10_000_000))]
+    requests_per_minute: i64,
+}
+
+fn network(text: &str) -> Result<IpNet, String> {
+    text.parse::<IpNet>()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| "is not an address or a network like 10.0.0.0/8".to_owned())
+}
+
+impl Partner {
+    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        match self {
+            Partner::Add(add) => add.run(site, json),
+            Partner::List => list(site, json),
+            Partner::Rotate { client_id, keep_days } => rotate(site, client_id, *keep_days, json),
+            Partner::Revoke { client_id } => revoke(site, client_id, json),
+        }
+    }
+}
+
+/// A new secret, sealed into the file. What comes back is shown once and the HMAC key as it stands: 64 ASCII characters.
+pub fn insert_secret(site: &Site, tx: &Write, partner_id: i64) -> rusqlite::Result<String> {
+    let secret = hex(&random::<SECRET_BYTES>());
+    partners::insert_secret(tx, partner_id, &site.keys.seal(Purpose::PartnerSecret, secret.as_bytes()))?;
+    Ok(secret)
+}
+
+impl Add {
+    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        if self.name.trim().is_empty() {
+            return Err(refused("a partner needs a name"));
+        }
+        let client_id = hex(&random::<8>());
+        let secret = site.store.write(site.now(), |tx| {
+            let per_minute = (self.requests_per_minute > 0).then_some(self.requests_per_minute);
+            let partner_id = partners::insert(tx, &client_id, self.name.trim(), self.strict, per_minute)?;
+            for network in &self.allow {
+                partners::insert_network(tx, partner_id, &network.to_string())?;
+            }
+            Ok(insert_secret(site, tx, partner_id)?)
+        })?;
+        Ok(shown_secret(json, &client_id, &secret))
+    }
+}
+
+fn shown_secret(json: bool, client_id: &str, secret: &str) -> String {
+    if json {
+        return as_json(&json!({ "client_id": client_id, "secret": secret }));
+    }
+    format!("client-id: {client_id}\nsecret:    {secret}   (shown this once)")
+}
+
+fn find(site: &Site, client_id: &str) -> Result<partners::Partner, Trouble> {
+    let found = site.store.read(|tx| Ok(partners::find(tx, client_id)?))?;
+    found.ok_or_else(|| {
+        refused(format!("there is no partner {client_id}: `tunneldesk partner list` shows their client-ids"))
+    })
+}
+
+fn rotate(site: &Site, client_id: &str, keep_days: i64, json: bool) -> Result<String, Trouble> {
+    let partner = find(site, client_id)?;
+    if partner.revoked_at.is_some() {
+        return Err(refused(format!("{} is revoked: add it anew", partner.name)));
+    }
+    let secret = site.store.write(site.now(), |tx| {
+        partners::end_older_secrets(tx, partner.partner_id)?;
+        partners::end_secrets(tx, partner.partner_id, tx.now() + keep_days * 86_400)?;
+        Ok(insert_secret(site, tx, partner.partner_id)?)
+    })?;
+    Ok(shown_secret(json, client_id, &secret))
+}
+
+fn revoke(site: &Site, client_id: &str, json: bool) -> Result<String, Trouble> {
+    let partner = find(site, client_id)?;
+    site.store.write(site.now(), |tx| Ok(partners::revoke(tx, partner.partner_id)?))?;
+    Ok(if json { as_json(&json!({ "client_id": client_id })) } else { format!("{} can no longer call", partner.name) })
+}
+
+fn list(site: &Site, json: bool) -> Result<String, Trouble> {
+    let now = site.now();
+    let shown = site.store.read(|tx| {
+        partners::list(tx)?
+            .into_iter()
+            .map(|partner| {
+                let networks = partners::list_networks(tx, partner.partner_id)?;
+                let secrets = partners::list_secrets(tx, Some(&partner.client_id), now)?.len();
+                Ok((partner, networks, secrets))
+            })
+            .collect::<Result<Vec<_>, crate::failure::Failure>>()
+    })?;
+    if json {
+        let rows: Vec<_> = shown.iter().map(|(p, networks, secrets)| json!({
+            "client_id": p.client_id, "name": p.name, "strict": p.strict, "requests_per_minute": p.requests_per_minute,
+            "networks": networks, "secrets": secrets, "created_at": p.created_at, "revoked_at": p.revoked_at,
+        })).collect();
+        return Ok(as_json(&rows));
+    }
+    let rows: Vec<_> = shown
+        .into_iter()
+        .map(|(p, networks, secrets)| {
+            let from = if networks.is_empty() { "anywhere".to_owned() } else { networks.join(", ") };
+            let pace = p.requests_per_minute.map_or("no limit".to_owned(), |n| format!("{n}/min"));
+            let state = if p.revoked_at.is_some() {
+                "revoked".to_owned()
+            } else {
+                format!("{secrets} secret{}", if secrets == 1 { "" } else { "s" })
+            };
+            vec![
+                p.client_id,
+                p.name,
+                state,
+                from,
+                pace,
+                if p.strict { "strict" } else { "" }.to_owned(),
+                shown_moment(p.created_at),
+            ]
+        })
+        .collect();
+    Ok(table(&["CLIENT-ID", "NAME", "STATE", "FROM", "PACE", "", "SINCE"], &rows))
+}

@@ -1,0 +1,184 @@
+//! `tunneldesk serve`: the site itself.
+
+use super::{Global, Trouble, broken, check_settings, control, refused};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::demo;
+use crate::jobs;
+use crate::server::{self, Running, Sockets};
+use crate::site::Site;
+use crate::store::migrate::Migrated;
+use crate::store::place::{Place, Unheld};
+use clap::Args;
+use std::io::Write;
+use std::sync::mpsc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How often a running server looks whether it must stop by itself.
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+
+#[derive(Args)]
+pub struct Serve {
+    /// Run a site full of invented people, in a directory of its own
+    #[arg(long)]
+    demo: bool,
+    /// Where to listen, ADDRESS:PORT; may be given several times [default: `listen` of the settings]
+    #[arg(long, value_name = "ADDR")]
+    listen: Vec<String>,
+    /// Flush the disk for each write on its own: only to measure what grouping is worth
+    #[arg(long, hide = true)]
+    ungrouped: bool,
+}
+
+/// Why a server ended.
+enum End {
+    Told,
+    /// A flush of the disk failed.
+    StoreStopped,
+}
+
+impl Serve {
+    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let config = self.config(global)?;
+        crate::log::start(&config.log);
+        raise_descriptor_limit();
+        let place = self.hold(&config)?;
+        let sockets = self.bind(&config)?;
+        let (site, demo) = self.open(&place, config)?;
+        let running = server::start(&site, sockets).map_err(broken)?;
+        control::listen(place.dir(), site.for_another_thread())
+            .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
+        let sweeping = start_sweeping(&site)?;
+        announce(&site, &running, demo.as_ref(), place.dir())?;
+        let end = wait(&site)?;
+        tracing::info!("stopping");
+        running.stop();
+        drop(sweeping);
+        close(&site);
+        match end {
+            End::Told => Ok(String::new()),
+            End::StoreStopped => Err(broken(
+                "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound",
+            )),
+        }
+    }
+
+    fn config(&self, global: &Global) -> Result<Config, Trouble> {
+        let mut settings = global.settings();
+        if self.demo {
+            settings.for_demo();
+        }
+        if !self.listen.is_empty() {
+            settings.set("listen", self.listen.clone(), "--listen");
+        }
+        check_settings(settings)
+    }
+
+    fn hold(&self, config: &Config) -> Result<Place, Trouble> {
+        let held = if self.demo { Place::make(&config.data) } else { Place::hold(&config.data) };
+        held.map_err(|unheld| match unheld {
+            Unheld::InUse => refused(format!(
+                "a tunneldesk is running on {} already: stop it, or give this one another --data",
+                config.data.display()
+            )),
+            Unheld::Unfit(text) if self.demo || config.data.exists() => broken(text),
+            Unheld::Unfit(text) => refused(format!(
+                "{text}; make a site with `tunneldesk init`, or look at one with `tunneldesk serve --demo`"
+            )),
+        })
+    }
+
+    /// A demo beside another server goes without the port for figures; a site says what is in its way.
+    fn bind(&self, config: &Config) -> Result<Sockets, Trouble> {
+        match Sockets::bind(config) {
+            Err(_) if self.demo => Sockets::without_metrics(config).map_err(broken),
+            bound => bound.map_err(broken),
+        }
+    }
+
+    fn open(&self, place: &Place, config: Config) -> Result<(Site, Option<demo::Facts>), Trouble> {
+        let fresh = !place.database().exists();
+        let site = if self.demo && fresh {
+            demo::create(place, config).map_err(broken)?
+        } else {
+            let (site, migrated) = Site::open(place, config, Clock::machine(0), !self.ungrouped).map_err(broken)?;
+            if let Migrated::Upgraded { from, copy } = migrated {
+                tracing::info!(from, copy = %copy.display(), "the file was upgraded; a copy of it as it was is kept");
+            }
+            site
+        };
+        let facts = if self.demo { Some(demo::facts(&site).map_err(broken)?) } else { None };
+        Ok((site, facts))
+    }
+}
+
+fn start_sweeping(site: &Site) -> Result<mpsc::Sender<()>, Trouble> {
+    let (stop, stopped) = mpsc::channel();
+    let site = site.for_another_thread();
+    let work = move || jobs::sweep_until_stopped(&site, &stopped);
+    let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(work);
+    spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
+}
+
+/// Where the site answers, for whoever started it.
+fn announce(site: &Site, running: &Running, demo: Option<&demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
+    for address in &running.addresses {
+        tracing::info!(%address, site_id = &*site.site_id, "listening");
+    }
+    if site.clock.is_suspect() {
+        tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
+    }
+    let port = running.addresses.first().map_or(0, |address| address.port());
+    let url = site.config.public_url(port);
+    let text = match demo {
+        Some(facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
+        None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
+    };
+    _ = writeln!(std::io::stdout(), "{text}");
+    Ok(())
+}
+
+/// Until SIGTERM, SIGINT or a disk that cannot be trusted any more.
+fn wait(site: &Site) -> Result<End, Trouble> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
+    runtime.block_on(async {
+        let listen = |kind| signal(kind).map_err(|e| broken(format!("cannot wait for signals: {e}")));
+        let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => return Ok(End::Told),
+                _ = interrupt.recv() => return Ok(End::Told),
+                _ = tokio::time::sleep(WATCH_INTERVAL) => {
+                    if site.store.writer().is_stopped() {
+                        return Ok(End::StoreStopped);
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Leaves one file: what is in the write-ahead log goes into the database.
+pub fn close(site: &Site) {
+    site.store.rest();
+    let moved = site.store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+    if let Err(e) = moved {
+        tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
+    }
+}
+
+/// As many descriptors as the system lets us have: each connection is one.
+fn raise_descriptor_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel fills in and reads one struct of ours.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
+            limit.rlim_cur = limit.rlim_max.min(65_536);
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        }
+    }
+}

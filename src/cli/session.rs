@@ -1,0 +1,57 @@
+//! `tunneldesk session …`: sessions for jobs.
+
+use super::{Trouble, as_json, refused, shown_moment};
+use crate::domain::role::Role;
+use crate::failure::Failure;
+use crate::gate::new_token;
+use crate::site::Site;
+use crate::store::{Write, members, sessions};
+use clap::Subcommand;
+use serde_json::json;
+
+/// The account that jobs use when none was made for them. It has no password, so nobody can sign in to it.
+const SYNC_USERNAME: &str = "sync";
+
+#[derive(Subcommand)]
+pub enum Session {
+    /// Issue a token for a job that reads the partner reports
+    Issue {
+        /// The role; only `sync` has sessions without a sign-in
+        #[arg(long)]
+        role: String,
+    },
+}
+
+impl Session {
+    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        let Session::Issue { role } = self;
+        if Role::parse(role) != Some(Role::Sync) {
+            return Err(refused("only --role sync has sessions without a sign-in; people sign in"));
+        }
+        let (token, member_id, ends_at) = site.store.write(site.now(), |tx| {
+            let member_id = sync_account(tx)?;
+            let (token, hash) = new_token();
+            sessions::insert(tx, &hash, member_id, Role::Sync, "issued in the shell")?;
+            Ok((token, member_id, tx.now() + Role::Sync.session_lifetime().1.as_secs() as i64))
+        })?;
+        if json {
+            return Ok(as_json(&json!({ "token": token, "member_id": member_id, "ends_at": ends_at })));
+        }
+        Ok(format!("token: {token}   (shown this once; good until {})", shown_moment(ends_at)))
+    }
+}
+
+fn sync_account(tx: &Write) -> Result<i64, Failure> {
+    if let Some(account) = members::list(tx, Some(Role::Sync), 1, 0)?.first() {
+        return Ok(account.member_id);
+    }
+    let new = members::New {
+        username: SYNC_USERNAME,
+        screen_name: SYNC_USERNAME,
+        real_name: "Sync job",
+        email: "sync@localhost.invalid",
+        role: Role::Sync.name(),
+        ..Default::default()
+    };
+    members::insert(tx, &new)
+}

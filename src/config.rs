@@ -1,0 +1,371 @@
+//! Settings as typed (file, environment, flags) become a [`Config`]: checked as a whole, every mistake named at once.
+
+use ipnet::IpNet;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use toml::Value;
+
+/// The sample that the package ships is where the defaults come from, so the two cannot differ.
+pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
+
+const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
+/// Environment variables of ours that are no settings.
+const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
+const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    pub listen: Vec<SocketAddr>,
+    pub metrics_listen: Option<SocketAddr>,
+    pub data: PathBuf,
+    /// Lower case, without a port.
+    pub names: Vec<String>,
+    /// Without a trailing slash.
+    pub public_url: Option<String>,
+    pub proxies: Vec<IpNet>,
+    pub yearly_fee_cents: i64,
+    pub limits: Limits,
+    pub log: Log,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    pub connections_max: usize,
+    pub connections_per_address_max: usize,
+    pub pool_threads: usize,
+    pub queue_max: usize,
+    pub sign_in_misses_per_address: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Log {
+    pub level: tracing::Level,
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogFormat {
+    Auto,
+    Text,
+    Json,
+}
+
+/// One setting as somebody typed it.
+struct Setting {
+    value: Value,
+    origin: String,
+}
+
+/// What was typed, by dotted key; later layers replace earlier ones.
+#[derive(Default)]
+pub struct Settings {
+    typed: BTreeMap<String, Setting>,
+    mistakes: Vec<String>,
+}
+
+impl Settings {
+    /// The defaults alone.
+    pub fn new() -> Settings {
+        let mut settings = Settings::default();
+        settings.add_file(SAMPLE, "the defaults");
+        settings
+    }
+
+    /// Everything that is said outside the command line: the defaults, the file, the environment.
+    pub fn gather(file: Option<&Path>) -> Settings {
+        let mut settings = Settings::new();
+        if let Some(path) = file {
+            match std::fs::read_to_string(path) {
+                Ok(text) => settings.add_file(&text, &path.display().to_string()),
+                Err(e) => settings.mistakes.push(format!("{}: cannot be read: {e}", path.display())),
+            }
+        }
+        settings.add_environment(std::env::vars());
+        settings
+    }
+
+    /// Where the file is, when it was not named: the first that exists.
+    pub fn usual_file() -> Option<PathBuf> {
+        ["tunneldesk.toml", "/etc/tunneldesk/tunneldesk.toml"].map(PathBuf::from).into_iter().find(|p| p.exists())
+    }
+
+    fn add_file(&mut self, text: &str, origin: &str) {
+        match text.parse::<toml::Table>() {
+            Ok(table) => self.add_table("", table, origin),
+            Err(e) => self.mistakes.push(format!("{origin}: {}", e.to_string().trim().replace('\n', " "))),
+        }
+    }
+
+    fn add_table(&mut self, prefix: &str, table: toml::Table, origin: &str) {
+        for (name, value) in table {
+            let key = format!("{prefix}{name}");
+            match value {
+                Value::Table(inner) => self.add_table(&format!("{key}."), inner, origin),
+                value => self.set(&key, value, &format!("{origin}: {key}")),
+            }
+        }
+    }
+
+    /// Text from the environment takes the type of the default that it replaces.
+    fn add_environment(&mut self, vars: impl Iterator<Item = (String, String)>) {
+        let keys: BTreeMap<String, (String, Value)> = self
+            .typed
+            .iter()
+            .map(|(key, setting)| {
+                (
+                    format!("{ENVIRONMENT_PREFIX}{}", key.to_uppercase().replace('.', "_")),
+                    (key.clone(), setting.value.clone()),
+                )
+            })
+            .collect();
+        for (name, text) in vars.filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX)) {
+            match keys.get(&name) {
+                Some((key, like)) => self.set(key, typed_like(like, &text), &name),
+                None if ENVIRONMENT_OTHERS.contains(&name.as_str()) => {}
+                None => self.mistakes.push(format!("{name}: there is no such setting; tunneldesk check lists them")),
+            }
+        }
+    }
+
+    /// One setting from a flag, or on behalf of `--demo`.
+    pub fn set(&mut self, key: &str, value: impl Into<Value>, origin: &str) {
+        let known = self.typed.contains_key(key) || origin.starts_with("the defaults");
+        if known {
+            self.typed.insert(key.to_owned(), Setting { value: value.into(), origin: origin.to_owned() });
+        } else {
+            self.mistakes.push(format!("{origin}: there is no such setting"));
+        }
+    }
+
+    /// What `serve --demo` changes where nobody said otherwise: its own directory, a fee (so that somebody can owe it),
+    /// no delays for the many wrong passwords of somebody trying things out.
+    pub fn for_demo(&mut self) {
+        for (key, value) in [
+            ("data", Value::from("tunneldesk-demo")),
+            ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
+            ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
+        ] {
+            if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
+                self.set(key, value, "--demo");
+            }
+        }
+    }
+
+    /// Checks everything. The error is one line a mistake.
+    pub fn check(mut self) -> Result<Config, Vec<String>> {
+        let config = Config {
+            listen: self.list("listen", |s| s.parse().map_err(|_| "is not ADDRESS:PORT, for instance 0.0.0.0:8080")),
+            metrics_listen: self.text("metrics_listen", loopback).flatten(),
+            data: self
+                .text("data", |s| if s.is_empty() { Err("must name a directory") } else { Ok(s.into()) })
+                .unwrap_or_default(),
+            names: self.list("names", host_name),
+            public_url: self.text("public_url", public_url).flatten(),
+            proxies: self.list("proxies", |s| {
+                s.parse::<IpNet>()
+                    .or_else(|_| s.parse::<IpAddr>().map(IpNet::from))
+                    .map_err(|_| "is not an address or a network like 10.0.0.0/8")
+            }),
+            yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
+            limits: Limits {
+                connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
+                connections_per_address_max: self.whole("limits.connections_per_address_max", 1, 100_000) as usize,
+                pool_threads: self.whole("limits.pool_threads", 1, 512) as usize,
+                queue_max: self.whole("limits.queue_max", 1, 100_000) as usize,
+                sign_in_misses_per_address: self.whole("limits.sign_in_misses_per_address", 5, 1_000_000),
+            },
+            log: Log {
+                level: self
+                    .text("log.level", |s| s.parse().map_err(|_| "is not one of error, warn, info, debug, trace"))
+                    .unwrap_or(tracing::Level::INFO),
+                format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
+            },
+        };
+        if config.listen.is_empty() && self.mistakes.is_empty() {
+            self.mistakes.push("listen: needs at least one ADDRESS:PORT".to_owned());
+        }
+        if self.mistakes.is_empty() { Ok(config) } else { Err(self.mistakes) }
+    }
+
+    /// Every key with the value in force and who said so, for `tunneldesk check`.
+    pub fn effective(&self) -> Vec<(String, String, String)> {
+        let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
+        self.typed.iter().map(|(key, setting)| (key.clone(), setting.value.to_string(), from(setting))).collect()
+    }
+
+    fn mistake(&mut self, key: &str, what: &str) {
+        let setting = &self.typed[key];
+        self.mistakes.push(format!("{} = {}: {what}", setting.origin, setting.value));
+    }
+
+    fn text<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Option<T> {
+        match self.typed[key].value.as_str().ok_or("must be text in quotes").and_then(|s| parse(s.trim())) {
+            Ok(value) => Some(value),
+            Err(what) => {
+                self.mistake(key, what);
+                None
+            }
+        }
+    }
+
+    fn list<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Vec<T> {
+        let Some(items) = self.typed[key].value.as_array().cloned() else {
+            self.mistake(key, "must be a list in brackets");
+            return Vec::new();
+        };
+        let mut values = Vec::new();
+        for item in items {
+            match item.as_str().ok_or("must be text in quotes").and_then(&parse) {
+                Ok(value) => values.push(value),
+                Err(what) => {
+                    let origin = self.typed[key].origin.clone();
+                    self.mistakes.push(format!("{origin}: {item}: {what}"));
+                }
+            }
+        }
+        values
+    }
+
+    fn whole(&mut self, key: &str, least: i64, most: i64) -> i64 {
+        match self.typed[key].value.as_integer() {
+            Some(value) if (least..=most).contains(&value) => value,
+            _ => {
+                self.mistake(key, &format!("must be a whole number from {least} to {most}"));
+                least
+            }
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, checked.
+    pub fn defaults() -> Config {
+        Settings::new().check().expect("the defaults are sound")
+    }
+
+    /// The origin that people and partners use.
+    pub fn public_url(&self, port: u16) -> String {
+        let name = self.names.first().map_or("localhost", String::as_str);
+        self.public_url.clone().unwrap_or_else(|| format!("http://{name}:{port}"))
+    }
+}
+
+fn typed_like(like: &Value, text: &str) -> Value {
+    match like {
+        Value::Array(_) => {
+            text.split(',').map(str::trim).filter(|t| !t.is_empty()).map(Value::from).collect::<Vec<_>>().into()
+        }
+        Value::Integer(_) => text.trim().parse::<i64>().map_or_else(|_| text.into(), Value::from),
+        _ => text.into(),
+    }
+}
+
+fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let address: SocketAddr = text.parse().map_err(|_| "is not ADDRESS:PORT, for instance 127.0.0.1:9464")?;
+    if address.ip().is_loopback() {
+        Ok(Some(address))
+    } else {
+        Err("must be a loopback address: the figures are not for the network")
+    }
+}
+
+fn host_name(text: &str) -> Result<String, &'static str> {
+    let sound = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    if text.len() <= 253 && text.split('.').all(sound) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("is not a host name like tunnel.example.org (no scheme, no port)")
+    }
+}
+
+fn public_url(text: &str) -> Result<Option<String>, &'static str> {
+    let text = text.trim_end_matches('/');
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match rest {
+        None if text.is_empty() => Ok(None),
+        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) => Ok(Some(text.to_owned())),
+        _ => Err("must be like https://tunnel.example.org, without a path"),
+    }
+}
+
+fn log_format(text: &str) -> Result<LogFormat, &'static str> {
+    match text {
+        "auto" => Ok(LogFormat::Auto),
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("is not one of auto, text, json"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(file: &str, environment: &[(&str, &str)]) -> Result<Config, Vec<String>> {
+        let mut settings = Settings::new();
+        settings.add_file(file, "t.toml");
+        settings.add_environment(environment.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+        settings.check()
+    }
+
+    #[test]
+    fn the_sample_is_the_defaults() {
+        assert_eq!(with(SAMPLE, &[]).unwrap(), Config::defaults());
+        assert_eq!(Config::defaults().yearly_fee_cents, 0);
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let config = with(
+            "limits.queue_max = 7\nnames = [\"A.example\"]",
+            &[("TUNNELDESK_LIMITS_QUEUE_MAX", "9"), ("TUNNELDESK_LISTEN", "127.0.0.1:1, [::1]:2")],
+        )
+        .unwrap();
+        assert_eq!(config.limits.queue_max, 9);
+        assert_eq!(config.names, ["a.example"]);
+        assert_eq!(config.listen.len(), 2);
+    }
+
+    #[test]
+    fn every_mistake_is_named_at_once() {
+        let mistakes = with(
+            "listen = [\"nowhere\"]\nmetrics_listen = \"10.0.0.1:1\"\ncolour = 3\npublic_url = \"x\"\n[limits]\nqueue_max = \"many\"\nspeed = 1\n[log]\nlevel = \"loud\"",
+            &[("TUNNELDESK_LIMITS_POOL_THREADS", "0"), ("TUNNELDESK_TYPO", "1"), ("TUNNELDESK_CONFIG", "x")],
+        )
+        .unwrap_err();
+        for part in [
+            "nowhere",
+            "10.0.0.1:1",
+            "colour",
+            "public_url",
+            "queue_max",
+            "limits.speed",
+            "loud",
+            "POOL_THREADS",
+            "TUNNELDESK_TYPO",
+        ] {
+            assert!(mistakes.iter().any(|m| m.contains(part)), "{part} is not in {mistakes:#?}");
+        }
+        assert_eq!(mistakes.len(), 9, "{mistakes:#?}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_toml_is_one_mistake_in_one_line() {
+        let mistakes = with("listen = [", &[]).unwrap_err();
+        assert_eq!(mistakes.len(), 1);
+        assert!(!mistakes[0].contains('\n'));
+    }
+
+    #[test]
+    fn metrics_can_be_turned_off() {
+        assert_eq!(with("metrics_listen = \"\"", &[]).unwrap().metrics_listen, None);
+    }
+}

@@ -1,0 +1,85 @@
+//! Bookings: what a partner says of one, and whether the member may have it.
+
+/// What `generate-token` may say of a booking, beyond whose it is. Moments in Unix seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Booking {
+    pub registration_id: Option<i64>,
+    pub purchase_id: Option<i64>,
+    pub purchase_date: Option<i64>,
+    pub flight_date: i64,
+    pub minutes_booked: i64,
+    pub product_id: Option<i64>,
+    pub tunnel_id: i64,
+    pub checkin_time: Option<i64>,
+}
+
+/// What a member brings to the desk, as far as booking goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing {
+    pub banned: bool,
+    pub email_confirmed: bool,
+    pub paid_until: Option<i64>,
+    pub holds_flyer_1: bool,
+}
+
+/// Why a member cannot book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bar {
+    Banned,
+    EmailNotConfirmed,
+    Unpaid,
+}
+
+impl Bar {
+    /// The key of its text, and what the history records.
+    pub fn key(self) -> &'static str {
+        match self {
+            Bar::Banned => "booking.banned",
+            Bar::EmailNotConfirmed => "booking.email_not_confirmed",
+            Bar::Unpaid => "booking.unpaid",
+        }
+    }
+}
+
+/// Membership is in force while it is paid for, while the member does not hold Flyer Level 1 yet, and always on a site
+/// that charges no fee.
+pub fn membership_in_force(standing: &Standing, yearly_fee_cents: i64, now: i64) -> bool {
+    yearly_fee_cents == 0 || !standing.holds_flyer_1 || standing.paid_until.is_some_and(|until| now < until)
+}
+
+/// Whether the member may book; the first reason against it.
+pub fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Result<(), Bar> {
+    if standing.banned {
+        Err(Bar::Banned)
+    } else if !standing.email_confirmed {
+        Err(Bar::EmailNotConfirmed)
+    } else if !membership_in_force(standing, yearly_fee_cents, now) {
+        Err(Bar::Unpaid)
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAID: Standing =
+        Standing { banned: false, email_confirmed: true, paid_until: Some(100), holds_flyer_1: true };
+
+    #[test]
+    fn a_member_in_good_standing_books_and_each_bar_is_named() {
+        assert_eq!(admit(&PAID, 3000, 99), Ok(()));
+        assert_eq!(admit(&PAID, 3000, 100), Err(Bar::Unpaid));
+        assert_eq!(admit(&Standing { banned: true, ..PAID }, 3000, 99), Err(Bar::Banned));
+        assert_eq!(admit(&Standing { email_confirmed: false, ..PAID }, 3000, 99), Err(Bar::EmailNotConfirmed));
+    }
+
+    #[test]
+    fn beginners_and_free_sites_need_no_payment() {
+        let never_paid = Standing { paid_until: None, ..PAID };
+        assert_eq!(admit(&never_paid, 3000, 0), Err(Bar::Unpaid));
+        assert_eq!(admit(&never_paid, 0, 0), Ok(()));
+        assert_eq!(admit(&Standing { holds_flyer_1: false, ..never_paid }, 3000, 0), Ok(()));
+    }
+}

@@ -1,0 +1,61 @@
+//! E-mail addresses, as far as a form can judge them: whether mail arrives is settled by the confirmation.
+
+use crate::language::Text;
+
+const CHARS_MAX: usize = 254;
+const LOCAL_CHARS_MAX: usize = 64;
+
+/// The address as given (its case is kept; two addresses are the same without regard to it).
+pub fn parse(text: &str) -> Result<String, Text> {
+    let sound = text.len() <= CHARS_MAX
+        && text.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));
+    if sound { Ok(text.to_owned()) } else { Err(Text::new("field.email")) }
+}
+
+fn local_part(local: &str) -> bool {
+    let odd = |c: char| c.is_control() || c.is_whitespace() || "\"(),:;<>@[\\]".contains(c);
+    (1..=LOCAL_CHARS_MAX).contains(&local.len())
+        && !local.contains(odd)
+        && !local.starts_with('.')
+        && !local.ends_with('.')
+        && !local.contains("..")
+}
+
+fn host(domain: &str) -> bool {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+    };
+    domain.contains('.') && domain.split('.').all(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_addresses_pass_and_odd_ones_do_not() {
+        for good in ["a@example.com", "Jane.Doe+tunnel@mail.example.co.uk", "o'neil@example.org", "jörg@exämple.de"] {
+            assert_eq!(parse(good).unwrap(), good);
+        }
+        for bad in [
+            "",
+            "a",
+            "@example.com",
+            "a@",
+            "a@b",
+            "a b@example.com",
+            "a@exa_mple.com",
+            ".a@example.com",
+            "a..b@example.com",
+            "a@-x.com",
+            "a@x..com",
+            "<a@example.com>",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        assert!(parse(&format!("{}@example.com", "a".repeat(65))).is_err());
+    }
+}

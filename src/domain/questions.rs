@@ -1,0 +1,27 @@
+//! Security questions: a numbered catalogue, whose texts are `question.N` in the translations.
+
+/// The numbers of the catalogue.
+pub const NUMBERS: std::ops::RangeInclusive<i64> = 1..=12;
+
+/// An answer as it is hashed and compared: people do not remember capitals and spaces.
+pub fn normalise(answer: &str) -> String {
+    answer.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Language;
+
+    #[test]
+    fn capitals_and_spaces_do_not_count() {
+        assert_eq!(normalise("  Fluffy  the CAT "), "fluffy the cat");
+    }
+
+    #[test]
+    fn every_number_has_its_text() {
+        for number in NUMBERS {
+            assert!(Language::English.texts().contains_key(&format!("question.{number}")), "{number}");
+        }
+    }
+}

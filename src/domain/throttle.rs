@@ -1,0 +1,56 @@
+//! How misses turn into delays: none at first, then growing, never for long, and forgotten with time.
+
+/// Misses are halved each time this passes without one.
+const HALVED_AFTER_SECONDS: i64 = 15 * 60;
+
+/// A kind of counter: what it counts misses of, when it begins to delay and how far that goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    pub free_misses: i64,
+    pub delay_seconds_max: i64,
+}
+
+impl Rule {
+    /// One account from one address: the person who mistypes, or the one who guesses at one account.
+    pub const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
+    /// One account from anywhere: slows down many guessing together, and can keep its owner out for a minute at most.
+    pub const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
+
+    /// One address over all accounts: a hall may share it, so it is patient and short.
+    pub fn address(free_misses: i64) -> Rule {
+        Rule { free_misses, delay_seconds_max: 60 }
+    }
+
+    /// Seconds to wait after this many misses: 1, 2, 4, … from the last free one on.
+    pub fn delay_seconds(self, misses: i64) -> i64 {
+        match misses - self.free_misses {
+            ..0 => 0,
+            over => (1_i64 << over.min(20)).min(self.delay_seconds_max),
+        }
+    }
+}
+
+/// What is left of misses after some seconds of peace.
+pub fn remaining(misses: i64, quiet_seconds: i64) -> i64 {
+    misses >> (quiet_seconds / HALVED_AFTER_SECONDS).clamp(0, 62)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_begin_after_the_free_misses_and_have_an_end() {
+        let rule = Rule::ACCOUNT_FROM_ADDRESS;
+        let delays: Vec<_> = [0, 4, 5, 6, 7, 8, 100].map(|misses| rule.delay_seconds(misses)).into();
+        assert_eq!(delays, [0, 0, 1, 2, 4, 8, 900]);
+    }
+
+    #[test]
+    fn misses_are_forgotten() {
+        assert_eq!(remaining(40, 0), 40);
+        assert_eq!(remaining(40, 15 * 60), 20);
+        assert_eq!(remaining(40, 2 * 60 * 60), 0);
+        assert_eq!(remaining(i64::MAX, i64::MAX), 0);
+    }
+}

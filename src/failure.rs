@@ -1,0 +1,212 @@
+//! The one way an operation says no, unless the contract wants the refusal as a reply.
+//! Public text and hidden cause are kept apart: a cause reaches the log and never the caller.
+
+use crate::language::Text;
+use http::StatusCode;
+use std::time::Duration;
+
+/// What is wrong with one field of a request.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    pub field: String,
+    pub text: Text,
+}
+
+/// A refusal or a fault, on its way to the error envelope.
+#[derive(Debug)]
+pub struct Failure(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    status: StatusCode,
+    code: &'static str,
+    text: Text,
+    problems: Vec<Problem>,
+    retry_after: Option<Duration>,
+    allow: Option<String>,
+    cause: Option<String>,
+}
+
+/// One constructor a kind: its status and its stable code, which is also the key of its text.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $status:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name() -> Failure { Failure::new(StatusCode::$status, stringify!($name)) }
+    )*};
+}
+
+impl Failure {
+    kinds! {
+        /// The body is not JSON, or not text.
+        bad_json = BAD_REQUEST;
+        /// The request line or a header cannot be read.
+        bad_request = BAD_REQUEST;
+        /// No credential, or one that is not known (any more).
+        not_signed_in = UNAUTHORIZED;
+        /// A partner's digest is missing or wrong.
+        bad_signature = UNAUTHORIZED;
+        /// `generate-token` without the header that says which partner calls.
+        client_id_missing = UNAUTHORIZED;
+        /// A strict partner's signature was used before.
+        signature_repeated = UNAUTHORIZED;
+        /// A strict partner's timestamp is missing or too far from our time.
+        bad_timestamp = UNAUTHORIZED;
+        /// A known caller who may not do this.
+        not_allowed = FORBIDDEN;
+        /// A partner calling from an address that is not on its list.
+        address_not_allowed = FORBIDDEN;
+        /// No such object, or none that is the caller's.
+        not_found = NOT_FOUND;
+        /// No such operation.
+        unknown_path = NOT_FOUND;
+        /// The path knows other methods.
+        method_not_allowed = METHOD_NOT_ALLOWED;
+        /// The body did not arrive in time.
+        too_slow = REQUEST_TIMEOUT;
+        /// The partner has a record of this address already.
+        email_taken = CONFLICT;
+        /// Somebody has this username.
+        username_taken = CONFLICT;
+        /// The registration belongs to a booking of another member.
+        booking_of_another_member = CONFLICT;
+        /// A signed entry is part of the record: it can be suspended and not deleted.
+        entry_signed = CONFLICT;
+        /// A client, account or value of that name is there already.
+        exists = CONFLICT;
+        /// The body is larger than the operation takes.
+        body_too_large = PAYLOAD_TOO_LARGE;
+        /// The body is of a type that the operation does not take.
+        unsupported_type = UNSUPPORTED_MEDIA_TYPE;
+        /// `Host` is none of the site's names.
+        unknown_host = MISDIRECTED_REQUEST;
+        /// Fields are missing or wrong; each is named.
+        invalid_fields = UNPROCESSABLE_ENTITY;
+        /// An `Idempotency-Key` came again with another body.
+        idempotency_key_reused = UNPROCESSABLE_ENTITY;
+        /// Too many requests of this caller.
+        too_fast = TOO_MANY_REQUESTS;
+        /// Something broke; the cause is in the log under the request id.
+        broken = INTERNAL_SERVER_ERROR;
+        /// The operation is in the contract and not built yet.
+        not_built = NOT_IMPLEMENTED;
+        /// The queue is full, or the request waited in it too long.
+        overloaded = SERVICE_UNAVAILABLE;
+        /// A callback whose key is not configured.
+        not_configured = SERVICE_UNAVAILABLE;
+        /// The clock is behind what this file has seen, and the check at hand needs the right time.
+        clock_suspect = SERVICE_UNAVAILABLE;
+        /// The store takes no writes until it is started again.
+        store_stopped = SERVICE_UNAVAILABLE;
+        /// The disk is full: reads and sign-in go on.
+        disk_full = INSUFFICIENT_STORAGE;
+    }
+
+    fn new(status: StatusCode, code: &'static str) -> Failure {
+        Failure(Box::new(Parts {
+            status,
+            code,
+            text: Text::new(code),
+            problems: Vec::new(),
+            retry_after: None,
+            allow: None,
+            cause: None,
+        }))
+    }
+
+    /// 422 naming every bad field.
+    pub fn invalid(problems: Vec<Problem>) -> Failure {
+        let mut failure = Failure::invalid_fields();
+        failure.0.problems = problems;
+        failure
+    }
+
+    /// 422 naming one bad field.
+    pub fn field(field: &str, text: Text) -> Failure {
+        Failure::invalid(vec![Problem { field: field.to_owned(), text }])
+    }
+
+    /// Adds what the log shall say; callers never see it.
+    pub fn because(mut self, cause: impl std::fmt::Display) -> Failure {
+        self.0.cause = Some(cause.to_string());
+        self
+    }
+
+    /// Tells the caller when to come back.
+    pub fn retry_after(mut self, wait: Duration) -> Failure {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
+    /// The methods that the path does know.
+    pub fn allow(mut self, methods: String) -> Failure {
+        self.0.allow = Some(methods);
+        self
+    }
+
+    pub fn with_problem(mut self, field: &str, text: Text) -> Failure {
+        self.0.problems.push(Problem { field: field.to_owned(), text });
+        self
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    pub fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    pub fn text(&self) -> &Text {
+        &self.0.text
+    }
+
+    pub fn problems(&self) -> &[Problem] {
+        &self.0.problems
+    }
+
+    pub fn cause(&self) -> Option<&str> {
+        self.0.cause.as_deref()
+    }
+
+    pub fn allowed_methods(&self) -> Option<&str> {
+        self.0.allow.as_deref()
+    }
+
+    /// Seconds for `Retry-After`: as told, else a second where the status calls for one.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        let busy = matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
+        match self.0.retry_after {
+            Some(wait) => Some(wait.as_millis().div_ceil(1000).max(1) as u64),
+            None => busy.then_some(1),
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    /// For the log and the shell: the code, the bad fields and the cause.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0.code)?;
+        for problem in &self.0.problems {
+            write!(f, "; {}: {}", problem.field, problem.text.in_english())?;
+        }
+        match &self.0.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<rusqlite::Error> for Failure {
+    /// A failed statement is our fault, or the disk's, or the load's; never "not found".
+    fn from(error: rusqlite::Error) -> Failure {
+        use rusqlite::ErrorCode::*;
+        let failure = match error.sqlite_error_code() {
+            Some(DiskFull) => Failure::disk_full(),
+            Some(OperationInterrupted | DatabaseBusy | DatabaseLocked) => Failure::overloaded(),
+            _ => Failure::broken(),
+        };
+        failure.because(error)
+    }
+}

@@ -1,0 +1,238 @@
+//! A request's fields, read with patience and judged together: every bad one is named at once.
+//!
+//! A field typed number also takes a decimal string, a field typed string also takes a number, `null` and `""` are as
+//! good as absent, unknown fields are ignored: existing clients send all of that.
+
+use crate::domain::minutes;
+use crate::failure::{Failure, Problem};
+use crate::language::Text;
+use serde_json::{Map, Value};
+
+/// A value above this is a moment in milliseconds.
+const SECONDS_MAX: i64 = 100_000_000_000;
+
+/// The fields of one body or query.
+pub struct Fields {
+    map: Map<String, Value>,
+    problems: Vec<Problem>,
+}
+
+/// The value of a field that was read but not judged with the others yet.
+#[must_use]
+pub struct Unjudged<T>(Option<T>);
+
+/// Proof that every field was good.
+pub struct Judged(());
+
+impl<T> Unjudged<T> {
+    /// The value while the others are still read, `None` when it is bad.
+    pub fn peek(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+
+    pub fn get(self, _: &Judged) -> T {
+        self.0.expect("a field without a value is a problem, and Fields::finish returns those")
+    }
+}
+
+impl Fields {
+    pub fn new(map: Map<String, Value>) -> Fields {
+        Fields { map, problems: Vec::new() }
+    }
+
+    /// Reads a field that must be there.
+    pub fn required<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<T> {
+        match self.given(field) {
+            Some(value) => Unjudged(self.judge(field, kind(&value))),
+            None => {
+                self.refuse(field, Text::new("field.missing"));
+                Unjudged(None)
+            }
+        }
+    }
+
+    /// Reads a field that may be absent.
+    pub fn optional<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<Option<T>> {
+        match self.given(field) {
+            Some(value) => Unjudged(self.judge(field, kind(&value)).map(Some)),
+            None => Unjudged(Some(None)),
+        }
+    }
+
+    /// Whether the field says anything.
+    pub fn has(&self, field: &str) -> bool {
+        self.given(field).is_some()
+    }
+
+    /// Names a problem that only the caller can see.
+    pub fn refuse(&mut self, field: &str, text: Text) {
+        self.problems.push(Problem { field: field.to_owned(), text });
+    }
+
+    /// 422 with every problem, or the proof that opens the values.
+    pub fn finish(self) -> Result<Judged, Failure> {
+        if self.problems.is_empty() { Ok(Judged(())) } else { Err(Failure::invalid(self.problems)) }
+    }
+
+    fn given(&self, field: &str) -> Option<Value> {
+        self.map
+            .get(field)
+            .filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
+            .cloned()
+    }
+
+    fn judge<T>(&mut self, field: &str, outcome: Result<T, Text>) -> Option<T> {
+        outcome.map_err(|text| self.refuse(field, text)).ok()
+    }
+}
+
+/// Text, as given: for secrets, where a space counts.
+fn raw_text(value: &Value) -> Result<String, Text> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err(Text::new("field.not_text")),
+    }
+}
+
+fn bounded(text: String, chars_max: usize, allowed: &[char]) -> Result<String, Text> {
+    if text.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
+        return Err(Text::new("field.control_characters"));
+    }
+    if text.chars().count() > chars_max {
+        return Err(Text::new("field.too_long").with("max", chars_max));
+    }
+    Ok(text)
+}
+
+/// One line of text, trimmed.
+pub fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| bounded(raw_text(value)?.trim().to_owned(), chars_max, &[])
+}
+
+/// Text that may have line breaks, trimmed.
+pub fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| bounded(raw_text(value)?.trim().replace("\r\n", "\n"), chars_max, &['\n', '\t'])
+}
+
+/// A secret: neither trimmed nor bounded below what a person may have set.
+pub fn secret(value: &Value) -> Result<String, Text> {
+    bounded(raw_text(value)?, 1024, &[])
+}
+
+/// A line of text that a rule of the domain accepts.
+pub fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
+    move |value| rule(&line(1024)(value)?)
+}
+
+/// A whole number, or one written as text.
+pub fn whole(value: &Value) -> Result<i64, Text> {
+    let number = match value {
+        // 7.0 is how some clients write 7; up to 2^53 nothing is lost on the way.
+        Value::Number(number) => number.as_i64().or_else(|| {
+            number.as_f64().filter(|f| f.fract() == 0.0 && f.abs() <= 9_007_199_254_740_992.0).map(|f| f as i64)
+        }),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| Text::new("field.not_whole"))
+}
+
+/// A whole number within bounds.
+pub fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Text> {
+    move |value| {
+        let number = whole(value)?;
+        let text = || Text::new("field.out_of_range").with("min", bounds.start()).with("max", bounds.end());
+        if bounds.contains(&number) { Ok(number) } else { Err(text()) }
+    }
+}
+
+/// The number of a row: 1 or more.
+pub fn id(value: &Value) -> Result<i64, Text> {
+    whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
+}
+
+/// A moment in Unix seconds; milliseconds are understood. Before 1900 and after 2200 is a mistake.
+pub fn moment(value: &Value) -> Result<i64, Text> {
+    let number = whole(value)?;
+    let seconds = if number.abs() > SECONDS_MAX { number / 1000 } else { number };
+    if (-2_208_988_800..=7_258_118_400).contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
+}
+
+/// What one flight or booking lasts: minutes, or `H:MM`.
+pub fn flight_minutes(value: &Value) -> Result<i64, Text> {
+    let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
+    let problem =
+        || Text::new("field.minutes").with("min", minutes::MINUTES.start()).with("max", minutes::MINUTES.end());
+    read.filter(|m| minutes::MINUTES.contains(m)).ok_or_else(problem)
+}
+
+/// Yes or no, also as text or 1 and 0.
+pub fn flag(value: &Value) -> Result<bool, Text> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::Number(number) if number.as_i64() == Some(1) => Ok(true),
+        Value::Number(number) if number.as_i64() == Some(0) => Ok(false),
+        Value::String(text) if ["true", "1"].contains(&text.as_str()) => Ok(true),
+        Value::String(text) if ["false", "0"].contains(&text.as_str()) => Ok(false),
+        _ => Err(Text::new("field.not_flag")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields(value: Value) -> Fields {
+        Fields::new(value.as_object().unwrap().clone())
+    }
+
+    #[test]
+    fn numbers_come_as_text_and_text_as_numbers() {
+        let mut body =
+            fields(json!({"id": "7", "code": 12, "float": 3.0, "when": 1_700_000_000_000_i64, "time": "1:05"}));
+        let id_ = body.required("id", id);
+        let code = body.required("code", line(10));
+        let float = body.required("float", whole);
+        let when = body.required("when", moment);
+        let time = body.required("time", flight_minutes);
+        let ok = body.finish().unwrap();
+        assert_eq!(
+            (id_.get(&ok), code.get(&ok), float.get(&ok), when.get(&ok), time.get(&ok)),
+            (7, "12".into(), 3, 1_700_000_000, 65)
+        );
+    }
+
+    #[test]
+    fn every_bad_field_is_named_and_blank_is_absent() {
+        let mut body =
+            fields(json!({"a": "x", "b": null, "c": "  ", "d": "a\u{7}b", "e": [1], "f": 2.5, "g": "601", "h": 1e300}));
+        _ = body.required("a", whole);
+        _ = body.required("b", whole);
+        _ = body.required("c", line(5));
+        _ = body.optional("d", line(5));
+        _ = body.optional("e", line(5));
+        _ = body.optional("f", whole);
+        _ = body.optional("g", flight_minutes);
+        _ = body.optional("h", moment);
+        let failure = body.finish().err().unwrap();
+        let named: Vec<_> = failure.problems().iter().map(|p| p.field.as_str()).collect();
+        assert_eq!(named, ["a", "b", "c", "d", "e", "f", "g", "h"]);
+    }
+
+    #[test]
+    fn blank_optional_fields_are_absent() {
+        let mut body = fields(json!({"entry_id": "", "comment": null}));
+        let (entry_id, comment) = (body.optional("entry_id", id), body.optional("comment", lines(10)));
+        let ok = body.finish().unwrap();
+        assert_eq!((entry_id.get(&ok), comment.get(&ok)), (None, None));
+    }
+
+    #[test]
+    fn line_breaks_are_for_longer_texts_only() {
+        assert!(line(10)(&json!("a\nb")).is_err());
+        assert_eq!(lines(10)(&json!("a\r\nb ")).unwrap(), "a\nb");
+        assert!(lines(3)(&json!("abcd")).is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
+
+mod callback;
+mod partner;
+mod rates;
+pub mod repeat;
+mod session;
+pub mod sign_in;
+
+pub use callback::{Provider, Sender};
+pub use partner::{Partner, SIGNATURE_KEPT_SECONDS};
+pub use rates::Rates;
+pub use session::{Bearer, Member, Staff, new_token};
+
+use crate::call::{Call, Who};
+use crate::routes::{Access, Answer};
+use crate::site::Site;
+
+/// Finds out who calls, refuses those who may not, and runs the operation.
+pub fn admit(site: &Site, call: &Call) -> Answer {
+    match &call.route.access {
+        Access::Open(operation) => repeat::or_run(site, call, Who::Anyone, || operation(site, call)),
+        Access::Member(operation) => {
+            let member = session::member(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &member))
+        }
+        Access::Bearer(operation) => {
+            let bearer = session::bearer(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &bearer))
+        }
+        Access::Staff(operation) => {
+            let staff = session::staff(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &staff))
+        }
+        Access::Partner(operation) => {
+            let partner = partner::admit(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner))
+        }
+        Access::Callback(provider, operation) => {
+            let sender = callback::admit(site, call, *provider)?;
+            operation(site, call, &sender)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `Idempotency-Key`: the same key and body get the first answer again, also after a crash.
+
+use crate::call::{Call, Repeat, Who};
+use crate::failure::Failure;
+use crate::keys::Purpose;
+use crate::language::Text;
+use crate::reply::{self, Reply};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::replays::{self, Kept};
+use crate::store::{Read, Write};
+use http::{Method, StatusCode};
+use std::cell::Cell;
+
+const HEADER: &str = "idempotency-key";
+const KEY_CHARS_MAX: usize = 255;
+
+/// Gives the kept answer where there is one, else runs the operation. What an operation answers without a transaction
+/// of its own (a report, say) is kept here; a stranger's answer is not, because strangers could fill the disk with them.
+pub(super) fn or_run(site: &Site, call: &Call, caller: Who, operation: impl FnOnce() -> Answer) -> Answer {
+    let Some(repeat) = prepare(site, call, caller)? else { return operation() };
+    if let Some(answer) = site.store.read(|tx| kept(site, tx, &repeat))? {
+        return Ok(answer);
+    }
+    let repeat = call.repeat.get_or_init(|| repeat);
+    let reply = operation()?;
+    if repeat.kept.get() || caller == Who::Anyone {
+        return Ok(reply);
+    }
+    site.once(call, |_| Ok(reply))
+}
+
+/// Runs an effect inside its transaction, once for each key.
+pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
+    let Some(repeat) = call.repeat.get() else { return effect(tx) };
+    if let Some(answer) = kept(site, tx, repeat)? {
+        return Ok(answer);
+    }
+    let reply = effect(tx)?;
+    let mut plain = reply.status.as_u16().to_be_bytes().to_vec();
+    plain.extend_from_slice(&reply.body);
+    let answer = site.keys.seal(Purpose::Answer, &plain);
+    replays::insert(tx, &repeat.replay_key, &Kept { body_digest: repeat.body_digest, answer })?;
+    repeat.kept.set(true);
+    Ok(reply)
+}
+
+fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Failure> {
+    if call.method != Method::POST || !call.headers.contains_key(HEADER) {
+        return Ok(None);
+    }
+    let sound = |key: &&str| key.len() <= KEY_CHARS_MAX && key.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
+    let key = call.header(HEADER).filter(sound);
+    let key = key.ok_or_else(|| {
+        Failure::field("Idempotency-Key", Text::new("field.idempotency_key").with("max", KEY_CHARS_MAX))
+    })?;
+    let whose = caller.to_string();
+    Ok(Some(Repeat {
+        replay_key: site.keys.hash(Purpose::Replay, &[call.route.path.as_bytes(), whose.as_bytes(), key.as_bytes()]),
+        body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
+        kept: Cell::new(false),
+    }))
+}
+
+fn kept(site: &Site, tx: &Read, repeat: &Repeat) -> Result<Option<Reply>, Failure> {
+    let Some(found) = replays::find(tx, &repeat.replay_key, site.now())? else { return Ok(None) };
+    if found.body_digest != repeat.body_digest {
+        let text = Text::new("field.idempotency_key_reused");
+        return Err(Failure::idempotency_key_reused().with_problem("Idempotency-Key", text));
+    }
+    let plain = site.keys.unseal(Purpose::Answer, &found.answer);
+    let plain = plain.ok_or_else(|| Failure::broken().because("a kept answer is not sealed by this site's key"))?;
+    let (status, body) =
+        plain.split_at_checked(2).ok_or_else(|| Failure::broken().because("a kept answer is cut off"))?;
+    let status =
+        StatusCode::from_u16(u16::from_be_bytes([status[0], status[1]])).map_err(|e| Failure::broken().because(e))?;
+    repeat.kept.set(true);
+    Ok(Some(reply::json_again(status, body.to_vec())))
+}

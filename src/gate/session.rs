@@ -1,0 +1,126 @@
+//! Sessions and booking tokens: who holds the token that a request carries.
+
+use crate::call::{Call, Who};
+use crate::domain::role::Role;
+use crate::failure::Failure;
+use crate::site::Site;
+use crate::store::sessions::{self, BookingToken, TokenHash};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+const TOKEN_BYTES: usize = 32;
+const TOKEN_CHARS_MAX: usize = 128;
+
+/// A signed-in person who may use the account: a member, also one who works at the desk.
+#[derive(Debug)]
+pub struct Member {
+    id: i64,
+    role: Role,
+    session: TokenHash,
+}
+
+/// A session that may read the reports.
+#[derive(Debug)]
+pub struct Staff {
+    pub role: Role,
+}
+
+/// A member's session, or the token that a booking gave.
+#[derive(Debug)]
+pub enum Bearer {
+    Member(Member),
+    Booking { member_id: i64, booking_id: Option<i64> },
+}
+
+impl Member {
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The session that this call came by.
+    pub fn session(&self) -> &TokenHash {
+        &self.session
+    }
+}
+
+impl Bearer {
+    /// The member whose token it is.
+    pub fn member_id(&self) -> i64 {
+        match self {
+            Bearer::Member(member) => member.id,
+            Bearer::Booking { member_id, .. } => *member_id,
+        }
+    }
+}
+
+/// A new token of 256 random bits, and what of it is stored.
+pub fn new_token() -> (String, TokenHash) {
+    let token = URL_SAFE_NO_PAD.encode(crate::keys::random::<TOKEN_BYTES>());
+    let hash = token_hash(&token);
+    (token, hash)
+}
+
+fn token_hash(token: &str) -> TokenHash {
+    Sha256::digest(token).into()
+}
+
+/// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`.
+fn token(call: &Call) -> Option<&str> {
+    let authorization = call.header("authorization").map(|value| {
+        let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
+        if scheme.eq_ignore_ascii_case("bearer") { rest.trim() } else { value }
+    });
+    authorization.or_else(|| call.header("token")).filter(|token| token.len() <= TOKEN_CHARS_MAX)
+}
+
+/// Whose session the request carries; a booking token is known here and not enough.
+fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
+    let hash = token_hash(token(call).ok_or_else(Failure::not_signed_in)?);
+    let now = site.now();
+    let Some(found) = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))? else {
+        return Err(match find_booking_token(site, &hash, now)? {
+            Some(_) => Failure::not_allowed(),
+            None => Failure::not_signed_in(),
+        });
+    };
+    if found.banned {
+        return Err(Failure::not_signed_in());
+    }
+    call.who.set(Who::Member(found.member_id));
+    if found.is_due_for_touch(now) {
+        // A session is worth no less on a full disk: its last use is then written another time.
+        let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
+        _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
+    }
+    Ok(Member { id: found.member_id, role: found.role, session: hash })
+}
+
+fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<BookingToken>, Failure> {
+    site.store.read(|tx| Ok(sessions::find_booking_token(tx, hash, now)?))
+}
+
+pub(super) fn member(site: &Site, call: &Call) -> Result<Member, Failure> {
+    let member = signed_in(site, call)?;
+    if member.role == Role::Sync { Err(Failure::not_allowed()) } else { Ok(member) }
+}
+
+pub(super) fn staff(site: &Site, call: &Call) -> Result<Staff, Failure> {
+    let Member { role, .. } = signed_in(site, call)?;
+    if role.is_staff() || role == Role::Sync { Ok(Staff { role }) } else { Err(Failure::not_allowed()) }
+}
+
+pub(super) fn bearer(site: &Site, call: &Call) -> Result<Bearer, Failure> {
+    let refusal = match member(site, call) {
+        Ok(member) => return Ok(Bearer::Member(member)),
+        Err(refusal) => refusal,
+    };
+    let Some(given) = token(call) else { return Err(refusal) };
+    let Some(found) = find_booking_token(site, &token_hash(given), site.now())? else { return Err(refusal) };
+    call.who.set(Who::Booking(found.member_id));
+    Ok(Bearer::Booking { member_id: found.member_id, booking_id: found.booking_id })
+}

@@ -1,0 +1,113 @@
+//! Names and passwords: throttled, and the same answer in the same time whether or not the account exists.
+
+use super::session::new_token;
+use crate::call::Call;
+use crate::domain::password;
+use crate::domain::throttle::Rule;
+use crate::failure::Failure;
+use crate::keys::Purpose;
+use crate::site::Site;
+use crate::store::members::{self, Account};
+use crate::store::throttles::{self, ThrottleKey};
+use crate::store::{Read, Write, sessions};
+use std::time::Duration;
+
+const USER_AGENT_CHARS_MAX: usize = 200;
+
+/// The counters that one attempt concerns.
+struct Counters([(ThrottleKey, Rule); 3]);
+
+/// What became of a name and a password.
+pub enum Verdict {
+    /// They belong together.
+    Right(Account),
+    /// They do not, or nobody has that name, or the counters are closed: never told apart.
+    Wrong,
+}
+
+impl Counters {
+    fn of(site: &Site, call: &Call, name: &str) -> Counters {
+        let name = name.to_lowercase();
+        let address = call.peer.to_string();
+        let key = |parts: &[&[u8]]| site.keys.hash(Purpose::Throttle, parts);
+        Counters([
+            (key(&[b"account from address", name.as_bytes(), address.as_bytes()]), Rule::ACCOUNT_FROM_ADDRESS),
+            (key(&[b"account", name.as_bytes()]), Rule::ACCOUNT),
+            (key(&[b"address", address.as_bytes()]), Rule::address(site.config.limits.sign_in_misses_per_address)),
+        ])
+    }
+
+    /// Seconds until the last of them opens.
+    fn closed_for(&self, tx: &Read, now: i64) -> rusqlite::Result<i64> {
+        let mut longest = 0;
+        for (key, _) in &self.0 {
+            longest = longest.max(throttles::closed_for(tx, key, now)?);
+        }
+        Ok(longest)
+    }
+
+    fn miss(&self, tx: &Write) -> rusqlite::Result<()> {
+        self.0.iter().try_for_each(|(key, rule)| throttles::miss(tx, key, *rule))
+    }
+
+    /// A success clears what speaks of the account, and leaves what the address did to others.
+    fn forget(&self, tx: &Write) -> rusqlite::Result<()> {
+        self.0[..2].iter().try_for_each(|(key, _)| throttles::forget(tx, key).map(|_| ()))
+    }
+}
+
+/// Judges a name and a password. A miss is counted before the answer goes out.
+pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
+    let counters = Counters::of(site, call, name);
+    let now = site.now();
+    let (closed_for, account) =
+        site.store.read(|tx| Ok((counters.closed_for(tx, now)?, members::find_account(tx, name)?)))?;
+    if closed_for > 0 {
+        return Ok(Verdict::Wrong);
+    }
+    site.store.rest();
+    let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
+    if !password::verify(secret, phc) {
+        site.store.write(now, |tx| Ok(counters.miss(tx)?))?;
+        return Ok(Verdict::Wrong);
+    }
+    Ok(account.map_or(Verdict::Wrong, Verdict::Right))
+}
+
+/// A session for an account whose password was right, unless it changed in the meantime.
+pub fn open_session(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    name: &str,
+    account: &Account,
+    renewed: Option<&str>,
+) -> Result<Option<String>, Failure> {
+    let current = members::find_account_by_id(tx, account.member_id)?;
+    let same = current.is_some_and(|now| now.password_hash == account.password_hash && !now.banned);
+    if !same {
+        return Ok(None);
+    }
+    Counters::of(site, call, name).forget(tx)?;
+    if let Some(phc) = renewed {
+        members::set_password(tx, account.member_id, phc)?;
+    }
+    let (token, hash) = new_token();
+    let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
+    sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
+    Ok(Some(token))
+}
+
+/// Whether a signed-in member typed the own password. Here a delay is told, because the caller is known.
+pub fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<bool, Failure> {
+    let now = site.now();
+    let (name, closed_for) = site.store.read(|tx| {
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+        let closed_for = Counters::of(site, call, &account.username).closed_for(tx, now)?;
+        Ok((account.username, closed_for))
+    })?;
+    if closed_for > 0 {
+        return Err(Failure::too_fast().retry_after(Duration::from_secs(closed_for as u64)));
+    }
+    Ok(matches!(judge(site, call, &name, secret)?, Verdict::Right(_)))
+}

@@ -1,0 +1,179 @@
+//! The site key: seals what must be read again, keys the hashes of what must only be recognised.
+//!
+//! A key lies in `site.key` beside the database, readable by its owner alone. Without it partner secrets, kept answers
+//! and PINs of that file are lost, so the two are copied together.
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+use std::io::{Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+const KEY_BYTES: usize = 32;
+const KEY_ID_BYTES: usize = 4;
+const NONCE_BYTES: usize = 24;
+
+/// What a sealed value or keyed hash is for. One purpose's values mean nothing to another.
+#[derive(Debug, Clone, Copy)]
+pub enum Purpose {
+    KeyCheck,
+    PartnerSecret,
+    Answer,
+    Pin,
+    Throttle,
+    Replay,
+    Demo,
+}
+
+pub struct Keys {
+    site: [u8; KEY_BYTES],
+    id: [u8; KEY_ID_BYTES],
+}
+
+impl Keys {
+    /// Makes a new key file; fails where one is already.
+    pub fn create(path: &Path) -> std::io::Result<Keys> {
+        let site = random::<KEY_BYTES>();
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(format!("{}\n", hex(&site)).as_bytes())?;
+        file.sync_all()?;
+        Ok(Keys::from_bytes(site))
+    }
+
+    /// Reads a key file that nobody but its owner can read.
+    pub fn open(path: &Path) -> Result<Keys, String> {
+        let shown = path.display();
+        let mut file = std::fs::File::open(path).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
+        let mode =
+            file.metadata().map_err(|e| format!("cannot look at the site key {shown}: {e}"))?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Err(format!(
+                "the site key {shown} is open to others (mode {:o}): run chmod 600 {shown}",
+                mode & 0o777
+            ));
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
+        let bytes = unhex(text.trim()).and_then(|b| b.try_into().ok());
+        let site =
+            bytes.ok_or_else(|| format!("the site key {shown} is not 64 hex digits: restore it from a backup"))?;
+        Ok(Keys::from_bytes(site))
+    }
+
+    pub fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
+        let digest = Sha256::digest(site);
+        Keys { site, id: digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id") }
+    }
+
+    /// HMAC-SHA256 of the parts, each with its length, under a key of the purpose's own.
+    pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
+        let mut mac = new_hmac(&self.derived(purpose));
+        for part in parts {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
+
+    /// Key id, nonce, ciphertext (XChaCha20-Poly1305).
+    pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
+        let nonce = random::<NONCE_BYTES>();
+        let payload = Payload { msg: plain, aad: &self.id };
+        let sealed = self.cipher(purpose).encrypt(&XNonce::from(nonce), payload).expect("memory can be encrypted");
+        [&self.id[..], &nonce, &sealed].concat()
+    }
+
+    /// `None` where the value was sealed by another key, for another purpose, or changed since.
+    pub fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (id, rest) = sealed.split_at_checked(KEY_ID_BYTES)?;
+        let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES)?;
+        let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
+        self.cipher(purpose).decrypt(&XNonce::from(nonce), Payload { msg: ciphertext, aad: id }).ok()
+    }
+
+    fn cipher(&self, purpose: Purpose) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(&Key::from(self.derived(purpose)))
+    }
+
+    fn derived(&self, purpose: Purpose) -> [u8; 32] {
+        hmac_sha256(&self.site, &[format!("tunneldesk {purpose:?}").as_bytes()])
+    }
+}
+
+fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+}
+
+/// HMAC-SHA256 over the parts as if they were one.
+pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = new_hmac(key);
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+/// Bytes from the operating system.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.iter().flat_map(|b| [DIGITS[(b >> 4) as usize] as char, DIGITS[(b & 15) as usize] as char]).collect()
+}
+
+/// Upper or lower case; `None` for anything else.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = digits.filter(|d| d.len() % 2 == 0)?;
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_values_open_with_their_key_and_purpose_only() {
+        let keys = Keys::from_bytes([7; 32]);
+        let sealed = keys.seal(Purpose::PartnerSecret, b"secret");
+        assert_eq!(keys.unseal(Purpose::PartnerSecret, &sealed).unwrap(), b"secret");
+        assert!(keys.unseal(Purpose::Answer, &sealed).is_none());
+        assert!(Keys::from_bytes([8; 32]).unseal(Purpose::PartnerSecret, &sealed).is_none());
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert!(keys.unseal(Purpose::PartnerSecret, &changed).is_none(), "byte {place}");
+        }
+        assert!(keys.unseal(Purpose::PartnerSecret, b"short").is_none());
+    }
+
+    #[test]
+    fn a_keyed_hash_tells_parts_and_purposes_apart() {
+        let keys = Keys::from_bytes([7; 32]);
+        assert_ne!(keys.hash(Purpose::Pin, &[b"ab", b"c"]), keys.hash(Purpose::Pin, &[b"a", b"bc"]));
+        assert_ne!(keys.hash(Purpose::Pin, &[b"a"]), keys.hash(Purpose::Throttle, &[b"a"]));
+    }
+
+    #[test]
+    fn partner_digests_match_the_published_vectors() {
+        for (body, digest) in [
+            ("", "c9d012234073d5d59abfecded311a546c5d2801482505a44e7842ab13ea92fae"),
+            ("{}", "67925189f2b49ab6a748937776bb1b6610bc92b0c419a2c090f10a73d8eb7676"),
+            (r#"{"email":"a@example.com"}"#, "0d27e235404fc5872e697d5f943180b80f8b0b519b89c149f0f5ad572037bf5d"),
+            (r#"{"limit":10,"offset":0}"#, "309042b1fdb688e9d4935db0c14de10cb4b051b91ef9dba5626460cc076d5f9d"),
+        ] {
+            assert_eq!(hex(&hmac_sha256(b"partner-secret", &[body.as_bytes()])), digest, "{body}");
+        }
+    }
+
+    #[test]
+    fn hex_goes_both_ways_in_either_case() {
+        assert_eq!(unhex("00FFa0").unwrap(), [0, 255, 160]);
+        assert_eq!(hex(&[0, 255, 160]), "00ffa0");
+        assert!(unhex("0").is_none() && unhex("zz").is_none());
+    }
+}

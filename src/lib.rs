@@ -1,0 +1,49 @@
+//! tunneldesk: the on-site server of an indoor flight tunnel, as one binary over one SQLite file.
+//!
+//! # The way of a request
+//!
+//! One direction, each station once, on one thread from the gate on:
+//!
+//! ```text
+//! server (socket, limits) → routes (the table, the matcher) → gate (who is this?) → api (the operation)
+//!   → domain (the rule) → store (the row) → reply
+//! ```
+//!
+//! [`server`] is the only async code. It reads a request whole, finds its row in [`routes::ROUTES`], and hands a
+//! [`call::Call`] to a fixed pool of threads. There [`gate::admit`] turns credentials into a principal, whose type is
+//! what the operation in [`api`] demands: a row that promises less than its operation needs does not compile. The
+//! operation parses its [`fields`], asks the rules in [`domain`], opens one transaction of the [`store`] and returns a
+//! [`reply::Reply`], or a [`failure::Failure`] that becomes the refusal envelope at the edge.
+//!
+//! # The file
+//!
+//! One SQLite file in one directory, held by one process. Reads run on a connection of the thread's own and see one
+//! snapshot a request. Writes queue for one connection; each is a savepoint, and the last in line flushes the disk for
+//! all of them, so that a write is durable when it is acknowledged and thousands a second still are. The shape of the
+//! file is in `sql/`, its questions in [`store`], and nowhere else.
+//!
+//! # The rest
+//!
+//! [`cli`] is what the technician types; while a server runs, commands are carried out by it through a local socket,
+//! because nobody else may open its file. [`jobs`] is what runs by itself. [`demo`] fills a site with people.
+
+pub mod api;
+pub mod call;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod demo;
+pub mod domain;
+pub mod failure;
+pub mod fields;
+pub mod gate;
+pub mod jobs;
+pub mod keys;
+pub mod language;
+pub mod log;
+pub mod reply;
+pub mod routes;
+pub mod server;
+pub mod site;
+pub mod stats;
+pub mod store;

@@ -1,0 +1,163 @@
+//! The only place that writes JSON and the refusal envelope.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::keys::hex;
+use crate::language::Language;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const ETAG_BYTES: usize = 16;
+
+/// An answer, complete but for what the server adds.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// A part of a longer list.
+#[derive(Serialize)]
+pub struct List<T: Serialize> {
+    pub status: bool,
+    pub total: i64,
+    pub limit: i64,
+    pub offset: i64,
+    pub data: Vec<T>,
+}
+
+/// Nothing to say but that it was done.
+#[derive(Serialize)]
+pub struct Done {
+    pub status: bool,
+    pub message: String,
+}
+
+/// 200 with JSON.
+pub fn ok(body: &impl Serialize) -> Reply {
+    json(StatusCode::OK, body)
+}
+
+/// 201 with JSON.
+pub fn created(body: &impl Serialize) -> Reply {
+    json(StatusCode::CREATED, body)
+}
+
+/// 200 with a message.
+pub fn done(message: String) -> Reply {
+    ok(&Done { status: true, message })
+}
+
+/// 200 with one page of a list.
+pub fn list<T: Serialize>(total: i64, page: crate::call::Page, data: Vec<T>) -> Reply {
+    ok(&List { status: true, total, limit: page.limit, offset: page.offset, data })
+}
+
+pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+    let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))]);
+    Reply { status, headers, body: body.into() }
+}
+
+/// JSON that was an answer before.
+pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
+    Reply { status, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]), body: body.into() }
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Reply {
+    json_again(status, serde_json::to_vec(body).expect("our own structs can be written as JSON"))
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    status: bool,
+    code: &'a str,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<EnvelopeError<'a>>,
+    request_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct EnvelopeError<'a> {
+    field: &'a str,
+    message: String,
+}
+
+/// The refusal in the caller's language, with the headers that go with its status.
+pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
+    let errors =
+        failure.problems().iter().map(|p| EnvelopeError { field: &p.field, message: language.say(&p.text) }).collect();
+    let message = language.say(failure.text());
+    let mut reply =
+        json(failure.status(), &Envelope { status: false, code: failure.code(), message, errors, request_id });
+    reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    if let Some(seconds) = failure.retry_after_seconds() {
+        reply.headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    if let Some(methods) = failure.allowed_methods().and_then(|m| HeaderValue::from_str(m).ok()) {
+        reply.headers.insert(header::ALLOW, methods);
+    }
+    if failure.status() == StatusCode::UNAUTHORIZED {
+        reply.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    reply
+}
+
+impl Reply {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
+    /// nothing that is private, and nobody keeps what a `POST` returned.
+    pub fn with_caching(mut self, call: &Call) -> Reply {
+        let reads = matches!(call.method, Method::GET | Method::HEAD);
+        let policy = match (reads, call.route.is_public()) {
+            (false, _) => "no-store",
+            (true, true) => "no-cache",
+            (true, false) => "private, no-cache",
+        };
+        self.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(policy));
+        if reads && self.status == StatusCode::OK {
+            let etag = format!("\"{}\"", hex(&Sha256::digest(&self.body)[..ETAG_BYTES]));
+            if call.header("if-none-match").is_some_and(|known| matches_etag(known, &etag)) {
+                self.status = StatusCode::NOT_MODIFIED;
+                self.headers.remove(header::CONTENT_TYPE);
+                self.body = Bytes::new();
+            }
+            self.headers.insert(header::ETAG, HeaderValue::from_str(&etag).expect("hex in quotes is a header value"));
+        }
+        self
+    }
+}
+
+/// The weak comparison that `If-None-Match` asks for.
+fn matches_etag(known: &str, etag: &str) -> bool {
+    known.trim() == "*" || known.split(',').any(|one| one.trim().trim_start_matches("W/") == etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn etags_match_weakly_in_lists_and_by_star() {
+        for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"] {
+            assert!(matches_etag(known, "\"a\""), "{known}");
+        }
+        assert!(!matches_etag("\"b\"", "\"a\"") && !matches_etag("a", "\"a\""));
+    }
+
+    #[test]
+    fn a_cause_never_reaches_the_caller() {
+        let failure = Failure::broken().because("no such table: members");
+        let reply = refusal(&failure, Language::English, "r-1");
+        let body = String::from_utf8(reply.body.to_vec()).unwrap();
+        assert!(!body.contains("members") && body.contains("\"request_id\":\"r-1\""), "{body}");
+    }
+}

@@ -1,0 +1,198 @@
+//! THE table: every operation with who may call it. A row that promises less than its function needs does not compile.
+
+use crate::api::{auth, health, logbook, partner, profile, unbuilt};
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::{Bearer, Member, Partner, Provider, Sender, Staff};
+use crate::reply::Reply;
+use crate::site::Site;
+use http::Method;
+
+pub type Answer = Result<Reply, Failure>;
+
+/// Who may call, as the type of the operation.
+pub enum Access {
+    Open(fn(&Site, &Call) -> Answer),
+    Member(fn(&Site, &Call, &Member) -> Answer),
+    /// A member's session, or the token of a booking.
+    Bearer(fn(&Site, &Call, &Bearer) -> Answer),
+    Staff(fn(&Site, &Call, &Staff) -> Answer),
+    Partner(fn(&Site, &Call, &Partner) -> Answer),
+    Callback(Provider, fn(&Site, &Call, &Sender) -> Answer),
+}
+
+pub struct Route {
+    pub access: Access,
+    pub method: Method,
+    /// What comes before `path`: `/api` for the contract.
+    pub base: &'static str,
+    pub path: &'static str,
+    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
+    pub hashes: bool,
+    /// A partner must say who it is by `client-id`.
+    pub client_id: bool,
+    /// False: in the contract and not built yet.
+    pub built: bool,
+}
+
+use Method as M;
+const GET: Method = M::GET;
+const POST: Method = M::POST;
+const PUT: Method = M::PUT;
+const DELETE: Method = M::DELETE;
+
+#[rustfmt::skip] // One row an operation, in the contract's order.
+pub static ROUTES: &[Route] = &[
+    // Partner metrics
+    partner (GET,    "/external/partner-metrics/op",                        partner::users::list),
+    partner (POST,   "/external/partner-metrics/op",                        partner::users::create),
+    partner (PUT,    "/external/partner-metrics/op",                        partner::users::edit),
+    partner (GET,    "/external/partner-metrics/op/{id}",                   partner::users::get),
+    partner (DELETE, "/external/partner-metrics/op/{id}",                   partner::users::delete),
+    staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings),
+    staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history),
+    partner (POST,   "/external/partner-metrics/op/generate-token",         partner::token::generate).with_client_id(),
+
+    // Authentication
+    open    (POST,   "/auth/login",                                         auth::login::with_password).hashing(),
+    open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing(),
+    open    (POST,   "/auth/login/bio-web-option",                          unbuilt::open).later(),
+    open    (POST,   "/auth/login/bio-web-verify",                          unbuilt::open).later(),
+    open    (POST,   "/auth/login/totp/setup",                              unbuilt::open).later(),
+    open    (POST,   "/auth/login/totp/verify-setup",                       unbuilt::open).later(),
+    open    (POST,   "/auth/login/verify-totp",                             unbuilt::open).later(),
+    open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
+    open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
+    open    (POST,   "/auth/social",                                        unbuilt::open).later(),
+    open    (POST,   "/auth/verify-email",                                  unbuilt::open).later(),
+    open    (POST,   "/auth/verify-email/resend",                           unbuilt::open).later(),
+    open    (GET,    "/auth/account-access/security-questions",             unbuilt::open).later(),
+    open    (POST,   "/auth/account-access/recover-password",               unbuilt::open).later(),
+    open    (POST,   "/auth/account-access/recover-username",               unbuilt::open).later(),
+
+    // Profile
+    member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
+    member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
+    member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
+    member  (PUT,    "/account/profile/change-password",                    unbuilt::member).later(),
+    member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
+    member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
+    member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
+    member  (GET,    "/account/profile/security-questions",                 unbuilt::member).later(),
+    bearer  (GET,    "/account/profile/user",                               profile::user::get),
+    member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
+    member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
+    member  (POST,   "/account/profile/send-verification-passcode",         unbuilt::member).later(),
+    member  (POST,   "/account/profile/verify-verification-passcode",       unbuilt::member).later(),
+
+    // Logbook
+    member  (POST,   "/account/logbook/skills/",                            unbuilt::member).later(),
+    member  (PUT,    "/account/logbook/skills/{entry_id}",                  unbuilt::member).later(),
+    member  (POST,   "/account/logbook/time/",                              logbook::time::create),
+    bearer  (PUT,    "/account/logbook/time/{entry_id}",                    logbook::time::edit),
+    member  (DELETE, "/account/logbook/{entry_id}",                         logbook::entries::delete),
+    bearer  (GET,    "/account/logbook/skills/{status}/{member_id}",        unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/mobile/skills/{member_id}",          unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/time/{member_id}",                   logbook::time::list),
+    bearer  (GET,    "/account/logbook/category/{member_id}",               unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/filter-skills/{member_id}/{category}", unbuilt::bearer).later(),
+    member  (GET,    "/account/logbook/instructors/{skill}/{tunnel}",       unbuilt::member).later(),
+    bearer  (GET,    "/account/logbook/coach-safety/{member_id}",           unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/flyer-safety/{member_id}",           unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/instructor-safety/{member_id}",      unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/military-safety/{member_id}",        unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/trainer-safety/{member_id}",         unbuilt::bearer).later(),
+
+    // Public
+    open    (POST,   "/public/contact",                                     unbuilt::open).later(),
+    open    (GET,    "/public/countries",                                   unbuilt::open).later(),
+    open    (GET,    "/public/translations",                                unbuilt::open).later(),
+    open    (GET,    "/public/tunnels/{tunnel_id}",                         unbuilt::open).later(),
+
+    // Callbacks
+    callback(POST,   "/social-data-deletion",        Provider::Social,      unbuilt::callback).later(),
+    open    (GET,    "/social-data-deletion-status",                        unbuilt::open).later(),
+    callback(POST,   "/mail-webhook",                Provider::Mail,        unbuilt::callback).later(),
+    callback(POST,   "/payment-webhook",             Provider::Payment,     unbuilt::callback).later(),
+
+    // Notifications
+    member  (GET,    "/account/notifications",                              unbuilt::member).later(),
+    member  (PUT,    "/account/notifications/read/{notification_id}",       unbuilt::member).later(),
+
+    // Ours, beside the contract
+    member  (POST,   "/auth/logout",                                        auth::logout::end),
+    open    (GET,    "/healthz",                                            health::alive).at_root(),
+    open    (GET,    "/readyz",                                             health::ready).at_root(),
+];
+
+const fn route(access: Access, method: Method, path: &'static str) -> Route {
+    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true }
+}
+
+const fn open(method: Method, path: &'static str, operation: fn(&Site, &Call) -> Answer) -> Route {
+    route(Access::Open(operation), method, path)
+}
+
+const fn member(method: Method, path: &'static str, operation: fn(&Site, &Call, &Member) -> Answer) -> Route {
+    route(Access::Member(operation), method, path)
+}
+
+const fn bearer(method: Method, path: &'static str, operation: fn(&Site, &Call, &Bearer) -> Answer) -> Route {
+    route(Access::Bearer(operation), method, path)
+}
+
+const fn staff(method: Method, path: &'static str, operation: fn(&Site, &Call, &Staff) -> Answer) -> Route {
+    route(Access::Staff(operation), method, path)
+}
+
+const fn partner(method: Method, path: &'static str, operation: fn(&Site, &Call, &Partner) -> Answer) -> Route {
+    route(Access::Partner(operation), method, path)
+}
+
+const fn callback(
+    method: Method,
+    path: &'static str,
+    provider: Provider,
+    operation: fn(&Site, &Call, &Sender) -> Answer,
+) -> Route {
+    route(Access::Callback(provider, operation), method, path)
+}
+
+impl Route {
+    const fn hashing(mut self) -> Route {
+        self.hashes = true;
+        self
+    }
+
+    const fn with_client_id(mut self) -> Route {
+        self.client_id = true;
+        self
+    }
+
+    const fn later(mut self) -> Route {
+        self.built = false;
+        self
+    }
+
+    const fn at_root(mut self) -> Route {
+        self.base = "";
+        self
+    }
+
+    /// Whether the answer is the same for everybody.
+    pub fn is_public(&self) -> bool {
+        matches!(self.access, Access::Open(_))
+    }
+
+    /// One word for who may call.
+    pub fn caller(&self) -> &'static str {
+        match self.access {
+            Access::Open(_) => "open",
+            Access::Member(_) => "member",
+            Access::Bearer(_) => "bearer",
+            Access::Staff(_) => "staff",
+            Access::Partner(_) => "partner",
+            Access::Callback(..) => "callback",
+        }
+    }
+}

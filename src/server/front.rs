@@ -1,0 +1,203 @@
+//! The front door: from a request's head to its answer, and the line about it in the log.
+
+use super::listener::Guests;
+use super::matcher::{self, Match};
+use super::pool::{self, Finished, Pool};
+use super::{body, metrics};
+use crate::call::{self, Call, Who};
+use crate::config::Limits;
+use crate::failure::Failure;
+use crate::language::Language;
+use crate::reply::{self, Reply};
+use crate::routes::{Access, ROUTES};
+use crate::site::Site;
+use crate::stats::Stats;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::Incoming;
+use ipnet::IpNet;
+use std::cell::{Cell, OnceCell};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub type Response = hyper::Response<Full<Bytes>>;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// By which socket a connection came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    Public,
+    /// Loopback: figures and health, nothing else.
+    Metrics,
+}
+
+/// What every connection shares.
+pub struct Front {
+    pub pool: Pool,
+    pub guests: Guests,
+    pub limits: Limits,
+    pub stats: Arc<Stats>,
+    site: std::sync::Mutex<Site>,
+    names: Vec<String>,
+    proxies: Vec<IpNet>,
+}
+
+/// What the log says of a request beside its answer.
+struct Line {
+    started: Instant,
+    request_id: String,
+    method: http::Method,
+    row: Option<usize>,
+    monitor_user: Option<String>,
+}
+
+impl Front {
+    pub fn new(site: &Site, pool: Pool) -> Front {
+        Front {
+            pool,
+            guests: Guests::default(),
+            limits: site.config.limits.clone(),
+            stats: site.stats.clone(),
+            site: std::sync::Mutex::new(site.for_another_thread()),
+            names: site.config.names.clone(),
+            proxies: site.config.proxies.clone(),
+        }
+    }
+
+    /// Answers one request, whatever it is.
+    pub async fn answer(&self, request: Request<Incoming>, peer: IpAddr, door: Door) -> Response {
+        let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok());
+        let mut line = Line {
+            started: Instant::now(),
+            request_id: call::request_id(header("x-request-id")),
+            method: request.method().clone(),
+            row: None,
+            monitor_user: None,
+        };
+        let language = Language::accepted(header("accept-language").unwrap_or(""));
+        if door == Door::Metrics && request.uri().path() == "/metrics" {
+            return self.respond(line, finished(metrics::write(self)));
+        }
+        let finished = match self.take(request, peer, door, &mut line).await {
+            Ok(call) => {
+                line.monitor_user = call.monitor_user().map(str::to_owned);
+                let edge = pool::Edge { stats: &self.stats, language, request_id: &line.request_id };
+                self.pool.run(&edge, call).await
+            }
+            Err(failure) => {
+                let reply = reply::refusal(&failure, language, &line.request_id);
+                let reply = reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+                Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
+            }
+        };
+        self.respond(line, finished)
+    }
+
+    /// The request as a whole call, or why it is none.
+    async fn take(
+        &self,
+        request: Request<Incoming>,
+        peer: IpAddr,
+        door: Door,
+        line: &mut Line,
+    ) -> Result<Call, Failure> {
+        let (head, incoming) = request.into_parts();
+        self.check_host(&head.headers, &head.uri)?;
+        let (place, params) = match matcher::find(&head.method, head.uri.path()) {
+            Match::Found(place, params) => (place, params),
+            Match::WrongMethod(allowed) => return Err(Failure::method_not_allowed().allow(allowed)),
+            Match::Unknown => return Err(Failure::unknown_path()),
+        };
+        let route = &ROUTES[place];
+        if door == Door::Metrics && !route.base.is_empty() {
+            return Err(Failure::unknown_path());
+        }
+        line.row = Some(place);
+        let callback = matches!(route.access, Access::Callback(..));
+        let bytes_max = if callback { body::CALLBACK_BODY_BYTES_MAX } else { body::BODY_BYTES_MAX };
+        let body = body::read(incoming, bytes_max).await?;
+        Ok(Call {
+            route,
+            method: head.method,
+            peer: self.caller(peer, &head.headers),
+            headers: head.headers,
+            query: head.uri.query().unwrap_or("").to_owned(),
+            request_id: line.request_id.clone(),
+            body,
+            params,
+            who: Cell::new(Who::Anyone),
+            repeat: OnceCell::new(),
+        })
+    }
+
+    /// A page of somebody else's can point its own name at this server (DNS rebinding), but cannot choose the `Host`
+    /// that the browser sends: only our names and bare addresses pass.
+    fn check_host(&self, headers: &HeaderMap, uri: &http::Uri) -> Result<(), Failure> {
+        let given = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok())
+            .or_else(|| uri.authority().map(|a| a.as_str()));
+        let host = given.ok_or_else(|| Failure::bad_request().because("no Host"))?;
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+            _ => host,
+        };
+        let name = name.trim_end_matches('.').to_ascii_lowercase();
+        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
+        if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
+    }
+
+    /// The last address before our own proxies; anybody else's `X-Forwarded-For` is not believed.
+    fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let ours = |address: &IpAddr| self.proxies.iter().any(|network| network.contains(address));
+        if !ours(&peer) {
+            return peer;
+        }
+        let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
+        let named: Vec<IpAddr> =
+            lines.flat_map(|line| line.split(',')).map_while(|one| one.trim().parse().ok()).collect();
+        named.iter().rev().find(|address| !ours(address)).copied().unwrap_or(peer)
+    }
+
+    /// What `/metrics` reads of the site.
+    pub fn with_site<T>(&self, look: impl FnOnce(&Site) -> T) -> T {
+        look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    fn respond(&self, line: Line, finished: Finished) -> Response {
+        let took = line.started.elapsed();
+        let status = finished.reply.status;
+        self.stats.answered(line.row, status.as_u16(), took);
+        log(&line, &finished, status, took.as_micros() as u64);
+        let Reply { status, mut headers, body } = finished.reply;
+        headers.insert(
+            REQUEST_ID,
+            HeaderValue::from_str(&line.request_id).expect("a request id is checked when it is taken"),
+        );
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let mut response = Response::new(Full::new(body));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+fn finished(reply: Reply) -> Finished {
+    Finished { reply, who: Who::Anyone, code: None, cause: None }
+}
+
+/// One line a request, without a value that came from a person.
+fn log(line: &Line, finished: &Finished, status: StatusCode, micros: u64) {
+    let route = line.row.map_or("-", |row| ROUTES[row].path);
+    let (id, method, who, status) = (&*line.request_id, line.method.as_str(), finished.who, status.as_u16());
+    let (code, cause, tag) = (finished.code, finished.cause.as_deref(), line.monitor_user.as_deref());
+    if status >= 500 && status != 501 {
+        tracing::error!(id, method, route, %who, status, micros, code, cause, tag, "request");
+    } else {
+        tracing::info!(id, method, route, %who, status, micros, code, tag, "request");
+    }
+}

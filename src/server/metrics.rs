@@ -1,0 +1,110 @@
+//! `/metrics`: the counters as Prometheus reads them.
+
+use super::front::Front;
+use crate::reply::Reply;
+use crate::routes::ROUTES;
+use crate::stats::{BOUNDS_MICROS, RouteStats};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub fn write(front: &Front) -> Reply {
+    let mut text = String::with_capacity(16 * 1024);
+    requests(&mut text, front);
+    durations(&mut text, front);
+    let stats = &front.stats;
+    let (waiting_hashing, waiting) = front.pool.waiting();
+    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes) = front.with_site(|site| {
+        let writer = site.store.writer();
+        let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
+        let suspect = u64::from(site.clock.is_suspect());
+        (
+            get(&writer.commits),
+            get(&writer.transactions),
+            writer.waiting() as u64,
+            u64::from(writer.is_stopped()),
+            suspect,
+            wal,
+        )
+    });
+    for (name, kind, help, value) in [
+        ("panics_total", "counter", "Operations that panicked.", get(&stats.panics)),
+        ("connections", "gauge", "Open connections.", get(&stats.connections_open)),
+        ("connections_refused_total", "counter", "Connections over a limit.", get(&stats.connections_refused)),
+        (
+            "connections_broken_total",
+            "counter",
+            "Connections that ended in an error or a time-out.",
+            get(&stats.connections_broken),
+        ),
+        ("queue_waiting", "gauge", "Requests waiting for a thread.", waiting as u64),
+        ("queue_waiting_hashing", "gauge", "Requests waiting for a thread that hashes.", waiting_hashing as u64),
+        ("queue_full_total", "counter", "Requests turned away because a queue was full.", get(&stats.queue_full)),
+        (
+            "queue_too_long_total",
+            "counter",
+            "Requests turned away because they waited too long.",
+            get(&stats.queue_too_long),
+        ),
+        ("store_commits_total", "counter", "Flushes of the disk.", commits),
+        ("store_transactions_total", "counter", "Write transactions.", transactions),
+        ("store_writers_waiting", "gauge", "Threads waiting for the writer.", writer_waiting),
+        ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", stopped),
+        ("store_wal_bytes", "gauge", "Size of the write-ahead log.", wal_bytes),
+        ("clock_suspect", "gauge", "1 when the clock is behind what the file has seen.", suspect),
+    ] {
+        _ = write!(
+            text,
+            "# HELP tunneldesk_{name} {help}\n# TYPE tunneldesk_{name} {kind}\ntunneldesk_{name} {value}\n"
+        );
+    }
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    Reply { status: StatusCode::OK, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]), body: text.into() }
+}
+
+fn get(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+/// Rows that were asked at least once, each with its labels.
+fn asked(front: &Front) -> impl Iterator<Item = (String, &RouteStats)> {
+    let label = |row: usize| match ROUTES.get(row) {
+        Some(route) => format!("method=\"{}\",route=\"{}{}\"", route.method, route.base, route.path),
+        None => "method=\"\",route=\"\"".to_owned(),
+    };
+    let was_asked = |route: &&RouteStats| route.answers.iter().any(|count| get(count) > 0);
+    front
+        .stats
+        .routes()
+        .iter()
+        .enumerate()
+        .map(move |(row, route)| (label(row), route))
+        .filter(move |(_, route)| was_asked(route))
+}
+
+fn requests(text: &mut String, front: &Front) {
+    text.push_str(
+        "# HELP tunneldesk_requests_total Answers by operation and status.\n# TYPE tunneldesk_requests_total counter\n",
+    );
+    for (labels, route) in asked(front) {
+        for (class, count) in route.answers.iter().enumerate().filter(|(_, count)| get(count) > 0) {
+            _ = writeln!(text, "tunneldesk_requests_total{{{labels},status=\"{}xx\"}} {}", class + 1, get(count));
+        }
+    }
+}
+
+fn durations(text: &mut String, front: &Front) {
+    const NAME: &str = "tunneldesk_request_seconds";
+    _ = writeln!(text, "# HELP {NAME} From the request's head to its answer.\n# TYPE {NAME} histogram");
+    for (labels, route) in asked(front) {
+        let mut sum = 0;
+        for (bucket, count) in route.times.iter().enumerate() {
+            sum += get(count);
+            let bound =
+                BOUNDS_MICROS.get(bucket).map_or("+Inf".to_owned(), |micros| (*micros as f64 / 1e6).to_string());
+            _ = writeln!(text, "{NAME}_bucket{{{labels},le=\"{bound}\"}} {sum}");
+        }
+        let seconds = get(&route.micros_sum) as f64 / 1e6;
+        _ = writeln!(text, "{NAME}_sum{{{labels}}} {seconds}\n{NAME}_count{{{labels}}} {sum}");
+    }
+}

@@ -1,0 +1,99 @@
+//! The only async code and the only hyper: sockets in, whole requests to the pool, answers out.
+
+mod body;
+mod connection;
+mod front;
+mod listener;
+pub mod matcher;
+mod metrics;
+mod pool;
+
+use crate::config::Config;
+use crate::site::Site;
+use front::{Door, Front};
+use pool::Pool;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long open requests may take to end once the server is told to stop.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// The sockets of a server to be: bound before anything else starts, so that a taken port is one clear line.
+pub struct Sockets {
+    public: Vec<TcpListener>,
+    metrics: Option<TcpListener>,
+}
+
+/// A server that runs until it is stopped.
+pub struct Running {
+    pub addresses: Vec<SocketAddr>,
+    pub metrics_address: Option<SocketAddr>,
+    stop: watch::Sender<bool>,
+    runtime: tokio::runtime::Runtime,
+    listeners: Vec<tokio::task::JoinHandle<()>>,
+    front: Arc<Front>,
+}
+
+impl Sockets {
+    pub fn bind(config: &Config) -> Result<Sockets, String> {
+        let public = config.listen.iter().map(|address| bind(*address, "listen")).collect::<Result<_, _>>()?;
+        let metrics = config.metrics_listen.map(|address| bind(address, "metrics_listen")).transpose()?;
+        Ok(Sockets { public, metrics })
+    }
+
+    /// Without the port for figures: for a demo beside another server.
+    pub fn without_metrics(config: &Config) -> Result<Sockets, String> {
+        Sockets::bind(&Config { metrics_listen: None, ..config.clone() })
+    }
+
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.public.iter().filter_map(|socket| socket.local_addr().ok()).collect()
+    }
+}
+
+fn bind(address: SocketAddr, setting: &str) -> Result<TcpListener, String> {
+    let bound = TcpListener::bind(address).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+    bound.map_err(|e| {
+        format!("cannot listen on {address}: {e}; stop what uses it or choose another address ({setting})")
+    })
+}
+
+/// Starts answering on the sockets.
+pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .thread_name("net")
+        .enable_all()
+        .build()
+        .map_err(|e| format!("cannot start the network threads: {e}"))?;
+    let addresses = sockets.addresses();
+    let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
+    let front = Arc::new(Front::new(site, Pool::start(site)?));
+    let (stop, stopped) = watch::channel(false);
+    let mut listeners = Vec::new();
+    let doors =
+        sockets.public.into_iter().map(|s| (s, Door::Public)).chain(sockets.metrics.map(|s| (s, Door::Metrics)));
+    for (socket, door) in doors {
+        let _context = runtime.enter();
+        let socket = tokio::net::TcpListener::from_std(socket).map_err(|e| format!("cannot listen: {e}"))?;
+        listeners.push(runtime.spawn(listener::accept(front.clone(), socket, door, stopped.clone())));
+    }
+    Ok(Running { addresses, metrics_address, stop, runtime, listeners, front })
+}
+
+impl Running {
+    /// Takes no new connections, lets open requests end, and returns when the last thread has.
+    pub fn stop(self) {
+        _ = self.stop.send(true);
+        self.runtime.block_on(async {
+            for listener in self.listeners {
+                _ = tokio::time::timeout(DRAIN_TIME_MAX + Duration::from_secs(1), listener).await;
+            }
+        });
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        if let Some(front) = Arc::into_inner(self.front) {
+            front.pool.stop();
+        }
+    }
+}

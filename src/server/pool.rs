@@ -1,0 +1,173 @@
+//! The threads that run operations: a fixed number, behind queues of a fixed length.
+//!
+//! Password hashing has threads and a queue of its own, one thread a core and at a lower priority, so that a flood of
+//! sign-ins neither holds up the others nor fills the memory with hashes at work (about 20 MB each).
+
+use crate::call::{Call, Who};
+use crate::failure::Failure;
+use crate::gate;
+use crate::reply::{self, Reply};
+use crate::site::Site;
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// How long a request may wait for a thread before it is turned away; hashing is slow by design.
+const QUEUE_WAIT_MAX: Duration = Duration::from_secs(2);
+const HASHING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
+/// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
+const HASHING_QUEUE_PER_CORE: usize = 256;
+const HASHING_NICENESS: i32 = 5;
+
+pub struct Pool {
+    quick: Lane,
+    hashing: Lane,
+}
+
+struct Lane {
+    jobs: Sender<Order>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+enum Order {
+    Run(Job),
+    /// Ends the thread that takes it.
+    Stop,
+}
+
+struct Job {
+    call: Call,
+    queued: Instant,
+    done: oneshot::Sender<Finished>,
+}
+
+/// An answer, and what the log wants to know of it.
+pub struct Finished {
+    pub reply: Reply,
+    pub who: Who,
+    pub code: Option<&'static str>,
+    pub cause: Option<String>,
+}
+
+impl Pool {
+    pub fn start(site: &Site) -> Result<Pool, String> {
+        let limits = &site.config.limits;
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Ok(Pool {
+            quick: Lane::start(site, "request", limits.pool_threads, limits.queue_max, QUEUE_WAIT_MAX, 0)?,
+            hashing: Lane::start(
+                site,
+                "hashing",
+                cores,
+                cores * HASHING_QUEUE_PER_CORE,
+                HASHING_QUEUE_WAIT_MAX,
+                HASHING_NICENESS,
+            )?,
+        })
+    }
+
+    /// Runs a call on its lane. A full queue is an answer at once.
+    pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
+        let lane = if call.route.hashes { &self.hashing } else { &self.quick };
+        let (done, answer) = oneshot::channel();
+        let refused = lane.jobs.try_send(Order::Run(Job { call, queued: Instant::now(), done })).err();
+        if let Some(Order::Run(job)) = refused.map(TrySendError::into_inner) {
+            edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
+            return finish(&job.call, Err(Failure::overloaded().because("the queue is full")));
+        }
+        answer.await.unwrap_or_else(|_| {
+            let failure = Failure::broken().because("a thread for requests ended early");
+            finished(reply::refusal(&failure, edge.language, edge.request_id), Who::Anyone, Some(failure))
+        })
+    }
+
+    /// Requests waiting now, for hashing and for everything else.
+    pub fn waiting(&self) -> (usize, usize) {
+        (self.hashing.jobs.len(), self.quick.jobs.len())
+    }
+
+    /// Ends the threads after what is queued.
+    pub fn stop(self) {
+        [self.quick, self.hashing].into_iter().for_each(Lane::stop);
+    }
+}
+
+impl Lane {
+    fn start(
+        site: &Site,
+        name: &str,
+        threads: usize,
+        queue_max: usize,
+        patience: Duration,
+        niceness: i32,
+    ) -> Result<Lane, String> {
+        let (jobs, taken) = bounded(queue_max);
+        let spawn = |_| {
+            let (site, taken) = (site.for_another_thread(), taken.clone());
+            let work = move || {
+                be_nice(niceness);
+                run(&site, &taken, patience);
+            };
+            std::thread::Builder::new().name(name.to_owned()).spawn(work)
+        };
+        let threads = (0..threads).map(spawn).collect::<Result<_, _>>();
+        Ok(Lane { jobs, threads: threads.map_err(|e| format!("cannot start the threads for requests: {e}"))? })
+    }
+
+    fn stop(self) {
+        self.threads.iter().for_each(|_| _ = self.jobs.send(Order::Stop));
+        self.threads.into_iter().for_each(|thread| _ = thread.join());
+    }
+}
+
+/// What an answer needs when the thread that had the call is gone.
+pub struct Edge<'a> {
+    pub stats: &'a crate::stats::Stats,
+    pub language: crate::language::Language,
+    pub request_id: &'a str,
+}
+
+fn be_nice(niceness: i32) {
+    // SAFETY: asks the kernel about the calling thread alone; a refusal changes nothing.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) };
+}
+
+fn run(site: &Site, orders: &Receiver<Order>, patience: Duration) {
+    while let Ok(Order::Run(job)) = orders.recv() {
+        let finished = if job.queued.elapsed() > patience {
+            site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
+            finish(&job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
+        } else {
+            perform(site, &job.call)
+        };
+        _ = job.done.send(finished);
+    }
+}
+
+/// Runs the operation. A panic is a 500 and the thread lives.
+fn perform(site: &Site, call: &Call) -> Finished {
+    let answer = catch_unwind(AssertUnwindSafe(|| gate::admit(site, call)));
+    site.store.rest();
+    let answer = answer.unwrap_or_else(|_| {
+        site.stats.panics.fetch_add(1, Ordering::Relaxed);
+        Err(Failure::broken().because("the operation panicked; the line before says where"))
+    });
+    finish(call, answer)
+}
+
+fn finish(call: &Call, answer: Result<Reply, Failure>) -> Finished {
+    match answer {
+        Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
+        Err(failure) => {
+            finished(reply::refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
+        }
+    }
+}
+
+fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {
+    let code = failure.as_ref().map(Failure::code);
+    Finished { reply, who, code, cause: failure.and_then(|f| f.cause().map(str::to_owned)) }
+}

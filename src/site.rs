@@ -1,0 +1,148 @@
+//! All that an operation may touch. Each thread that runs operations has a [`Site`] of its own.
+
+use crate::call::Call;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::catalogue::Catalogue;
+use crate::gate::{Rates, repeat};
+use crate::keys::{Keys, Purpose};
+use crate::routes::Answer;
+use crate::stats::Stats;
+use crate::store::migrate::{self, Migrated};
+use crate::store::place::Place;
+use crate::store::{Store, Write, tunnels};
+use std::sync::Arc;
+
+/// What is sealed into every file to tell whether the key beside it is its own.
+const KEY_CHECK: &[u8] = b"this is the key";
+
+pub struct Site {
+    pub store: Store,
+    pub clock: Arc<Clock>,
+    pub config: Arc<Config>,
+    pub keys: Arc<Keys>,
+    pub catalogue: &'static Catalogue,
+    pub stats: Arc<Stats>,
+    pub rates: Arc<Rates>,
+    pub site_id: Arc<str>,
+    /// This site's own tunnel.
+    pub tunnel_id: i64,
+}
+
+/// Who a new site is.
+pub struct Identity {
+    pub tunnel_id: i64,
+    pub name: String,
+    pub city: String,
+    /// ISO 3166-1 alpha-2, upper case.
+    pub country: String,
+}
+
+impl Site {
+    /// Makes a new site in a held directory: key, schema, identity. Refuses a directory that has one.
+    pub fn create(place: &Place, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
+        if place.database().exists() {
+            return Err(format!(
+                "there is a site in {} already: start it with `tunneldesk serve`",
+                place.dir().display()
+            ));
+        }
+        let keys = if place.key().exists() {
+            Keys::open(&place.key())?
+        } else {
+            Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
+        };
+        migrate::run(place)?;
+        let store = Store::open(&place.database(), true)?;
+        let tunnel = tunnels::Tunnel {
+            tunnel_id: identity.tunnel_id,
+            name: identity.name.clone(),
+            city: identity.city.clone(),
+            country: identity.country.clone(),
+        };
+        let row = tunnels::SiteRow {
+            site_id: crate::keys::hex(&crate::keys::random::<16>()),
+            tunnel_id: identity.tunnel_id,
+            key_check: keys.seal(Purpose::KeyCheck, KEY_CHECK),
+            clock_high_water: clock.now(),
+        };
+        let written = store.write(clock.now(), |tx| {
+            tunnels::insert(tx, &tunnel)?;
+            Ok(tunnels::insert_site(tx, &row)?)
+        });
+        written.map_err(|e| format!("cannot write {}: {e}", place.database().display()))?;
+        Ok(Site::assemble(store, clock, config, keys, row))
+    }
+
+    /// Opens the site of a held directory, upgrading its file where needed.
+    pub fn open(place: &Place, config: Config, clock: Clock, grouped: bool) -> Result<(Site, Migrated), String> {
+        if !place.database().exists() {
+            return Err(format!(
+                "there is no site in {}: make one with `tunneldesk init`, or look at one with `tunneldesk serve --demo`",
+                place.dir().display()
+            ));
+        }
+        let keys = Keys::open(&place.key())?;
+        let migrated = migrate::run(place)?;
+        let store = Store::open(&place.database(), grouped)?;
+        let row = store
+            .read(|tx| Ok(tunnels::find_site(tx)?))
+            .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
+        let row = row.ok_or_else(|| {
+            format!(
+                "{} was not finished by `tunneldesk init`: remove it and run init again",
+                place.database().display()
+            )
+        })?;
+        if keys.unseal(Purpose::KeyCheck, &row.key_check).as_deref() != Some(KEY_CHECK) {
+            return Err(format!(
+                "{} is not the key of {}: restore the pair from one backup",
+                place.key().display(),
+                place.database().display()
+            ));
+        }
+        clock.remember(row.clock_high_water);
+        store.rest();
+        Ok((Site::assemble(store, clock, config, keys, row), migrated))
+    }
+
+    fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
+        Site {
+            store,
+            clock: Arc::new(clock),
+            config: Arc::new(config),
+            keys: Arc::new(keys),
+            catalogue: Catalogue::built_in(),
+            stats: Arc::default(),
+            rates: Arc::default(),
+            site_id: row.site_id.into(),
+            tunnel_id: row.tunnel_id,
+        }
+    }
+
+    /// The same site for another thread.
+    pub fn for_another_thread(&self) -> Site {
+        Site {
+            store: self.store.for_another_thread(),
+            clock: self.clock.clone(),
+            config: self.config.clone(),
+            keys: self.keys.clone(),
+            catalogue: self.catalogue,
+            stats: self.stats.clone(),
+            rates: self.rates.clone(),
+            site_id: self.site_id.clone(),
+            tunnel_id: self.tunnel_id,
+        }
+    }
+
+    /// Now, in Unix seconds.
+    pub fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
+    /// the same transaction, and a repeat gets it again without the effect.
+    pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
+        self.store.write(self.now(), |tx| repeat::run(self, tx, call, effect))
+    }
+}

@@ -1,0 +1,58 @@
+//! What the server counts, for `/metrics` and the tests. Counters are atomic, so counting costs nothing worth saving.
+
+use crate::routes::ROUTES;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Upper bounds of the histogram of answer times, in microseconds.
+pub const BOUNDS_MICROS: [u64; 10] = [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 500_000, 2_500_000];
+
+pub struct Stats {
+    /// One a row of the table, and a last one for what met none.
+    routes: Vec<RouteStats>,
+    pub panics: AtomicU64,
+    pub connections_open: AtomicU64,
+    pub connections_refused: AtomicU64,
+    pub connections_broken: AtomicU64,
+    pub queue_full: AtomicU64,
+    pub queue_too_long: AtomicU64,
+}
+
+#[derive(Default)]
+pub struct RouteStats {
+    /// By the first digit of the status, 1 to 5.
+    pub answers: [AtomicU64; 5],
+    /// Counts up to each bound, and above the last.
+    pub times: [AtomicU64; BOUNDS_MICROS.len() + 1],
+    pub micros_sum: AtomicU64,
+}
+
+impl Default for Stats {
+    fn default() -> Stats {
+        Stats {
+            routes: (0..=ROUTES.len()).map(|_| RouteStats::default()).collect(),
+            panics: AtomicU64::new(0),
+            connections_open: AtomicU64::new(0),
+            connections_refused: AtomicU64::new(0),
+            connections_broken: AtomicU64::new(0),
+            queue_full: AtomicU64::new(0),
+            queue_too_long: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Stats {
+    /// Counts one answer of the row with this place in the table; `None`: it met no row.
+    pub fn answered(&self, row: Option<usize>, status: u16, took: Duration) {
+        let route = &self.routes[row.unwrap_or(ROUTES.len())];
+        let micros = took.as_micros() as u64;
+        let bucket = BOUNDS_MICROS.iter().position(|bound| micros <= *bound).unwrap_or(BOUNDS_MICROS.len());
+        route.answers[usize::from(status / 100).clamp(1, 5) - 1].fetch_add(1, Ordering::Relaxed);
+        route.times[bucket].fetch_add(1, Ordering::Relaxed);
+        route.micros_sum.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    pub fn routes(&self) -> &[RouteStats] {
+        &self.routes
+    }
+}

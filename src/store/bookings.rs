@@ -1,0 +1,123 @@
+//! Bookings, as partners sent them.
+
+use super::{Asked, Read, Write};
+use crate::domain::booking::Booking;
+use rusqlite::{Result, Row, named_params};
+
+#[derive(Debug)]
+pub struct BookingRow {
+    pub booking_id: i64,
+    pub client_id: String,
+    pub member_id: i64,
+    pub booking: Booking,
+    pub tunnel_name: String,
+    pub entry_id: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+/// Which rows a report takes. Moments are flight dates, in Unix seconds; `to` is not included.
+#[derive(Debug, Default, Clone)]
+pub struct Filter {
+    pub partner_id: Option<i64>,
+    pub member_id: Option<i64>,
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+}
+
+const BOOKING: &str = "SELECT b.booking_id, p.client_id, b.member_id, b.registration_id, b.purchase_id, b.purchase_date, b.flight_date,
+                              b.minutes_booked, b.product_id, b.tunnel_id, b.checkin_time, t.name, e.entry_id, b.created_at, b.updated_at
+                       FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN tunnels t ON t.tunnel_id = b.tunnel_id
+                            LEFT JOIN entries e ON e.booking_id = b.booking_id";
+
+fn booking(row: &Row) -> Result<BookingRow> {
+    Ok(BookingRow {
+        booking_id: row.get(0)?,
+        client_id: row.get(1)?,
+        member_id: row.get(2)?,
+        booking: Booking {
+            registration_id: row.get(3)?,
+            purchase_id: row.get(4)?,
+            purchase_date: row.get(5)?,
+            flight_date: row.get(6)?,
+            minutes_booked: row.get(7)?,
+            product_id: row.get(8)?,
+            tunnel_id: row.get(9)?,
+            checkin_time: row.get(10)?,
+        },
+        tunnel_name: row.get(11)?,
+        entry_id: row.get(12)?,
+        created_at: row.get(13)?,
+        updated_at: row.get(14)?,
+    })
+}
+
+/// The booking that the partner means: by registration, else by purchase and flight, else by member and flight.
+pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
+    let (key, first, second) = match (sent.registration_id, sent.purchase_id) {
+        (Some(registration_id), _) => ("b.registration_id = :first AND :second = 0", registration_id, 0),
+        (None, Some(purchase_id)) => (
+            "b.registration_id IS NULL AND b.purchase_id = :first AND b.flight_date = :second",
+            purchase_id,
+            sent.flight_date,
+        ),
+        (None, None) => (
+            "b.registration_id IS NULL AND b.purchase_id IS NULL AND b.member_id = :first AND b.flight_date = :second",
+            member_id,
+            sent.flight_date,
+        ),
+    };
+    let sql = format!("{BOOKING} WHERE b.partner_id = :partner_id AND {key}");
+    tx.find(&sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, booking)
+}
+
+pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
+    let sql = "INSERT INTO bookings (partner_id, member_id, registration_id, purchase_id, purchase_date, flight_date, minutes_booked,
+                                     product_id, tunnel_id, checkin_time, created_at, updated_at)
+               VALUES (:partner_id, :member_id, :registration_id, :purchase_id, :purchase_date, :flight_date, :minutes_booked,
+                       :product_id, :tunnel_id, :checkin_time, :now, :now)";
+    tx.insert(
+        sql,
+        named_params! {":partner_id": partner_id, ":member_id": member_id, ":registration_id": sent.registration_id,
+        ":purchase_id": sent.purchase_id, ":purchase_date": sent.purchase_date, ":flight_date": sent.flight_date,
+        ":minutes_booked": sent.minutes_booked, ":product_id": sent.product_id, ":tunnel_id": sent.tunnel_id,
+        ":checkin_time": sent.checkin_time, ":now": tx.now()},
+    )
+}
+
+pub fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
+    let sql =
+        "UPDATE bookings SET purchase_id = :purchase_id, purchase_date = :purchase_date, flight_date = :flight_date,
+                                   minutes_booked = :minutes_booked, product_id = :product_id, tunnel_id = :tunnel_id,
+                                   checkin_time = :checkin_time, updated_at = :now WHERE booking_id = :id";
+    tx.run(
+        sql,
+        named_params! {":purchase_id": sent.purchase_id, ":purchase_date": sent.purchase_date, ":flight_date": sent.flight_date,
+                       ":minutes_booked": sent.minutes_booked, ":product_id": sent.product_id, ":tunnel_id": sent.tunnel_id,
+                       ":checkin_time": sent.checkin_time, ":now": tx.now(), ":id": booking_id},
+    )
+}
+
+impl Filter {
+    fn asked(&self) -> Asked<'_> {
+        Asked::default()
+            .when("b.partner_id = :partner_id", ":partner_id", &self.partner_id)
+            .when("b.member_id = :member_id", ":member_id", &self.member_id)
+            .when("b.flight_date >= :from", ":from", &self.from)
+            .when("b.flight_date < :to", ":to", &self.to)
+    }
+}
+
+/// A member's bookings by flight, latest first; a report's by number, newest first.
+pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
+    let order = if filter.member_id.is_some() { "b.flight_date DESC, b.booking_id DESC" } else { "b.booking_id DESC" };
+    let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
+    let sql = format!("{BOOKING} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", asked.sql());
+    tx.list(&sql, &*asked.params, booking)
+}
+
+pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+    let asked = filter.asked();
+    let sql = format!("SELECT count(*) FROM bookings b WHERE {}", asked.sql());
+    tx.get(&sql, &*asked.params, |row| row.get(0))
+}

@@ -1,0 +1,108 @@
+//! What the partners did: append-only, numbered without gaps, the source of what goes upstream.
+
+use super::{Asked, Read, Write};
+use rusqlite::{Result, named_params};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    UserCreated,
+    UserEdited,
+    UserDeleted,
+    TokenIssued,
+    TokenRefused,
+    BookingRecorded,
+    BookingChanged,
+}
+
+impl Event {
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::UserCreated => "user.created",
+            Event::UserEdited => "user.edited",
+            Event::UserDeleted => "user.deleted",
+            Event::TokenIssued => "token.issued",
+            Event::TokenRefused => "token.refused",
+            Event::BookingRecorded => "booking.recorded",
+            Event::BookingChanged => "booking.changed",
+        }
+    }
+}
+
+/// Whom and what an event is about.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct About<'a> {
+    pub user_id: Option<i64>,
+    pub member_id: Option<i64>,
+    pub booking_id: Option<i64>,
+    /// JSON.
+    pub detail: Option<&'a str>,
+}
+
+#[derive(Debug)]
+pub struct HistoryRow {
+    pub seq: i64,
+    pub client_id: String,
+    pub event: String,
+    pub at: i64,
+    pub user_id: Option<i64>,
+    pub member_id: Option<i64>,
+    pub booking_id: Option<i64>,
+    pub detail: String,
+}
+
+/// Which rows a report takes. `to` is not included; with `after` rows come oldest first, to be read on from there.
+#[derive(Debug, Default, Clone)]
+pub struct Filter {
+    pub partner_id: Option<i64>,
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+    pub after: Option<i64>,
+}
+
+pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &About) -> Result<i64> {
+    let sql = "INSERT INTO history (partner_id, event, at, user_id, member_id, booking_id, detail)
+               VALUES (:partner_id, :event, :now, :user_id, :member_id, :booking_id, :detail)";
+    tx.insert(
+        sql,
+        named_params! {":partner_id": partner_id, ":event": event.name(), ":now": tx.now(), ":user_id": about.user_id,
+        ":member_id": about.member_id, ":booking_id": about.booking_id, ":detail": about.detail.unwrap_or("{}")},
+    )
+}
+
+impl Filter {
+    fn asked(&self) -> Asked<'_> {
+        Asked::default()
+            .when("h.partner_id = :partner_id", ":partner_id", &self.partner_id)
+            .when("h.at >= :from", ":from", &self.from)
+            .when("h.at < :to", ":to", &self.to)
+            .when("h.seq > :after", ":after", &self.after)
+    }
+}
+
+pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<HistoryRow>> {
+    let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
+    let sql = format!(
+        "SELECT h.seq, p.client_id, h.event, h.at, h.user_id, h.member_id, h.booking_id, h.detail
+         FROM history h JOIN partners p ON p.partner_id = h.partner_id WHERE {} ORDER BY h.seq {} LIMIT :limit OFFSET :offset",
+        asked.sql(),
+        if filter.after.is_some() { "ASC" } else { "DESC" }
+    );
+    tx.list(&sql, &*asked.params, |row| {
+        Ok(HistoryRow {
+            seq: row.get(0)?,
+            client_id: row.get(1)?,
+            event: row.get(2)?,
+            at: row.get(3)?,
+            user_id: row.get(4)?,
+            member_id: row.get(5)?,
+            booking_id: row.get(6)?,
+            detail: row.get(7)?,
+        })
+    })
+}
+
+pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+    let asked = filter.asked();
+    let sql = format!("SELECT count(*) FROM history h WHERE {}", asked.sql());
+    tx.get(&sql, &*asked.params, |row| row.get(0))
+}

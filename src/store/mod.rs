@@ -1,0 +1,306 @@
+//! Every statement of the product, one file a table, and the way they run.
+//!
+//! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
+//! Store functions take the transaction and never open one, so they compose.
+
+pub mod bookings;
+pub mod entries;
+pub mod history;
+pub mod holdings;
+pub mod members;
+pub mod migrate;
+pub mod notices;
+pub mod partner_users;
+pub mod partners;
+pub mod place;
+pub mod replays;
+pub mod sessions;
+pub mod standing;
+pub mod throttles;
+pub mod tunnels;
+mod writer;
+
+pub use writer::Writer;
+
+use crate::failure::Failure;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Params, Row, ToSql};
+use std::cell::{Cell, OnceCell};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The first SQLite that cannot lose a commit when a second connection checkpoints.
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+/// A read transaction over this would pin the write-ahead log.
+const READ_TIME_MAX: Duration = Duration::from_secs(2);
+/// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
+const STEPS_BETWEEN_LOOKS: i32 = 50_000;
+const READER_CACHE_KIB: i64 = 512;
+const WRITER_CACHE_KIB: i64 = 8 * 1024;
+const STATEMENTS_KEPT: usize = 128;
+/// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// One thread's way to the file.
+pub struct Store {
+    path: PathBuf,
+    writer: Arc<Writer>,
+    reader: OnceCell<Reader>,
+}
+
+struct Reader {
+    conn: Connection,
+    /// Whether a snapshot is open: from the thread's first read until it writes or rests.
+    open: Cell<bool>,
+    opened: Instant,
+    /// Milliseconds after `opened` at which a statement is stopped.
+    stop_at: Arc<AtomicU64>,
+}
+
+/// A read transaction.
+pub struct Read<'c> {
+    conn: &'c Connection,
+}
+
+/// A write transaction: reads too, and carries the moment that all its rows bear.
+pub struct Write<'c> {
+    read: Read<'c>,
+    now: i64,
+}
+
+impl Store {
+    /// Opens the file's writer. The caller holds the directory ([`place::Place`]).
+    pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
+        check_version(rusqlite::version_number())?;
+        let conn = open_writer(path).map_err(|e| format!("cannot open {}: {e}", path.display()))?;
+        Ok(Store { path: path.to_owned(), writer: Arc::new(Writer::new(conn, grouped)), reader: OnceCell::new() })
+    }
+
+    /// The same file for another thread.
+    pub fn for_another_thread(&self) -> Store {
+        Store { path: self.path.clone(), writer: self.writer.clone(), reader: OnceCell::new() }
+    }
+
+    pub fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `question` on this thread's snapshot of the file. Reads share one snapshot until the thread writes or rests,
+    /// so that one request sees one state.
+    pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
+        let reader = match self.reader.get() {
+            Some(reader) => reader,
+            None => {
+                let reader = Reader::open(&self.path)?;
+                self.reader.get_or_init(|| reader)
+            }
+        };
+        reader.begin()?;
+        question(&Read { conn: &reader.conn })
+    }
+
+    /// Runs `change` as one transaction at the moment `now`, together with those of other threads, and returns when it
+    /// is on the disk. An error leaves nothing of it.
+    pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.rest();
+        self.writer.write(now, |conn| change(&Write { read: Read { conn }, now }))
+    }
+
+    /// Lets go of the snapshot.
+    pub fn rest(&self) {
+        if let Some(reader) = self.reader.get() {
+            reader.end();
+        }
+    }
+}
+
+impl Reader {
+    fn open(path: &Path) -> rusqlite::Result<Reader> {
+        let mut conn =
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        prepare_connection(&conn, READER_CACHE_KIB)?;
+        conn.pragma_update(None, "query_only", true)?;
+        let opened = Instant::now();
+        let stop_at = Arc::new(AtomicU64::new(u64::MAX));
+        let deadline = stop_at.clone();
+        let late = move || opened.elapsed().as_millis() as u64 > deadline.load(Ordering::Relaxed);
+        conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(late))?;
+        Ok(Reader { conn, open: Cell::new(false), opened, stop_at })
+    }
+
+    fn begin(&self) -> rusqlite::Result<()> {
+        if !self.open.get() {
+            let stop_at = self.opened.elapsed() + READ_TIME_MAX;
+            self.stop_at.store(stop_at.as_millis() as u64, Ordering::Relaxed);
+            self.conn.prepare_cached("BEGIN")?.execute([])?;
+            self.open.set(true);
+        }
+        Ok(())
+    }
+
+    fn end(&self) {
+        if self.open.replace(false) && !self.conn.is_autocommit() {
+            let ended = self.conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([]));
+            if let Err(e) = ended {
+                tracing::warn!(cause = %e, "a read transaction did not end; rolling it back");
+                _ = self.conn.execute_batch("ROLLBACK");
+            }
+        }
+    }
+}
+
+impl<'c> Read<'c> {
+    /// A transaction over a connection that is not a store's: migrations, bulk loads, tests.
+    pub fn on(conn: &'c Connection) -> Read<'c> {
+        Read { conn }
+    }
+
+    /// The one row that the statement finds, if there is one.
+    pub fn find<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnOnce(&Row) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut rows = statement.query(params)?;
+        rows.next()?.map(row).transpose()
+    }
+
+    /// The one row that an aggregate or a key that is known to exist gives.
+    pub fn get<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnOnce(&Row) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        self.find(sql, params, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+    }
+
+    pub fn list<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.conn.prepare_cached(sql)?.query_map(params, row)?.collect()
+    }
+}
+
+impl<'c> Write<'c> {
+    /// See [`Read::on`].
+    pub fn on(conn: &'c Connection, now: i64) -> Write<'c> {
+        Write { read: Read { conn }, now }
+    }
+
+    /// The moment of the transaction, in Unix seconds.
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// Runs a statement and returns how many rows it changed.
+    pub fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
+        self.read.conn.prepare_cached(sql)?.execute(params)
+    }
+
+    /// Runs an `INSERT` and returns the new row's number.
+    pub fn insert(&self, sql: &str, params: impl Params) -> rusqlite::Result<i64> {
+        self.run(sql, params)?;
+        Ok(self.read.conn.last_insert_rowid())
+    }
+}
+
+impl<'c> std::ops::Deref for Write<'c> {
+    type Target = Read<'c>;
+
+    fn deref(&self) -> &Read<'c> {
+        &self.read
+    }
+}
+
+/// The conditions of a report: only those that are asked for, so that each meets its index.
+#[derive(Default)]
+struct Asked<'a> {
+    conditions: Vec<&'static str>,
+    params: Vec<(&'static str, &'a dyn ToSql)>,
+}
+
+impl<'a> Asked<'a> {
+    /// `condition` speaks of `name`, and counts when there is a value.
+    fn when<T: ToSql>(mut self, condition: &'static str, name: &'static str, value: &'a Option<T>) -> Self {
+        if let Some(value) = value {
+            self.conditions.push(condition);
+            self.params.push((name, value));
+        }
+        self
+    }
+
+    fn with(mut self, name: &'static str, value: &'a dyn ToSql) -> Self {
+        self.params.push((name, value));
+        self
+    }
+
+    fn sql(&self) -> String {
+        if self.conditions.is_empty() { "true".to_owned() } else { self.conditions.join(" AND ") }
+    }
+}
+
+/// Whether an insert or update failed because a row with that key is there already.
+pub fn is_taken(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+    let code = error.sqlite_error().map(|e| e.extended_code);
+    matches!(code, Some(SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY))
+}
+
+fn check_version(version: i32) -> Result<(), String> {
+    if version >= SQLITE_VERSION_MIN {
+        return Ok(());
+    }
+    Err(format!(
+        "this binary carries SQLite {version}, which can lose a commit; it needs {SQLITE_VERSION_MIN} or later: install a sound build"
+    ))
+}
+
+/// The connection that alone writes and checkpoints.
+fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
+    let conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    prepare_connection(&conn, WRITER_CACHE_KIB)?;
+    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    Ok(conn)
+}
+
+fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+    conn.busy_timeout(LOCK_WAIT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // A reader that is closed last must not checkpoint behind the writer's back.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.pragma_update(None, "cache_size", -cache_kib)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_sqlite_is_refused_in_one_line() {
+        let refusal = check_version(3_051_002).unwrap_err();
+        assert!(refusal.contains("3051002") && !refusal.contains('\n'));
+        check_version(rusqlite::version_number()).unwrap();
+    }
+}

@@ -1,0 +1,67 @@
+//! The user records that a partner keeps with us. Every statement names the partner: a record of another is not there.
+
+use super::{Read, Write, is_taken};
+use crate::failure::Failure;
+use rusqlite::{Result, Row, named_params};
+
+#[derive(Debug)]
+pub struct PartnerUser {
+    pub id: i64,
+    pub email: String,
+    /// The member who confirmed this address.
+    pub member_id: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+const USER: &str = "SELECT u.user_id, u.email, m.member_id, u.created_at, u.updated_at
+                    FROM partner_users u LEFT JOIN members m ON m.email = u.email AND m.email_confirmed_at IS NOT NULL
+                    WHERE u.partner_id = :partner_id AND u.deleted_at IS NULL";
+
+fn user(row: &Row) -> Result<PartnerUser> {
+    Ok(PartnerUser {
+        id: row.get(0)?,
+        email: row.get(1)?,
+        member_id: row.get(2)?,
+        created_at: row.get(3)?,
+        updated_at: row.get(4)?,
+    })
+}
+
+pub fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::Result<i64, Failure> {
+    let sql = "INSERT INTO partner_users (partner_id, email, created_at, updated_at) VALUES (:partner_id, :email, :now, :now)";
+    tx.insert(sql, named_params! {":partner_id": partner_id, ":email": email, ":now": tx.now()}).map_err(email_conflict)
+}
+
+/// How many rows changed: none when the partner has no such record.
+pub fn update(tx: &Write, partner_id: i64, id: i64, email: &str) -> std::result::Result<usize, Failure> {
+    let sql = "UPDATE partner_users SET email = :email, updated_at = :now
+               WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NULL";
+    tx.run(sql, named_params! {":email": email, ":now": tx.now(), ":id": id, ":partner_id": partner_id})
+        .map_err(email_conflict)
+}
+
+fn email_conflict(error: rusqlite::Error) -> Failure {
+    if is_taken(&error) { Failure::email_taken() } else { error.into() }
+}
+
+pub fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
+    let sql = "UPDATE partner_users SET deleted_at = :now WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NULL";
+    tx.run(sql, named_params! {":now": tx.now(), ":id": id, ":partner_id": partner_id})
+}
+
+pub fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
+    tx.find(&format!("{USER} AND u.user_id = :id"), named_params! {":partner_id": partner_id, ":id": id}, user)
+}
+
+/// Newest first.
+pub fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
+    let sql = format!("{USER} ORDER BY u.user_id DESC LIMIT :limit OFFSET :offset");
+    tx.list(&sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset}, user)
+}
+
+pub fn count(tx: &Read, partner_id: i64) -> Result<i64> {
+    tx.get("SELECT count(*) FROM partner_users WHERE partner_id = ?1 AND deleted_at IS NULL", [partner_id], |row| {
+        row.get(0)
+    })
+}

@@ -1,0 +1,124 @@
+//! The data directory: one database and the site key, held by one process at a time.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// File systems that corrupt a database: what they promise about locks and shared memory does not hold.
+const UNSOUND: [(i64, &str); 7] = [
+    (0x6969, "NFS"),
+    (0x517b, "SMB"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB"),
+    (0x0102_1997, "9p"),
+    (0x6573_5546, "FUSE"),
+    (0x0bd0_0bd0, "Lustre"),
+];
+
+/// A data directory that this process holds until it drops this.
+pub struct Place {
+    dir: PathBuf,
+    _held: File,
+}
+
+/// Why a directory cannot be held.
+#[derive(Debug)]
+pub enum Unheld {
+    /// Another process holds it: a running server, most often.
+    InUse,
+    /// In one line, with what to do.
+    Unfit(String),
+}
+
+impl Place {
+    /// Holds an existing directory.
+    pub fn hold(dir: &Path) -> Result<Place, Unheld> {
+        let shown = dir.display();
+        let held =
+            File::open(dir).map_err(|e| Unheld::Unfit(format!("cannot open the data directory {shown}: {e}")))?;
+        if let Some(name) = unsound(file_system(dir).map_err(Unheld::Unfit)?) {
+            return Err(Unheld::Unfit(format!(
+                "{shown} is on {name}, which corrupts databases: put the data directory on a local disk"
+            )));
+        }
+        // SAFETY: the descriptor is open for as long as `held` lives.
+        if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+            let error = std::io::Error::last_os_error();
+            return Err(match error.kind() {
+                std::io::ErrorKind::WouldBlock => Unheld::InUse,
+                _ => Unheld::Unfit(format!("cannot lock the data directory {shown}: {error}")),
+            });
+        }
+        Ok(Place { dir: dir.to_owned(), _held: held })
+    }
+
+    /// Makes the directory (0700) where it is missing, and holds it.
+    pub fn make(dir: &Path) -> Result<Place, Unheld> {
+        if !dir.exists() {
+            std::fs::create_dir_all(dir)
+                .and_then(|()| std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)))
+                .map_err(|e| Unheld::Unfit(format!("cannot make the data directory {}: {e}", dir.display())))?;
+        }
+        Place::hold(dir)
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn database(&self) -> PathBuf {
+        database(&self.dir)
+    }
+
+    pub fn key(&self) -> PathBuf {
+        self.dir.join("site.key")
+    }
+}
+
+pub fn database(dir: &Path) -> PathBuf {
+    dir.join("tunneldesk.sqlite")
+}
+
+/// The magic number of the file system that the directory is on (`statfs(2)`).
+fn file_system(dir: &Path) -> Result<i64, String> {
+    let path = std::ffi::CString::new(dir.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+    let mut answer = std::mem::MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the path ends in a zero byte and the answer is written before it is read.
+    match unsafe { libc::statfs(path.as_ptr(), answer.as_mut_ptr()) } {
+        0 => Ok(unsafe { answer.assume_init() }.f_type as i64),
+        _ => Err(format!("cannot look at the data directory {}: {}", dir.display(), std::io::Error::last_os_error())),
+    }
+}
+
+fn unsound(magic: i64) -> Option<&'static str> {
+    UNSOUND.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_held_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = Place::hold(dir.path()).unwrap();
+        assert!(matches!(Place::hold(dir.path()), Err(Unheld::InUse)));
+        drop(held);
+        Place::hold(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn network_file_systems_are_known_and_this_disk_is_none() {
+        assert_eq!(unsound(0x6969), Some("NFS"));
+        assert_eq!(unsound(file_system(Path::new("/")).unwrap()), None);
+    }
+
+    #[test]
+    fn a_new_directory_is_closed_to_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::make(&dir.path().join("a/b")).unwrap();
+        assert_eq!(std::fs::metadata(place.dir()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}

@@ -1,0 +1,30 @@
+//! First answers by `Idempotency-Key`, written in the transaction of the effect.
+
+use super::{Read, Write};
+use rusqlite::{Result, named_params};
+
+const KEPT_SECONDS: i64 = 24 * 3600;
+
+/// A first answer as it is kept.
+pub struct Kept {
+    pub body_digest: [u8; 32],
+    /// Sealed.
+    pub answer: Vec<u8>,
+}
+
+pub fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<Kept>> {
+    let sql = "SELECT body_digest, answer FROM replays WHERE replay_key = ?1 AND answered_at > ?2";
+    tx.find(sql, (&replay_key[..], now - KEPT_SECONDS), |row| {
+        Ok(Kept { body_digest: row.get(0)?, answer: row.get(1)? })
+    })
+}
+
+pub fn insert(tx: &Write, replay_key: &[u8; 32], kept: &Kept) -> Result<usize> {
+    let sql = "INSERT OR REPLACE INTO replays (replay_key, body_digest, answer, answered_at) VALUES (:key, :digest, :answer, :now)";
+    tx.run(sql, named_params! {":key": &replay_key[..], ":digest": &kept.body_digest[..], ":answer": kept.answer, ":now": tx.now()})
+}
+
+pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+    let sql = "DELETE FROM replays WHERE replay_key IN (SELECT replay_key FROM replays WHERE answered_at <= :old LIMIT :rows)";
+    tx.run(sql, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
+}

@@ -1,0 +1,39 @@
+//! Misses and the delays they earned. Keys are hashed: the table names nobody.
+
+use super::{Read, Write};
+use crate::domain::throttle::{self, Rule};
+use rusqlite::{Result, named_params};
+
+pub type ThrottleKey = [u8; 32];
+
+/// How many seconds the key is closed for, 0 when it is open.
+pub fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
+    let closed =
+        tx.find("SELECT closed_until FROM throttles WHERE throttle_key = ?1", [&key[..]], |row| row.get::<_, i64>(0))?;
+    Ok(closed.map_or(0, |until| (until - now).max(0)))
+}
+
+/// Counts a miss and closes the key for as long as the rule says.
+pub fn miss(tx: &Write, key: &ThrottleKey, rule: Rule) -> Result<()> {
+    let sql = "SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1";
+    let before = tx.find(sql, [&key[..]], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
+    let upsert =
+        "INSERT INTO throttles (throttle_key, misses, missed_at, closed_until) VALUES (:key, :misses, :now, :until)
+                  ON CONFLICT (throttle_key) DO UPDATE SET misses = excluded.misses, missed_at = excluded.missed_at,
+                                                           closed_until = excluded.closed_until";
+    let until = tx.now() + rule.delay_seconds(misses);
+    tx.run(upsert, named_params! {":key": &key[..], ":misses": misses, ":now": tx.now(), ":until": until})?;
+    Ok(())
+}
+
+pub fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
+    tx.run("DELETE FROM throttles WHERE throttle_key = ?1", [&key[..]])
+}
+
+/// Removes counters that a day of peace has emptied.
+pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+    let sql = "DELETE FROM throttles WHERE throttle_key IN
+               (SELECT throttle_key FROM throttles WHERE missed_at < :now - 86400 LIMIT :rows)";
+    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+}

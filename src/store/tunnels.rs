@@ -1,0 +1,58 @@
+//! This site and the tunnels it knows.
+
+use super::{Read, Write};
+use rusqlite::{Result, named_params};
+
+#[derive(Debug)]
+pub struct Tunnel {
+    pub tunnel_id: i64,
+    pub name: String,
+    pub city: String,
+    pub country: String,
+}
+
+/// The one row that says whose file this is.
+#[derive(Debug)]
+pub struct SiteRow {
+    pub site_id: String,
+    pub tunnel_id: i64,
+    pub key_check: Vec<u8>,
+    pub clock_high_water: i64,
+}
+
+pub fn insert(tx: &Write, tunnel: &Tunnel) -> Result<usize> {
+    let sql =
+        "INSERT INTO tunnels (tunnel_id, name, city, country, created_at) VALUES (:id, :name, :city, :country, :now)";
+    tx.run(sql, named_params! {":id": tunnel.tunnel_id, ":name": tunnel.name, ":city": tunnel.city, ":country": tunnel.country, ":now": tx.now()})
+}
+
+pub fn exists(tx: &Read, tunnel_id: i64) -> Result<bool> {
+    tx.get("SELECT EXISTS (SELECT 1 FROM tunnels WHERE tunnel_id = ?1)", [tunnel_id], |row| row.get(0))
+}
+
+pub fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
+    tx.find("SELECT tunnel_id, name, city, country FROM tunnels WHERE tunnel_id = ?1", [tunnel_id], |row| {
+        Ok(Tunnel { tunnel_id: row.get(0)?, name: row.get(1)?, city: row.get(2)?, country: row.get(3)? })
+    })
+}
+
+pub fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
+    let sql = "INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at)
+               VALUES (1, :site_id, :tunnel_id, :key_check, :mark, :now)";
+    tx.run(
+        sql,
+        named_params! {":site_id": site.site_id, ":tunnel_id": site.tunnel_id, ":key_check": site.key_check,
+        ":mark": site.clock_high_water, ":now": tx.now()},
+    )
+}
+
+pub fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
+    tx.find("SELECT site_id, tunnel_id, key_check, clock_high_water FROM site", [], |row| {
+        Ok(SiteRow {
+            site_id: row.get(0)?,
+            tunnel_id: row.get(1)?,
+            key_check: row.get(2)?,
+            clock_high_water: row.get(3)?,
+        })
+    })
+}

@@ -1,0 +1,269 @@
+//! The one writer, and how many transactions share one flush of the disk.
+//!
+//! Callers queue for the connection. Each runs its own statements in a savepoint; the last in line commits for all of
+//! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
+//! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
+
+use crate::failure::Failure;
+use http::StatusCode;
+use rusqlite::{Connection, ErrorCode};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// How far time may run before the file remembers it again.
+const CLOCK_MARK_SECONDS: i64 = 60;
+
+pub struct Writer {
+    line: Mutex<Line>,
+    /// Callers that want the connection and do not have it.
+    waiting: AtomicUsize,
+    grouped: bool,
+    /// Set when a flush failed: its pages may be gone, so nothing after it could be trusted.
+    stopped: AtomicBool,
+    pub commits: AtomicU64,
+    pub transactions: AtomicU64,
+}
+
+struct Line {
+    conn: Connection,
+    /// The group whose transaction is open.
+    group: Option<Arc<Group>>,
+    clock_mark: i64,
+}
+
+/// Transactions that are committed together.
+#[derive(Default)]
+struct Group {
+    fate: Mutex<Option<Fate>>,
+    decided: Condvar,
+}
+
+#[derive(Clone)]
+enum Fate {
+    Kept,
+    Lost { full: bool, cause: String },
+}
+
+impl Writer {
+    pub fn new(conn: Connection, grouped: bool) -> Writer {
+        Writer {
+            line: Mutex::new(Line { conn, group: None, clock_mark: 0 }),
+            waiting: AtomicUsize::new(0),
+            grouped,
+            stopped: AtomicBool::new(false),
+            commits: AtomicU64::new(0),
+            transactions: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether a flush failed: the process must end and open the file anew.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Callers waiting for the connection now.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Runs `change` in the open group and returns once the group is on the disk.
+    pub fn write<T>(&self, now: i64, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+        let mut line = self.take_connection();
+        if self.is_stopped() {
+            return Err(Failure::store_stopped().because("an earlier flush of the disk failed"));
+        }
+        let group = line.join_group(now)?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| in_savepoint(&line.conn, change)));
+        let full = matches!(&outcome, Ok(Err(failure)) if failure.status() == StatusCode::INSUFFICIENT_STORAGE);
+        self.settle(line, &group, full);
+        let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
+        group.wait().map(|()| value)
+    }
+
+    /// The connection outside any transaction, for checkpoints, backups and closing.
+    pub fn alone<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> T {
+        let mut line = self.take_connection();
+        if let Some(group) = line.group.take() {
+            self.commit(&line.conn, &group);
+        }
+        work(&mut line.conn)
+    }
+
+    fn take_connection(&self) -> MutexGuard<'_, Line> {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        line
+    }
+
+    /// Commits if nobody is in line behind, else leaves that to them. A disk error (`full`: for want of room) may have
+    /// made SQLite roll everything back; then the group ends here.
+    fn settle(&self, mut line: MutexGuard<'_, Line>, group: &Group, full: bool) {
+        self.transactions.fetch_add(1, Ordering::Relaxed);
+        if line.conn.is_autocommit() {
+            line.group = None;
+            group
+                .decide(Fate::Lost { full, cause: "the disk failed another transaction of the same flush".to_owned() });
+        } else if !self.grouped || self.waiting.load(Ordering::SeqCst) == 0 {
+            line.group = None;
+            self.commit(&line.conn, group);
+        }
+    }
+
+    fn commit(&self, conn: &Connection, group: &Group) {
+        let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
+            Ok(_) => Fate::Kept,
+            Err(error) => {
+                let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+                if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) {
+                    self.stopped.store(true, Ordering::Release);
+                    tracing::error!(cause = %error, "a flush of the disk failed; no more writes until a restart");
+                }
+                if !conn.is_autocommit() {
+                    _ = conn.execute_batch("ROLLBACK");
+                }
+                Fate::Lost { full, cause: error.to_string() }
+            }
+        };
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        group.decide(fate);
+    }
+}
+
+impl Line {
+    /// The open group, or a new one with its transaction begun and the clock's mark moved on.
+    fn join_group(&mut self, now: i64) -> Result<Arc<Group>, Failure> {
+        if let Some(group) = &self.group {
+            return Ok(group.clone());
+        }
+        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        if now >= self.clock_mark + CLOCK_MARK_SECONDS {
+            // Not there yet while the first migrations run; the mark can wait for the next group then.
+            let sql = "UPDATE site SET clock_high_water = max(clock_high_water, ?1)";
+            _ = self.conn.prepare_cached(sql).and_then(|mut s| s.execute([now]));
+            self.clock_mark = now;
+        }
+        if self.conn.is_autocommit() {
+            return Err(Failure::disk_full().because("the transaction was rolled back as it began"));
+        }
+        Ok(self.group.insert(Arc::default()).clone())
+    }
+}
+
+impl Group {
+    fn decide(&self, fate: Fate) {
+        *self.fate.lock().unwrap_or_else(PoisonError::into_inner) = Some(fate);
+        self.decided.notify_all();
+    }
+
+    fn wait(&self) -> Result<(), Failure> {
+        let fate = self.fate.lock().unwrap_or_else(PoisonError::into_inner);
+        let fate = self.decided.wait_while(fate, |fate| fate.is_none()).unwrap_or_else(PoisonError::into_inner);
+        match fate.as_ref().expect("waited until decided") {
+            Fate::Kept => Ok(()),
+            Fate::Lost { full: true, cause } => Err(Failure::disk_full().because(cause)),
+            Fate::Lost { full: false, cause } => Err(Failure::broken().because(cause)),
+        }
+    }
+}
+
+/// All of `change` or nothing of it, whether it fails or panics. A disk error may have rolled back more than the
+/// savepoint; the caller sees that by the connection being outside a transaction.
+fn in_savepoint<T>(conn: &Connection, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+    conn.prepare_cached("SAVEPOINT one")?.execute([])?;
+    let outcome = catch_unwind(AssertUnwindSafe(|| change(conn)));
+    if !conn.is_autocommit() {
+        let end = if matches!(outcome, Ok(Ok(_))) { "RELEASE one" } else { "ROLLBACK TO one" };
+        conn.prepare_cached(end)?.execute([])?;
+        if end != "RELEASE one" {
+            conn.prepare_cached("RELEASE one")?.execute([])?;
+        }
+    }
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn numbers() -> (tempfile::TempDir, Writer) {
+        let dir = tempfile::tempdir().unwrap();
+        let conn = Connection::open(dir.path().join("numbers")).unwrap();
+        conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
+        (dir, Writer::new(conn, true))
+    }
+
+    fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
+        writer.write(0, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
+    }
+
+    fn held(writer: &Writer) -> Vec<i64> {
+        writer.alone(|conn| {
+            let mut statement = conn.prepare("SELECT n FROM numbers ORDER BY n").unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        })
+    }
+
+    #[test]
+    fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
+        let (_dir, writer) = numbers();
+        insert(&writer, 0).unwrap();
+        let before = writer.commits.load(Ordering::Relaxed);
+        let outcomes: Vec<bool> = std::thread::scope(|scope| {
+            // While the first holds the connection, nine more get in line; number 5 meets the 0 that is there.
+            let first = scope.spawn(|| {
+                writer.write(0, |conn| {
+                    while writer.waiting() < 9 {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    Ok(conn.execute("INSERT INTO numbers VALUES (100)", []).map(|_| ())?)
+                })
+            });
+            while writer.line.try_lock().is_ok() {
+                std::thread::yield_now();
+            }
+            let others: Vec<_> = (1..=9)
+                .map(|n| {
+                    scope.spawn({
+                        let writer = &writer;
+                        move || insert(writer, if n == 5 { 0 } else { n })
+                    })
+                })
+                .collect();
+            assert!(first.join().unwrap().is_ok());
+            others.into_iter().map(|other| other.join().unwrap().is_ok()).collect()
+        });
+        assert_eq!(outcomes.iter().filter(|ok| **ok).count(), 8);
+        assert!(!outcomes[4]);
+        assert_eq!(held(&writer), [0, 1, 2, 3, 4, 6, 7, 8, 9, 100]);
+        assert_eq!(writer.commits.load(Ordering::Relaxed) - before, 1);
+    }
+
+    #[test]
+    fn a_panic_rolls_back_its_own_work_only() {
+        let (_dir, writer) = numbers();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            writer.write(0, |conn| -> Result<(), Failure> {
+                conn.execute("INSERT INTO numbers VALUES (1)", [])?;
+                panic!("half way")
+            })
+        }));
+        assert!(panicked.is_err());
+        insert(&writer, 2).unwrap();
+        assert_eq!(held(&writer), [2]);
+    }
+
+    #[test]
+    fn a_transaction_that_sqlite_rolled_back_fails_its_group_and_the_next_one_works() {
+        let (_dir, writer) = numbers();
+        let lost = writer.write(0, |conn| {
+            conn.execute("INSERT INTO numbers VALUES (1)", [])?;
+            Ok(conn.execute_batch("ROLLBACK")?)
+        });
+        assert!(lost.is_err());
+        insert(&writer, 2).unwrap();
+        assert_eq!(held(&writer), [2]);
+    }
+}
