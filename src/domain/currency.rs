@@ -1,10 +1,45 @@
-//! STUB until the real one arrives.
-#[derive(Default)]
+//! Currency: who has flown or trained lately enough to go on. Lapse and return follow from the moments that go in, so no
+//! job can miss them. Knows no clock, no row and no entry; moments are Unix seconds in UTC.
+
+use super::catalogue::LevelKey;
+use jiff::civil::{self, Date};
+use jiff::tz::Offset;
+use jiff::{Timestamp, ToSpan};
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+/// A flyer is current for this long after a flight …
+pub const FLYER_DAYS: i64 = 180;
+/// … and is told after this long, and once more after that.
+pub const FIRST_NOTICE_DAYS: i64 = 150;
+pub const LAST_NOTICE_DAYS: i64 = 172;
+/// A safety training of a trainer, an examiner or a military flyer holds for a year by the calendar.
+const TRAINING_MONTHS: i64 = 12;
+/// The half-year cycles of coaches and instructors turn on this day of January and July, at midnight.
+const CYCLE_DAY: i8 = 16;
+
+/// The programmes from the highest down, as `role_name` ranks them.
+const RANKS: [&str; 7] = ["Examiner", "Trainer", "Instructor", "Coach", "AFC", "Military", "Flyer"];
+
+/// What the logbook says of a member.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Standing<'a> {
+    pub held: &'a [LevelKey<'a>],
+    /// The last flight that has been flown.
+    pub last_flight: Option<i64>,
+    /// Safety briefs and trainings, by the `cat_group` of the safety logbook that they are in: all, or the last of each.
+    pub trained: &'a [(&'a str, i64)],
+}
+
+/// Where a member stands in one programme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Currency {
     pub current: bool,
+    /// The first moment at which it is, or was, no longer current. `None` where the programme is not held, or where nothing
+    /// was ever flown or trained.
     pub renewal: Option<i64>,
 }
-#[derive(Default)]
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Currencies {
     pub flyer: Currency,
     pub coach: Currency,
@@ -12,4 +47,268 @@ pub struct Currencies {
     pub trainer: Currency,
     pub examiner: Currency,
     pub military: Currency,
+}
+
+/// Word to a flyer whose currency runs out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notice {
+    /// `FIRST_NOTICE_DAYS` or `LAST_NOTICE_DAYS`.
+    pub days: i64,
+    pub due: i64,
+    /// When the currency lapses.
+    pub renewal: i64,
+}
+
+/// The currency of every programme that has one, at `now`. What lies after `now` has not happened yet and does not count.
+pub fn of(standing: &Standing, now: i64) -> Currencies {
+    // Examiners are trained with the trainers and share their safety logbook.
+    let trained = |cat_group, logbook| judge(standing.training_ends(cat_group, logbook, now), now);
+    Currencies {
+        flyer: judge(standing.flight_ends(now), now),
+        coach: trained("Coach", "Coach"),
+        instructor: trained("Instructor", "Instructor"),
+        trainer: trained("Trainer", "Trainer"),
+        examiner: trained("Examiner", "Trainer"),
+        military: trained("Military", "Military"),
+    }
+}
+
+/// Until when a safety brief or training in this logbook holds: the first moment at which it does not. `None` for the
+/// flyers' (only flying keeps a flyer current, so their briefs do not run out), an unknown logbook, or a moment beyond
+/// the calendar.
+pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
+    match logbook {
+        "Coach" | "Instructor" => cycle_start(cycle(trained)? + 2),
+        "Trainer" | "Examiner" | "Military" => {
+            let until = date_time(trained)?.checked_add(TRAINING_MONTHS.months()).ok()?;
+            moment(until)
+        }
+        _ => None,
+    }
+}
+
+/// The notices that come due after `after` and not later than `until`, for a flyer who flew last at `last_flight`. Calls
+/// with adjoining spans give each notice once.
+pub fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
+    let renewal = days_after(last_flight, FLYER_DAYS);
+    [FIRST_NOTICE_DAYS, LAST_NOTICE_DAYS]
+        .map(|days| Notice { days, due: days_after(last_flight, days), renewal })
+        .into_iter()
+        .filter(|notice| after < notice.due && notice.due <= until)
+        .collect()
+}
+
+/// The highest programme of which a level is held. Everybody else is a flyer, if only a coming one.
+pub fn role_name(held: &[LevelKey]) -> &'static str {
+    RANKS.into_iter().find(|rank| held.iter().any(|level| level.cat_group == *rank)).unwrap_or("Flyer")
+}
+
+impl Currencies {
+    /// By `cat_group`; `None` for AFC, which has no currency of its own.
+    pub fn find(&self, cat_group: &str) -> Option<Currency> {
+        match cat_group {
+            "Flyer" => Some(self.flyer),
+            "Coach" => Some(self.coach),
+            "Instructor" => Some(self.instructor),
+            "Trainer" => Some(self.trainer),
+            "Examiner" => Some(self.examiner),
+            "Military" => Some(self.military),
+            _ => None,
+        }
+    }
+}
+
+impl Standing<'_> {
+    fn flight_ends(&self, now: i64) -> Option<i64> {
+        let flies = self.held.iter().any(|level| (level.cat_group, level.cat_id) == ("Flyer", "1"));
+        let last = self.last_flight.filter(|flown| flies && *flown <= now)?;
+        Some(days_after(last, FLYER_DAYS))
+    }
+
+    fn training_ends(&self, cat_group: &str, logbook: &str, now: i64) -> Option<i64> {
+        let held = self.held.iter().any(|level| level.cat_group == cat_group);
+        let done = self.trained.iter().filter(|(one, at)| held && *one == logbook && *at <= now);
+        training_ends(logbook, done.map(|(_, at)| *at).max()?)
+    }
+}
+
+fn judge(renewal: Option<i64>, now: i64) -> Currency {
+    Currency { current: renewal.is_some_and(|renewal| now < renewal), renewal }
+}
+
+fn days_after(at: i64, days: i64) -> i64 {
+    at.saturating_add(days * DAY_SECONDS)
+}
+
+/// The number of the cycle a moment is in: even from January on, odd from July on, one more each half-year.
+fn cycle(at: i64) -> Option<i16> {
+    let date = date_time(at)?.date();
+    let half = match (date.month(), date.day()) {
+        (month, day) if (month, day) < (1, CYCLE_DAY) => -1,
+        (month, day) if (month, day) < (7, CYCLE_DAY) => 0,
+        _ => 1,
+    };
+    Some(date.year() * 2 + half)
+}
+
+fn cycle_start(cycle: i16) -> Option<i64> {
+    let month = if cycle.rem_euclid(2) == 0 { 1 } else { 7 };
+    moment(Date::new(cycle.div_euclid(2), month, CYCLE_DAY).ok()?.to_datetime(civil::Time::midnight()))
+}
+
+fn date_time(at: i64) -> Option<civil::DateTime> {
+    Some(Offset::UTC.to_datetime(Timestamp::from_second(at).ok()?))
+}
+
+fn moment(date_time: civil::DateTime) -> Option<i64> {
+    Some(Offset::UTC.to_timestamp(date_time).ok()?.as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::catalogue::{Catalogue, PROGRAMMES};
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    const ALL: [LevelKey; 6] =
+        [key("Flyer"), key("Coach"), key("Instructor"), key("Trainer"), key("Examiner"), key("Military")];
+    const DAY: i64 = DAY_SECONDS;
+
+    const fn key(cat_group: &str) -> LevelKey<'_> {
+        LevelKey { cat_group, cat_id: "1", track: "" }
+    }
+
+    fn at(text: &str) -> i64 {
+        let text = if text.contains('T') { format!("{text}Z") } else { format!("{text}T00:00:00Z") };
+        text.parse::<Timestamp>().unwrap().as_second()
+    }
+
+    /// At `trained`, a second before the end, and at the end: current, current, and not.
+    fn holds_from_until(cat_group: &str, logbook: &str, trained: &str, end: &str) {
+        let (from, end) = (at(trained), at(end));
+        let trained = [(logbook, from)];
+        let one =
+            |now| of(&Standing { held: &ALL, last_flight: None, trained: &trained }, now).find(cat_group).unwrap();
+        assert_eq!(one(from - 1), Currency::default(), "{cat_group}, before {from}");
+        for (now, current) in [(from, true), (end - 1, true), (end, false), (end + 1, false)] {
+            assert_eq!(one(now), Currency { current, renewal: Some(end) }, "{cat_group}, {from} to {end}, at {now}");
+        }
+    }
+
+    #[test]
+    fn a_flyer_is_current_for_180_days_after_a_flight() {
+        let flown = at("2025-03-01T10:00:00");
+        let standing = Standing { held: &ALL, last_flight: Some(flown), trained: &[] };
+        let renewal = Some(flown + 180 * DAY);
+        for (now, current) in
+            [(flown, true), (flown + 180 * DAY - 1, true), (flown + 180 * DAY, false), (i64::MAX, false)]
+        {
+            assert_eq!(of(&standing, now).flyer, Currency { current, renewal }, "{now}");
+        }
+        assert_eq!(of(&standing, flown - 1).flyer, Currency::default(), "booked is not flown");
+        assert_eq!(of(&Standing { last_flight: None, ..standing }, flown).flyer, Currency::default());
+        assert_eq!(of(&Standing { held: &ALL[1..], ..standing }, flown).flyer, Currency::default());
+    }
+
+    #[test]
+    fn coaches_and_instructors_are_current_in_the_cycle_of_the_training_and_the_next() {
+        for programme in ["Coach", "Instructor"] {
+            for (trained, end) in [
+                ("2025-01-16", "2026-01-16"),
+                ("2025-01-15T23:59:59", "2025-07-16"),
+                ("2025-07-15T23:59:59", "2026-01-16"),
+                ("2025-07-16", "2026-07-16"),
+                ("2025-12-31T23:59:59", "2026-07-16"),
+                ("2026-01-01", "2026-07-16"),
+                ("1970-01-01", "1970-07-16"),
+                ("1969-07-15", "1970-01-16"),
+            ] {
+                holds_from_until(programme, programme, trained, end);
+            }
+        }
+    }
+
+    #[test]
+    fn trainers_examiners_and_military_are_current_for_twelve_months() {
+        for (programme, logbook) in [("Trainer", "Trainer"), ("Examiner", "Trainer"), ("Military", "Military")] {
+            for (trained, end) in [
+                ("2025-03-01T10:00:00", "2026-03-01T10:00:00"),
+                ("2023-03-01", "2024-03-01"),
+                ("2024-02-29T12:00:00", "2025-02-28T12:00:00"),
+                ("2023-12-31T23:59:59", "2024-12-31T23:59:59"),
+            ] {
+                holds_from_until(programme, logbook, trained, end);
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_latest_training_of_a_held_programme_counts() {
+        let trained = [("Trainer", 5 * DAY), ("Trainer", 9 * DAY), ("Trainer", 99 * DAY), ("Coach", DAY)];
+        let held = [key("Trainer"), key("Instructor")];
+        let all = of(&Standing { held: &held, last_flight: Some(0), trained: &trained }, 10 * DAY);
+        let trainer = Currency { current: true, renewal: Some((365 + 9) * DAY) };
+        assert_eq!(all, Currencies { trainer, ..Currencies::default() });
+        let beyond = [("Trainer", i64::MIN), ("Instructor", i64::MIN)];
+        assert_eq!(of(&Standing { held: &held, last_flight: None, trained: &beyond }, 0), Currencies::default());
+    }
+
+    #[test]
+    fn the_catalogue_keeps_trainings_where_currency_looks_for_them() {
+        let logbooks =
+            PROGRAMMES.map(|name| (name, &*Catalogue::built_in().find_programme(name).unwrap().safety_logbook));
+        for (cat_group, logbook) in logbooks {
+            let trained = [(logbook, 0)];
+            let currency = of(&Standing { held: &ALL, last_flight: None, trained: &trained }, 0).find(cat_group);
+            assert_eq!(currency.is_some_and(|one| one.current), !["Flyer", "AFC"].contains(&cat_group), "{cat_group}");
+        }
+    }
+
+    #[test]
+    fn notices_come_at_150_and_172_days_and_once_each() {
+        let days = |after: i64, until: i64| -> Vec<i64> { notices(0, after, until).iter().map(|n| n.days).collect() };
+        assert_eq!(days(0, 150 * DAY - 1), []);
+        assert_eq!(days(150 * DAY - 1, 150 * DAY), [150]);
+        assert_eq!(days(150 * DAY, 172 * DAY - 1), []);
+        assert_eq!(days(172 * DAY - 1, 172 * DAY), [172]);
+        assert_eq!(days(172 * DAY, i64::MAX), []);
+        assert_eq!(days(0, 200 * DAY), [150, 172]);
+        assert_eq!(notices(7, 0, 151 * DAY), [Notice { days: 150, due: 7 + 150 * DAY, renewal: 7 + 180 * DAY }]);
+    }
+
+    #[test]
+    fn the_role_is_the_highest_programme() {
+        assert_eq!(role_name(&[]), "Flyer");
+        assert_eq!(role_name(&ALL), "Examiner");
+        for below in 0..RANKS.len() {
+            let held: Vec<LevelKey> = RANKS[below..].iter().rev().map(|rank| key(rank)).collect();
+            assert_eq!(role_name(&held), RANKS[below]);
+        }
+        assert!(PROGRAMMES.iter().all(|programme| RANKS.contains(programme)));
+    }
+
+    /// Every turn of the cycles from 1969 to 2110, found by walking the calendar a day at a time.
+    static TURNS: LazyLock<Vec<i64>> = LazyLock::new(|| {
+        let (mut midnight, mut turns) = (-365 * DAY, Vec::new());
+        for year in 1969..2110 {
+            let february = if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) { 29 } else { 28 };
+            for (month, days) in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter().enumerate() {
+                turns.extend([0, 6].contains(&month).then_some(midnight + 15 * DAY));
+                midnight += days * DAY;
+            }
+        }
+        turns
+    });
+
+    proptest! {
+        #[test]
+        fn cycles_are_what_a_walk_through_the_calendar_finds(trained in 0_i64..4_102_444_800, later in 0_i64..100_000_000) {
+            let number = |moment| TURNS.iter().filter(|turn| **turn <= moment).count();
+            let (now, trainings) = (trained + later, [("Coach", trained)]);
+            let coach = of(&Standing { held: &ALL, last_flight: None, trained: &trainings }, now).coach;
+            prop_assert_eq!(coach.current, number(now) - number(trained) <= 1);
+            prop_assert_eq!(coach.renewal, Some(TURNS[number(trained) + 1]));
+        }
+    }
 }

@@ -32,7 +32,7 @@ impl Rule {
 
 /// What is left of misses after some seconds of peace.
 pub fn remaining(misses: i64, quiet_seconds: i64) -> i64 {
-    misses >> (quiet_seconds / HALVED_AFTER_SECONDS).clamp(0, 62)
+    misses >> (quiet_seconds / HALVED_AFTER_SECONDS).clamp(0, 63)
 }
 
 #[cfg(test)]

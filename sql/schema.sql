@@ -1,0 +1,260 @@
+-- The sum of the migrations; a test keeps it so (write it anew with UPDATE_SCHEMA=1).
+
+CREATE TABLE tunnels (
+    tunnel_id  INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    city       TEXT    NOT NULL DEFAULT '',
+    country    TEXT    NOT NULL,                     -- ISO 3166-1 alpha-2, upper case
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE site (
+    only             INTEGER PRIMARY KEY CHECK (only = 1),
+    site_id          TEXT    NOT NULL,               -- 32 hex digits; with `history.seq` the idempotency key upstream
+    tunnel_id        INTEGER NOT NULL REFERENCES tunnels,
+    key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
+    clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
+    created_at       INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE members (
+    member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    username            TEXT    NOT NULL COLLATE NOCASE UNIQUE,
+    screen_name         TEXT    NOT NULL,
+    real_name           TEXT    NOT NULL,
+    email               TEXT    NOT NULL COLLATE NOCASE,
+    email_confirmed_at  INTEGER,
+    phone               TEXT    NOT NULL DEFAULT '',
+    phone_confirmed_at  INTEGER,
+    country             TEXT    NOT NULL DEFAULT '',
+    country_code        TEXT    NOT NULL DEFAULT '',
+    dob                 INTEGER,                     -- moment of birth's midnight; null when not given
+    tunnel_id           INTEGER REFERENCES tunnels,  -- the home tunnel
+    role                TEXT    NOT NULL DEFAULT 'member' CHECK (role IN ('member', 'desk', 'admin', 'sync')),
+    password_hash       TEXT,                        -- Argon2id as a PHC string; null: no sign-in by password
+    terms_accepted_at   INTEGER,
+    paid_until          INTEGER,                     -- membership is paid for until then
+    banned_at           INTEGER,
+    pin_hash            BLOB,                        -- keyed hash of the booking PIN
+    pin_misses          INTEGER NOT NULL DEFAULT 0,
+    pin_paused_until    INTEGER NOT NULL DEFAULT 0,
+    flight_minutes      INTEGER NOT NULL DEFAULT 0,  -- sum of the open time entries, kept by the triggers below
+    join_date           INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE security_answers (
+    member_id   INTEGER NOT NULL REFERENCES members,
+    question    INTEGER NOT NULL,                    -- number in the question catalogue
+    answer_hash TEXT    NOT NULL,                    -- Argon2id, of the trimmed and lower-cased answer
+    PRIMARY KEY (member_id, question)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
+    token_hash   BLOB    PRIMARY KEY,                -- SHA-256 of the token
+    member_id    INTEGER NOT NULL REFERENCES members,
+    user_agent   TEXT    NOT NULL DEFAULT '',
+    created_at   INTEGER NOT NULL,
+    seen_at      INTEGER NOT NULL,                   -- to within a twenty-fourth of idle_seconds
+    idle_seconds INTEGER NOT NULL,
+    ends_at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE throttles (
+    throttle_key BLOB    PRIMARY KEY,
+    misses       INTEGER NOT NULL,
+    missed_at    INTEGER NOT NULL,
+    closed_until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE partners (
+    partner_id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    client_id           TEXT    NOT NULL UNIQUE,
+    name                TEXT    NOT NULL,
+    strict              INTEGER NOT NULL DEFAULT 0 CHECK (strict IN (0, 1)),
+    requests_per_minute INTEGER,                     -- null: no limit
+    created_at          INTEGER NOT NULL,
+    revoked_at          INTEGER
+) STRICT;
+
+CREATE TABLE partner_secrets (
+    secret_id  INTEGER PRIMARY KEY AUTOINCREMENT,
+    partner_id INTEGER NOT NULL REFERENCES partners,
+    sealed     BLOB    NOT NULL,                     -- the hex text that is the HMAC key, sealed by the site key
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER                               -- null: until rotated out
+) STRICT;
+
+CREATE TABLE partner_networks (
+    partner_id INTEGER NOT NULL REFERENCES partners,
+    network    TEXT    NOT NULL,                     -- CIDR
+    PRIMARY KEY (partner_id, network)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE partner_signatures (
+    partner_id INTEGER NOT NULL REFERENCES partners,
+    signature  BLOB    NOT NULL,
+    used_at    INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, signature)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE partner_users (
+    user_id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    partner_id INTEGER NOT NULL REFERENCES partners,
+    email      TEXT    NOT NULL COLLATE NOCASE,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    deleted_at INTEGER                               -- final for the partner; the desk may undo it
+) STRICT;
+
+CREATE TABLE bookings (
+    booking_id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    partner_id      INTEGER NOT NULL REFERENCES partners,
+    member_id       INTEGER NOT NULL REFERENCES members,
+    registration_id INTEGER,
+    purchase_id     INTEGER,
+    purchase_date   INTEGER,
+    flight_date     INTEGER NOT NULL,
+    minutes_booked  INTEGER NOT NULL CHECK (minutes_booked BETWEEN 1 AND 600),
+    product_id      INTEGER,
+    tunnel_id       INTEGER NOT NULL REFERENCES tunnels,
+    checkin_time    INTEGER,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE booking_tokens (
+    token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
+    member_id  INTEGER NOT NULL REFERENCES members,
+    booking_id INTEGER REFERENCES bookings,
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE history (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,    -- only grows, without gaps
+    partner_id INTEGER NOT NULL REFERENCES partners,
+    event      TEXT    NOT NULL CHECK (event IN ('user.created', 'user.edited', 'user.deleted', 'token.issued',
+                                                 'token.refused', 'booking.recorded', 'booking.changed')),
+    at         INTEGER NOT NULL,
+    user_id    INTEGER REFERENCES partner_users,
+    member_id  INTEGER,                              -- as the partner gave it: for a refused token perhaps nobody's
+    booking_id INTEGER REFERENCES bookings,
+    detail     TEXT    NOT NULL DEFAULT '{}'         -- JSON: the booking's values, or why a token was refused
+) STRICT;
+
+CREATE TABLE entries (
+    entry_id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id           INTEGER NOT NULL REFERENCES members,
+    kind                TEXT    NOT NULL CHECK (kind IN ('time', 'skill', 'safety')),
+    status              TEXT    NOT NULL CHECK (status IN ('pending', 'open', 'denied', 'suspended', 'cancelled')),
+    entry_date          INTEGER NOT NULL,
+    minutes             INTEGER NOT NULL DEFAULT 0 CHECK (minutes BETWEEN 0 AND 600),
+    tunnel_id           INTEGER NOT NULL REFERENCES tunnels,
+    comment             TEXT    NOT NULL DEFAULT '',
+    author_id           INTEGER NOT NULL REFERENCES members,
+    booking_id          INTEGER UNIQUE REFERENCES bookings,  -- the booking that made this time entry
+    cat_group           TEXT    NOT NULL DEFAULT '',         -- programme; skills and safety only, like all below
+    cat_id              TEXT    NOT NULL DEFAULT '',         -- level of the programme
+    skill               TEXT    NOT NULL DEFAULT '',
+    instructor_id       INTEGER REFERENCES members,          -- the signer, asked or done
+    comments_instructor TEXT    NOT NULL DEFAULT '',
+    comment_denial      TEXT    NOT NULL DEFAULT '',
+    approval_date       INTEGER,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL,
+    CHECK (kind <> 'time' OR minutes >= 1),
+    CHECK (kind = 'time' OR cat_group <> '')
+) STRICT;
+
+CREATE TABLE holdings (
+    member_id INTEGER NOT NULL REFERENCES members,
+    cat_group TEXT    NOT NULL,
+    cat_id    TEXT    NOT NULL,
+    track     TEXT    NOT NULL,                      -- Static, Dynamic, Formation … or '' where a programme has none
+    since     INTEGER NOT NULL,
+    PRIMARY KEY (member_id, cat_group, cat_id, track)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE notices (
+    notification_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id       INTEGER NOT NULL REFERENCES members,
+    subject         TEXT    NOT NULL,                -- key of the text in the translations
+    detail          TEXT    NOT NULL DEFAULT '{}',   -- JSON: the values the text speaks of
+    created_at      INTEGER NOT NULL,
+    read_at         INTEGER
+) STRICT;
+
+CREATE TABLE replays (
+    replay_key  BLOB    PRIMARY KEY,
+    body_digest BLOB    NOT NULL,                    -- keyed: a body may hold a password
+    answer      BLOB    NOT NULL,
+    answered_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
+
+CREATE INDEX members_by_email ON members (email);
+
+CREATE INDEX sessions_by_member ON sessions (member_id);
+
+CREATE INDEX throttles_by_age ON throttles (missed_at);
+
+CREATE INDEX partner_secrets_by_partner ON partner_secrets (partner_id);
+
+CREATE INDEX partner_signatures_by_age ON partner_signatures (used_at);
+
+CREATE UNIQUE INDEX partner_users_by_email ON partner_users (partner_id, email) WHERE deleted_at IS NULL;
+
+CREATE INDEX partner_users_newest ON partner_users (partner_id, user_id) WHERE deleted_at IS NULL;
+
+CREATE UNIQUE INDEX bookings_by_registration ON bookings (partner_id, registration_id) WHERE registration_id IS NOT NULL;
+
+CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, flight_date)
+    WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
+
+CREATE UNIQUE INDEX bookings_by_flight ON bookings (partner_id, member_id, flight_date)
+    WHERE registration_id IS NULL AND purchase_id IS NULL;
+
+CREATE INDEX bookings_by_member ON bookings (member_id, flight_date);
+
+CREATE INDEX bookings_by_partner ON bookings (partner_id, booking_id);
+
+CREATE INDEX bookings_by_flight_date ON bookings (flight_date);
+
+CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id);
+
+CREATE INDEX booking_tokens_by_end ON booking_tokens (ends_at);
+
+CREATE INDEX history_by_partner ON history (partner_id, seq);
+
+CREATE INDEX history_by_moment ON history (at, seq);
+
+CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+
+CREATE TRIGGER history_is_final BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+
+CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id);
+
+CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';
+
+CREATE INDEX holdings_by_level ON holdings (cat_group, cat_id, track, member_id);
+
+CREATE TRIGGER flight_minutes_after_insert AFTER INSERT ON entries WHEN NEW.kind = 'time' AND NEW.status = 'open' BEGIN
+    UPDATE members SET flight_minutes = flight_minutes + NEW.minutes WHERE member_id = NEW.member_id;
+END;
+
+CREATE TRIGGER flight_minutes_after_delete AFTER DELETE ON entries WHEN OLD.kind = 'time' AND OLD.status = 'open' BEGIN
+    UPDATE members SET flight_minutes = flight_minutes - OLD.minutes WHERE member_id = OLD.member_id;
+END;
+
+CREATE TRIGGER flight_minutes_after_update AFTER UPDATE OF kind, status, minutes, member_id ON entries BEGIN
+    UPDATE members SET flight_minutes = flight_minutes - OLD.minutes
+        WHERE member_id = OLD.member_id AND OLD.kind = 'time' AND OLD.status = 'open';
+    UPDATE members SET flight_minutes = flight_minutes + NEW.minutes
+        WHERE member_id = NEW.member_id AND NEW.kind = 'time' AND NEW.status = 'open';
+END;
+
+CREATE INDEX notices_by_member ON notices (member_id, notification_id);
+
+CREATE INDEX replays_by_age ON replays (answered_at);
