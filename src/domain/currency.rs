@@ -268,11 +268,11 @@ mod tests {
     #[test]
     fn notices_come_at_150_and_172_days_and_once_each() {
         let days = |after: i64, until: i64| -> Vec<i64> { notices(0, after, until).iter().map(|n| n.days).collect() };
-        assert_eq!(days(0, 150 * DAY - 1), []);
+        assert!(days(0, 150 * DAY - 1).is_empty());
         assert_eq!(days(150 * DAY - 1, 150 * DAY), [150]);
-        assert_eq!(days(150 * DAY, 172 * DAY - 1), []);
+        assert!(days(150 * DAY, 172 * DAY - 1).is_empty());
         assert_eq!(days(172 * DAY - 1, 172 * DAY), [172]);
-        assert_eq!(days(172 * DAY, i64::MAX), []);
+        assert!(days(172 * DAY, i64::MAX).is_empty());
         assert_eq!(days(0, 200 * DAY), [150, 172]);
         assert_eq!(notices(7, 0, 151 * DAY), [Notice { days: 150, due: 7 + 150 * DAY, renewal: 7 + 180 * DAY }]);
     }
