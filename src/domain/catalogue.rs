@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// Every `cat_group`. A catalogue has each of them once.
 pub const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
-/// Digits of a skill's id at the most; ids carry no meaning, and one that was given out is never used for another skill.
+/// Digits of a skill's id at the most; ids carry no meaning, and one that was given out never names another.
 const SKILL_DIGITS_MAX: usize = 9;
 const NAME_CHARS_MAX: usize = 100;
 
@@ -33,7 +33,7 @@ pub struct Programme {
     /// For whoever reads or extends the file.
     #[serde(default)]
     pub comment: String,
-    /// The `cat_group` under which this programme's safety briefs and trainings are kept: its own, or the one it shares.
+    /// The `cat_group` under which this programme's safety briefs and trainings are kept: its own or a shared one.
     pub safety_logbook: String,
     /// Empty where the logbook is shared.
     pub safety: Vec<Safety>,
@@ -126,7 +126,7 @@ impl Catalogue {
         &BUILT_IN
     }
 
-    /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape is named by its place.
+    /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape, by its place.
     pub fn parse(json: &str) -> Result<Catalogue, String> {
         let mut catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
         for programme in &mut catalogue.programmes {
@@ -177,9 +177,9 @@ impl Catalogue {
         logbook.and_then(|name| self.find_programme(name)).map_or(&[], |programme| &programme.safety)
     }
 
-    /// The levels that open skill entries add up to, given as skill and moment of approval (Unix seconds), in any order.
-    /// A level is held while every required skill of it is open, since the latest of their approvals; of a skill that was
-    /// signed twice the first counts.
+    /// The levels that open skill entries add up to, given as skill and moment of approval (Unix seconds), in any
+    /// order. A level is held while every required skill of it is open, since the latest of their approvals; of a skill
+    /// that was signed twice the first counts.
     ///
     /// What a level requires is asked for at its entrance (`Level::admits`) and not here: an opening balance and the
     /// appointed first signers begin at the top, and a suspension touches the level that it was meant for.
@@ -191,8 +191,8 @@ impl Catalogue {
         self.levels().filter_map(|level| level.since(&open).map(|since| Held { level, since })).collect()
     }
 
-    /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety brief
-    /// was given is another question, answered by the safety logbook.
+    /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety
+    /// brief was given is another question, answered by the safety logbook.
     pub fn next_levels(&self, held: &[LevelKey]) -> Vec<&Level> {
         self.levels().filter(|level| !held.contains(&level.key()) && level.admits(held)).collect()
     }

@@ -77,7 +77,7 @@ fn check_first_use(site: &Site, call: &Call, partner_id: i64, digest: &[u8; 32],
         return Err(Failure::clock_suspect());
     }
     let timestamp: Option<i64> = call.header("x-timestamp").and_then(|t| t.parse().ok());
-    if !timestamp.is_some_and(|t| now.abs_diff(t) <= TIMESTAMP_SECONDS as u64) {
+    if timestamp.is_none_or(|t| now.abs_diff(t) > TIMESTAMP_SECONDS as u64) {
         return Err(Failure::bad_timestamp());
     }
     let first = site.store.write(now, |tx| Ok(partners::use_signature(tx, partner_id, digest)?))?;

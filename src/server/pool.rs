@@ -28,14 +28,9 @@ pub struct Pool {
 }
 
 struct Lane {
-    jobs: Sender<Order>,
+    /// `None` ends the thread that takes it.
+    jobs: Sender<Option<Job>>,
     threads: Vec<JoinHandle<()>>,
-}
-
-enum Order {
-    Run(Job),
-    /// Ends the thread that takes it.
-    Stop,
 }
 
 struct Job {
@@ -73,8 +68,8 @@ impl Pool {
     pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
         let lane = if call.route.hashes { &self.hashing } else { &self.quick };
         let (done, answer) = oneshot::channel();
-        let refused = lane.jobs.try_send(Order::Run(Job { call, queued: Instant::now(), done })).err();
-        if let Some(Order::Run(job)) = refused.map(TrySendError::into_inner) {
+        let refused = lane.jobs.try_send(Some(Job { call, queued: Instant::now(), done })).err();
+        if let Some(job) = refused.and_then(TrySendError::into_inner) {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             return finish(&job.call, Err(Failure::overloaded().because("the queue is full")));
         }
@@ -118,7 +113,7 @@ impl Lane {
     }
 
     fn stop(self) {
-        self.threads.iter().for_each(|_| _ = self.jobs.send(Order::Stop));
+        self.threads.iter().for_each(|_| _ = self.jobs.send(None));
         self.threads.into_iter().for_each(|thread| _ = thread.join());
     }
 }
@@ -135,8 +130,8 @@ fn be_nice(niceness: i32) {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) };
 }
 
-fn run(site: &Site, orders: &Receiver<Order>, patience: Duration) {
-    while let Ok(Order::Run(job)) = orders.recv() {
+fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
+    while let Ok(Some(job)) = jobs.recv() {
         let finished = if job.queued.elapsed() > patience {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
             finish(&job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))

@@ -102,7 +102,7 @@ impl Signup {
         let terms = body.required("terms", |value| fields::flag(value).and_then(accepted));
         let answers = read_answers(&mut body);
         let ok = body.finish()?;
-        _ = terms.get(&ok);
+        terms.get(&ok);
         let signup = Signup {
             username: username.get(&ok),
             password: secret.get(&ok),
