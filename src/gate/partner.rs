@@ -1,5 +1,6 @@
 //! Partners: a request is theirs when `token` is the HMAC of its body under one of their secrets.
 
+use super::rates::{Caller, Pace};
 use crate::call::{Call, Who};
 use crate::failure::Failure;
 use crate::keys::{Purpose, hmac_sha256, unhex};
@@ -43,7 +44,7 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
     call.who.set(Who::Partner(signer.partner_id));
     check_address(site, call, signer.partner_id)?;
     if let Some(per_minute) = signer.requests_per_minute {
-        site.rates.take(signer.partner_id, per_minute)?;
+        site.rates.take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute))?;
     }
     if signer.strict {
         check_first_use(site, call, signer.partner_id, &digest, now)?;

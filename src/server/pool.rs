@@ -188,7 +188,15 @@ mod tests {
 
     const fn route(operation: fn(&Site, &Call) -> Answer) -> Route {
         let (base, path) = ("", "/");
-        Route { access: Access::Open(operation), method: Method::GET, base, path, hashes: false, client_id: false, built: true }
+        Route {
+            access: Access::Open(operation),
+            method: Method::GET,
+            base,
+            path,
+            hashes: false,
+            client_id: false,
+            built: true,
+        }
     }
 
     static PANICS: Route = route(panics);

@@ -79,7 +79,8 @@ fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
 #[test]
 fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
     let (_dir, store) = numbers();
-    let pages = |limit: &str| store.writer().alone(|conn| conn.query_row(limit, [], |row| row.get::<_, i64>(0))).unwrap();
+    let pages =
+        |limit: &str| store.writer().alone(|conn| conn.query_row(limit, [], |row| row.get::<_, i64>(0))).unwrap();
     let held = pages("PRAGMA page_count");
     pages(&format!("PRAGMA max_page_count = {held}"));
     let refused = (1..10_000).map(|n| insert(&store, n)).find_map(Result::err).expect("the file cannot grow");
