@@ -1,7 +1,11 @@
 //! One binary for everything that is tested over HTTP. It mirrors `src/api`; the tests here at the top hold for every
 //! operation, because they are generated from the table.
 
+mod auth;
 mod harness;
+mod logbook;
+mod partner;
+mod profile;
 
 use harness::Site;
 
