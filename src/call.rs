@@ -75,10 +75,9 @@ impl Call {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// The language that the caller reads; some clients send the header with a tilde before its name.
+    /// The language that the caller reads.
     pub fn language(&self) -> Language {
-        let header = self.header("accept-language").or_else(|| self.header("~accept-language"));
-        header.map_or(Language::default(), Language::accepted)
+        language(&self.headers)
     }
 
     pub fn say(&self, key: &'static str) -> String {
@@ -150,6 +149,12 @@ impl UnjudgedPage {
     pub fn get(self, ok: &fields::Judged) -> Page {
         Page { limit: self.0.get(ok).unwrap_or(LIMIT_DEFAULT), offset: self.1.get(ok).unwrap_or(0) }
     }
+}
+
+/// The language that a request asks for; some clients send the header with a tilde before its name.
+pub fn language(headers: &HeaderMap) -> Language {
+    let header = headers.get("accept-language").or_else(|| headers.get("~accept-language"));
+    header.and_then(|value| value.to_str().ok()).map_or(Language::default(), Language::accepted)
 }
 
 /// A caller's well-formed request id, else a new one.

@@ -36,6 +36,7 @@ pub struct Limits {
     pub pool_threads: usize,
     pub queue_max: usize,
     pub sign_in_misses_per_address: i64,
+    pub signups_per_hour_per_address: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -139,12 +140,13 @@ impl Settings {
     }
 
     /// What `serve --demo` changes where nobody said otherwise: its own directory, a fee (so that somebody can owe it),
-    /// no delays for the many wrong passwords of somebody trying things out.
+    /// no delays for somebody who tries things out.
     pub fn for_demo(&mut self) {
         for (key, value) in [
             ("data", Value::from("tunneldesk-demo")),
             ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
             ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
+            ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
         ] {
             if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
                 self.set(key, value, "--demo");
@@ -174,6 +176,7 @@ impl Settings {
                 pool_threads: self.whole("limits.pool_threads", 1, 512) as usize,
                 queue_max: self.whole("limits.queue_max", 1, 100_000) as usize,
                 sign_in_misses_per_address: self.whole("limits.sign_in_misses_per_address", 5, 1_000_000),
+                signups_per_hour_per_address: self.whole("limits.signups_per_hour_per_address", 1, 1_000_000),
             },
             log: Log {
                 level: self

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// Every `cat_group`. A catalogue has each of them once.
 pub const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
-/// Digits of a skill's id at the most; ids carry no meaning, and one that was given out is never used for another skill.
+/// Digits of a skill's id at the most; ids carry no meaning, and one that was given out never names another.
 const SKILL_DIGITS_MAX: usize = 9;
 const NAME_CHARS_MAX: usize = 100;
 
@@ -33,7 +33,7 @@ pub struct Programme {
     /// For whoever reads or extends the file.
     #[serde(default)]
     pub comment: String,
-    /// The `cat_group` under which this programme's safety briefs and trainings are kept: its own, or the one it shares.
+    /// The `cat_group` under which this programme's safety briefs and trainings are kept: its own or a shared one.
     pub safety_logbook: String,
     /// Empty where the logbook is shared.
     pub safety: Vec<Safety>,
@@ -126,15 +126,14 @@ impl Catalogue {
         &BUILT_IN
     }
 
-    /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape is named by its place.
+    /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape, by its place.
     pub fn parse(json: &str) -> Result<Catalogue, String> {
         let mut catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
         for programme in &mut catalogue.programmes {
             programme.levels.iter_mut().for_each(|level| level.cat_group.clone_from(&programme.cat_group));
         }
         let checks = [catalogue.check_parts(), catalogue.check_links()].concat();
-        let mistakes: Vec<String> =
-            checks.into_iter().filter(|(right, _)| !right).map(|(_, mistake)| mistake).collect();
+        let mistakes: Vec<_> = checks.into_iter().filter(|(right, _)| !right).map(|(_, mistake)| mistake).collect();
         if mistakes.is_empty() { Ok(catalogue) } else { Err(mistakes.join("\n")) }
     }
 
@@ -166,20 +165,21 @@ impl Catalogue {
 
     /// A safety brief or training, with the programme in whose logbook it is kept.
     pub fn find_safety(&self, skill: &str) -> Option<(&Programme, &Safety)> {
-        let all = self.programmes.iter().flat_map(|programme| programme.safety.iter().map(move |one| (programme, one)));
-        { all }.find(|(_, one)| one.skill == skill)
+        self.programmes.iter().find_map(|programme| {
+            let found = programme.safety.iter().find(|one| one.skill == skill)?;
+            Some((programme, found))
+        })
     }
 
     /// The briefs and trainings that serve a programme, its own or the shared ones; none for an unknown programme.
     pub fn safety(&self, cat_group: &str) -> &[Safety] {
-        let logbook =
-            self.find_programme(cat_group).and_then(|programme| self.find_programme(&programme.safety_logbook));
-        logbook.map_or(&[], |programme| &programme.safety)
+        let logbook = self.find_programme(cat_group).map(|programme| &programme.safety_logbook);
+        logbook.and_then(|name| self.find_programme(name)).map_or(&[], |programme| &programme.safety)
     }
 
-    /// The levels that open skill entries add up to, given as skill and moment of approval (Unix seconds), in any order.
-    /// A level is held while every required skill of it is open, since the latest of their approvals; of a skill that was
-    /// signed twice the first counts.
+    /// The levels that open skill entries add up to, given as skill and moment of approval (Unix seconds), in any
+    /// order. A level is held while every required skill of it is open, since the latest of their approvals; of a skill
+    /// that was signed twice the first counts.
     ///
     /// What a level requires is asked for at its entrance (`Level::admits`) and not here: an opening balance and the
     /// appointed first signers begin at the top, and a suspension touches the level that it was meant for.
@@ -191,8 +191,8 @@ impl Catalogue {
         self.levels().filter_map(|level| level.since(&open).map(|since| Held { level, since })).collect()
     }
 
-    /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety brief
-    /// was given is another question, answered by the safety logbook.
+    /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety
+    /// brief was given is another question, answered by the safety logbook.
     pub fn next_levels(&self, held: &[LevelKey]) -> Vec<&Level> {
         self.levels().filter(|level| !held.contains(&level.key()) && level.admits(held)).collect()
     }
@@ -200,9 +200,8 @@ impl Catalogue {
     /// The programmes, levels and skills, each by itself.
     fn check_parts(&self) -> Vec<Check> {
         let times = |name| self.programmes.iter().filter(|programme| programme.cat_group == name).count();
-        let mut checks: Vec<Check> = PROGRAMMES
-            .map(|name| (times(name) == 1, format!("programme {name}: is there {} times", times(name))))
-            .into();
+        let once = |name| (times(name) == 1, format!("programme {name}: is there {} times", times(name)));
+        let mut checks = Vec::from(PROGRAMMES.map(once));
         let (mut skills, mut keys) = (HashSet::new(), HashSet::new());
         for programme in &self.programmes {
             let name = &programme.cat_group;
@@ -232,10 +231,9 @@ impl Catalogue {
         let all: Vec<LevelKey> = self.levels().map(Level::key).collect();
         let reachable = self.reachable();
         for level in self.levels() {
-            let unknown = level
-                .missing(&all)
-                .map(|r| format!("{level}: requires {} {}, which is not there", r.cat_group, r.cat_id));
-            checks.extend(unknown.map(|mistake| (false, mistake)));
+            for Requirement { cat_group, cat_id, .. } in level.missing(&all) {
+                checks.push((false, format!("{level}: requires {cat_group} {cat_id}, which is not there")));
+            }
             checks.push((reachable.contains(&level.key()), format!("{level}: what it requires cannot be reached")));
             checks.push((level.signable_by(&reachable), format!("{level}: nobody can sign it")));
         }
@@ -285,13 +283,12 @@ impl Level {
     fn checks(&self) -> Vec<Check> {
         let numbers = self.requires.iter().map(|required| &required.cat_id);
         let numbers = numbers.chain(self.signed_by.iter().map(|signer| &signer.cat_id_min)).chain([&self.cat_id]);
-        let is_level = |number: &str| matches!(number.as_bytes(), [b'1'..=b'9']);
-        let mut checks: Vec<Check> = numbers
-            .map(|number| (is_level(number), format!("{self}: {number:?} is not a level from 1 to 9")))
-            .collect();
+        let is_level = |number: &String| matches!(number.as_bytes(), [b'1'..=b'9']);
+        let digit = |number| (is_level(number), format!("{self}: {number:?} is not a level from 1 to 9"));
+        let mut checks: Vec<Check> = numbers.map(digit).collect();
         checks.push((is_name(&self.name), format!("{self}: {:?} is not a name", self.name)));
-        checks
-            .push((self.track.is_empty() || is_name(&self.track), format!("{self}: {:?} is not a track", self.track)));
+        let track = &self.track;
+        checks.push((track.is_empty() || is_name(track), format!("{self}: {track:?} is not a track")));
         // Without one the level would be held by everybody.
         checks.push((self.skills.iter().any(|skill| skill.required), format!("{self}: has no required skill")));
         checks
@@ -327,12 +324,10 @@ impl LevelKey<'_> {
 }
 
 fn check_skill<'a>(seen: &mut HashSet<&'a str>, skill: &'a str, name: &str) -> [Check; 3] {
-    let numeric = skill.len() <= SKILL_DIGITS_MAX && skill.bytes().all(|b| b.is_ascii_digit());
+    let digits = (1..=SKILL_DIGITS_MAX).contains(&skill.len()) && skill.bytes().all(|b| b.is_ascii_digit());
+    let numeric = digits && !skill.starts_with('0');
     [
-        (
-            numeric && !skill.is_empty() && !skill.starts_with('0'),
-            format!("skill {skill:?}: is not a number of at most {SKILL_DIGITS_MAX} digits"),
-        ),
+        (numeric, format!("skill {skill:?}: is not a number of at most {SKILL_DIGITS_MAX} digits")),
         (seen.insert(skill), format!("skill {skill:?}: is there twice")),
         (is_name(name), format!("skill {skill:?}: {name:?} is not a name")),
     ]
@@ -343,123 +338,4 @@ fn is_name(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    const JSON: &str = include_str!("../../assets/catalogue/catalogue.json");
-
-    fn key<'a>(cat_group: &'a str, cat_id: &'a str, track: &'a str) -> LevelKey<'a> {
-        LevelKey { cat_group, cat_id, track }
-    }
-
-    fn level(cat_group: &str, cat_id: &str, track: &str) -> &'static Level {
-        Catalogue::built_in().find_level(key(cat_group, cat_id, track)).unwrap()
-    }
-
-    #[test]
-    fn the_built_in_catalogue_is_sound_and_of_a_sensible_size() {
-        let catalogue = Catalogue::parse(JSON).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-        let count = |name: &str| catalogue.find_programme(name).unwrap().levels.len();
-        assert_eq!(PROGRAMMES.map(count), [11, 1, 4, 4, 1, 1, 1]);
-        assert!(catalogue.levels().all(|level| (5..=12).contains(&level.skills.len())));
-        for (level, skill) in catalogue.skills() {
-            assert_eq!(catalogue.find_skill(&skill.skill).unwrap().0.key(), level.key());
-        }
-    }
-
-    #[test]
-    fn every_mistake_is_named_at_once() {
-        let mut file: Value = serde_json::from_str(JSON).unwrap();
-        let flyer = &mut file["programmes"][0];
-        flyer["safety"] = json!([]);
-        flyer["levels"][0]["skills"][1]["skill"] = json!("10101");
-        flyer["levels"][0]["skills"][2]["skill"] = json!("x1");
-        flyer["levels"][1]["cat_id"] = json!("10");
-        flyer["levels"][3]["requires"] = json!([{"cat_group": "Flyer", "cat_id": "5", "track": "Static"}]);
-        flyer["levels"][5]["skills"] = json!([{"skill": "99", "name": " ", "required": false}]);
-        flyer["levels"][6]["signed_by"] = json!([{"cat_group": "Coach", "cat_id_min": "2"}]);
-        file["programmes"][6]["cat_group"] = json!("Civil");
-        let mistakes = Catalogue::parse(&file.to_string()).unwrap_err();
-        for mistake in [
-            "programme Military: is there 0 times",
-            "programme \"Civil\": is not known",
-            "programme Flyer: safety needs an initial",
-            "skill \"10101\": is there twice",
-            "skill \"x1\": is not a number",
-            "Flyer 10 Backflying: \"10\" is not a level",
-            "Flyer 3 Static: requires Flyer 2, which is not there",
-            "Flyer 4 Static: what it requires cannot be reached",
-            "Flyer 3 Dynamic: has no required skill",
-            "skill \"99\": \" \" is not a name",
-            "Flyer 4 Dynamic: nobody can sign it",
-        ] {
-            assert!(mistakes.contains(mistake), "{mistake} is not in:\n{mistakes}");
-        }
-        assert!(
-            Catalogue::parse(&JSON.replacen("and_holds", "and_hold", 1))
-                .unwrap_err()
-                .contains("unknown field `and_hold`")
-        );
-    }
-
-    #[test]
-    fn sign_off_follows_the_programmes() {
-        let catalogue = Catalogue::built_in();
-        for level in catalogue.levels() {
-            for by in catalogue.levels() {
-                let n = &*level.cat_id;
-                let right = match (&*level.cat_group, &*by.cat_group) {
-                    ("Flyer", "Instructor") => &*by.cat_id >= n.min("4"),
-                    ("Instructor", "Trainer") => &*by.cat_id >= n,
-                    ("Trainer" | "Coach", "Trainer") => by.cat_id == "4",
-                    ("AFC", "Trainer") | ("AFC" | "Instructor" | "Trainer" | "Examiner" | "Coach", "Examiner") => true,
-                    _ => false,
-                };
-                assert_eq!(level.signable_by(&[by.key()]), right, "{level} by {by}");
-            }
-        }
-        let military = level("Military", "1", "");
-        assert!(military.signable_by(&[key("Trainer", "1", ""), key("Military", "1", "")]));
-    }
-
-    #[test]
-    fn a_level_is_held_with_its_last_required_skill() {
-        let catalogue = Catalogue::built_in();
-        let required: Vec<&str> =
-            level("Flyer", "1", "").skills.iter().filter(|s| s.required).map(|s| &*s.skill).collect();
-        let mut open: Vec<(&str, i64)> = required.iter().copied().zip(100..).collect();
-        let last = open.pop().unwrap();
-        assert!(catalogue.held(&open).is_empty());
-        open.extend([last, (last.0, 500), ("10111", 900), ("no such skill", 900)]);
-        let held = catalogue.held(&open);
-        assert_eq!((held.len(), held[0].level.key(), held[0].since), (1, key("Flyer", "1", ""), last.1));
-    }
-
-    #[test]
-    fn levels_open_one_another_and_no_track_stands_in_for_another() {
-        let next = |held: &[LevelKey]| -> Vec<String> {
-            Catalogue::built_in().next_levels(held).iter().map(|level| level.name.clone()).collect()
-        };
-        let (first, back, sit) = (key("Flyer", "1", ""), key("Flyer", "2", "Backflying"), key("Flyer", "3", "Static"));
-        assert_eq!(next(&[]), ["Flyer Level 1", "Military"]);
-        assert_eq!(next(&[first]), ["Backflying Level 2", "Formation Level 2", "Military"]);
-        assert_eq!(
-            next(&[first, back, sit]),
-            ["Static Level 4", "Dynamic Level 3", "Formation Level 2", "Assistant Flight Coach", "Coach", "Military"]
-        );
-        assert!(level("Coach", "1", "").admits(&[key("Flyer", "3", "Formation")]));
-        assert!(!level("AFC", "1", "").admits(&[key("Flyer", "4", "Formation")]));
-        assert!(level("Trainer", "1", "").admits(&[key("Instructor", "4", "")]));
-        assert_eq!(level("Examiner", "1", "").missing(&[key("Trainer", "2", "")]).count(), 1);
-    }
-
-    #[test]
-    fn safety_is_shared_where_the_catalogue_says_so() {
-        let catalogue = Catalogue::built_in();
-        let first = |programme| &*catalogue.safety(programme)[0].skill;
-        assert_eq!((first("Examiner"), first("AFC")), (first("Trainer"), first("Instructor")));
-        assert_eq!(catalogue.find_safety(first("Examiner")).unwrap().0.cat_group, "Trainer");
-        assert!(catalogue.safety("Pilot").is_empty() && catalogue.find_safety("10101").is_none());
-    }
-}
+mod tests;

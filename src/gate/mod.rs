@@ -9,7 +9,7 @@ pub mod sign_in;
 
 pub use callback::{Provider, Sender};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS};
-pub use rates::Rates;
+pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, new_token};
 
 use crate::call::{Call, Who};

@@ -1,36 +1,78 @@
-//! Requests a minute of each partner, by the monotonic clock.
+//! How many requests of one kind a caller may send, by the monotonic clock.
 
 use crate::failure::Failure;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A bucket a partner: as many requests as a minute allows, refilled evenly.
+/// Beyond this many buckets the full ones are forgotten: they say nothing.
+const BUCKETS_MAX: usize = 10_000;
+
+/// Whose requests are counted, and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Caller {
+    Partner(i64),
+    SignupFrom(IpAddr),
+}
+
+/// So many at once, and refilled evenly over a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    pub requests: i64,
+    pub within: Duration,
+}
+
+impl Pace {
+    pub fn per_minute(requests: i64) -> Pace {
+        Pace { requests, within: Duration::from_secs(60) }
+    }
+
+    pub fn per_hour(requests: i64) -> Pace {
+        Pace { requests, within: Duration::from_secs(3600) }
+    }
+
+    fn per_second(self) -> f64 {
+        self.requests as f64 / self.within.as_secs_f64()
+    }
+}
+
 #[derive(Default)]
 pub struct Rates {
-    buckets: Mutex<HashMap<i64, Bucket>>,
+    buckets: Mutex<HashMap<Caller, Bucket>>,
 }
 
 struct Bucket {
     left: f64,
     at: Instant,
+    pace: Pace,
+}
+
+impl Bucket {
+    fn refill(&mut self, now: Instant) {
+        let refilled = now.duration_since(self.at).as_secs_f64() * self.pace.per_second();
+        self.left = (self.left + refilled).min(self.pace.requests as f64);
+        self.at = now;
+    }
 }
 
 impl Rates {
     /// Takes one request, or says when the next will do.
-    pub fn take(&self, partner_id: i64, per_minute: i64) -> Result<(), Failure> {
-        self.take_at(partner_id, per_minute, Instant::now())
+    pub fn take(&self, caller: Caller, pace: Pace) -> Result<(), Failure> {
+        self.take_at(caller, pace, Instant::now())
     }
 
-    fn take_at(&self, partner_id: i64, per_minute: i64, now: Instant) -> Result<(), Failure> {
-        let most = per_minute as f64;
-        let per_second = most / 60.0;
+    fn take_at(&self, caller: Caller, pace: Pace, now: Instant) -> Result<(), Failure> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = buckets.entry(partner_id).or_insert(Bucket { left: most, at: now });
-        bucket.left = (bucket.left + now.duration_since(bucket.at).as_secs_f64() * per_second).min(most);
-        bucket.at = now;
+        if buckets.len() >= BUCKETS_MAX {
+            buckets.values_mut().for_each(|bucket| bucket.refill(now));
+            buckets.retain(|_, bucket| bucket.left < bucket.pace.requests as f64);
+        }
+        let bucket = buckets.entry(caller).or_insert(Bucket { left: pace.requests as f64, at: now, pace });
+        bucket.pace = pace;
+        bucket.refill(now);
         if bucket.left < 1.0 {
-            let wait = Duration::from_secs_f64((1.0 - bucket.left) / per_second);
+            let wait = Duration::from_secs_f64((1.0 - bucket.left) / pace.per_second());
             return Err(Failure::too_fast().retry_after(wait));
         }
         bucket.left -= 1.0;
@@ -42,15 +84,27 @@ impl Rates {
 mod tests {
     use super::*;
 
+    const ONE: Caller = Caller::Partner(1);
+
     #[test]
     fn a_minute_holds_so_many_and_refills_evenly() {
-        let (rates, start) = (Rates::default(), Instant::now());
+        let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_minute(60));
         for _ in 0..60 {
-            rates.take_at(1, 60, start).unwrap();
+            rates.take_at(ONE, pace, start).unwrap();
         }
-        assert_eq!(rates.take_at(1, 60, start).unwrap_err().retry_after_seconds(), Some(1));
-        rates.take_at(2, 60, start).unwrap();
-        rates.take_at(1, 60, start + Duration::from_secs(1)).unwrap();
-        assert!(rates.take_at(1, 60, start + Duration::from_secs(1)).is_err());
+        assert_eq!(rates.take_at(ONE, pace, start).unwrap_err().retry_after_seconds(), Some(1));
+        rates.take_at(Caller::Partner(2), pace, start).unwrap();
+        rates.take_at(ONE, pace, start + Duration::from_secs(1)).unwrap();
+        assert!(rates.take_at(ONE, pace, start + Duration::from_secs(1)).is_err());
+    }
+
+    #[test]
+    fn strangers_do_not_fill_the_memory() {
+        let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_hour(60));
+        for n in 0..2 * BUCKETS_MAX as u32 {
+            let later = start + Duration::from_secs(120 * u64::from(n));
+            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes())), pace, later).unwrap();
+        }
+        assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
     }
 }

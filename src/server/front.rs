@@ -7,7 +7,6 @@ use super::{body, metrics};
 use crate::call::{self, Call, Who};
 use crate::config::Limits;
 use crate::failure::Failure;
-use crate::language::Language;
 use crate::reply::{self, Reply};
 use crate::routes::{Access, ROUTES};
 use crate::site::Site;
@@ -78,7 +77,7 @@ impl Front {
             row: None,
             monitor_user: None,
         };
-        let language = Language::accepted(header("accept-language").unwrap_or(""));
+        let language = call::language(request.headers());
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             return self.respond(line, finished(metrics::write(self)));
         }
@@ -151,16 +150,21 @@ impl Front {
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
     }
 
-    /// The last address before our own proxies; anybody else's `X-Forwarded-For` is not believed.
+    /// The last address before our own proxies, read from the right: what stands further left anybody can have written,
+    /// and what is no address ends the search.
     fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let ours = |address: &IpAddr| self.proxies.iter().any(|network| network.contains(address));
-        if !ours(&peer) {
-            return peer;
-        }
         let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
-        let named: Vec<IpAddr> =
-            lines.flat_map(|line| line.split(',')).map_while(|one| one.trim().parse().ok()).collect();
-        named.iter().rev().find(|address| !ours(address)).copied().unwrap_or(peer)
+        let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
+        let mut caller = peer.to_canonical();
+        for one in named.into_iter().rev() {
+            if !ours(&caller) {
+                break;
+            }
+            let Ok(address) = one.trim().parse::<IpAddr>() else { break };
+            caller = address.to_canonical();
+        }
+        caller
     }
 
     /// What `/metrics` reads of the site.

@@ -28,14 +28,9 @@ pub struct Pool {
 }
 
 struct Lane {
-    jobs: Sender<Order>,
+    /// `None` ends the thread that takes it.
+    jobs: Sender<Option<Job>>,
     threads: Vec<JoinHandle<()>>,
-}
-
-enum Order {
-    Run(Job),
-    /// Ends the thread that takes it.
-    Stop,
 }
 
 struct Job {
@@ -73,8 +68,8 @@ impl Pool {
     pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
         let lane = if call.route.hashes { &self.hashing } else { &self.quick };
         let (done, answer) = oneshot::channel();
-        let refused = lane.jobs.try_send(Order::Run(Job { call, queued: Instant::now(), done })).err();
-        if let Some(Order::Run(job)) = refused.map(TrySendError::into_inner) {
+        let refused = lane.jobs.try_send(Some(Job { call, queued: Instant::now(), done })).err();
+        if let Some(job) = refused.and_then(TrySendError::into_inner) {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             return finish(&job.call, Err(Failure::overloaded().because("the queue is full")));
         }
@@ -118,7 +113,7 @@ impl Lane {
     }
 
     fn stop(self) {
-        self.threads.iter().for_each(|_| _ = self.jobs.send(Order::Stop));
+        self.threads.iter().for_each(|_| _ = self.jobs.send(None));
         self.threads.into_iter().for_each(|thread| _ = thread.join());
     }
 }
@@ -135,8 +130,8 @@ fn be_nice(niceness: i32) {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) };
 }
 
-fn run(site: &Site, orders: &Receiver<Order>, patience: Duration) {
-    while let Ok(Order::Run(job)) = orders.recv() {
+fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
+    while let Ok(Some(job)) = jobs.recv() {
         let finished = if job.queued.elapsed() > patience {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
             finish(&job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
@@ -170,4 +165,76 @@ fn finish(call: &Call, answer: Result<Reply, Failure>) -> Finished {
 fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {
     let code = failure.as_ref().map(Failure::code);
     Finished { reply, who, code, cause: failure.and_then(|f| f.cause().map(str::to_owned)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::language::Language;
+    use crate::routes::{Access, Answer, Route};
+    use crate::site::Identity;
+    use crate::store::place::Place;
+    use http::{Method, StatusCode};
+
+    fn panics(_: &Site, _: &Call) -> Answer {
+        panic!("an operation with a fault")
+    }
+
+    fn works(_: &Site, _: &Call) -> Answer {
+        Ok(reply::text(StatusCode::OK, "fine"))
+    }
+
+    const fn route(operation: fn(&Site, &Call) -> Answer) -> Route {
+        let (base, path) = ("", "/");
+        Route {
+            access: Access::Open(operation),
+            method: Method::GET,
+            base,
+            path,
+            hashes: false,
+            client_id: false,
+            built: true,
+        }
+    }
+
+    static PANICS: Route = route(panics);
+    static WORKS: Route = route(works);
+
+    fn call(route: &'static Route) -> Call {
+        Call {
+            route,
+            method: Method::GET,
+            headers: Default::default(),
+            query: String::new(),
+            peer: [127, 0, 0, 1].into(),
+            request_id: "request-1".to_owned(),
+            body: Default::default(),
+            params: Vec::new(),
+            who: Default::default(),
+            repeat: Default::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_with_the_request_id_and_every_thread_lives() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
+        let mut config = Config::defaults();
+        config.limits.pool_threads = 1;
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let pool = Pool::start(&site).unwrap();
+        let edge = Edge { stats: &site.stats, language: Language::English, request_id: "request-1" };
+        for _ in 0..3 {
+            let finished = pool.run(&edge, call(&PANICS)).await;
+            assert_eq!(finished.reply.status, StatusCode::INTERNAL_SERVER_ERROR);
+            let body = String::from_utf8(finished.reply.body.to_vec()).unwrap();
+            assert!(body.contains("request-1") && !body.contains("fault"), "{body}");
+            assert_eq!(pool.run(&edge, call(&WORKS)).await.reply.status, StatusCode::OK);
+        }
+        assert_eq!(site.stats.panics.load(Ordering::Relaxed), 3);
+        pool.stop();
+    }
 }

@@ -1,7 +1,7 @@
 //! The levels members hold, and what else their currency is derived from.
 
 use super::{Read, Write};
-use crate::domain::catalogue::Catalogue;
+use crate::domain::catalogue::{Catalogue, LevelKey};
 use rusqlite::{Result, named_params};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,16 +11,22 @@ pub struct Holding {
     pub track: String,
 }
 
+impl Holding {
+    pub fn key(&self) -> LevelKey<'_> {
+        LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
+    }
+}
+
 pub fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
     let sql = "SELECT cat_group, cat_id, track FROM holdings WHERE member_id = ?1";
     tx.list(sql, [member_id], |row| Ok(Holding { cat_group: row.get(0)?, cat_id: row.get(1)?, track: row.get(2)? }))
 }
 
-/// The last open safety brief or training of each programme.
-pub fn list_trained(tx: &Read, member_id: i64) -> Result<Vec<(String, i64)>> {
+/// The last open safety brief or training of each safety logbook that has been held by `now`.
+pub fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(String, i64)>> {
     let sql = "SELECT cat_group, max(entry_date) FROM entries
-               WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' GROUP BY cat_group";
-    tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))
+               WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group";
+    tx.list(sql, (member_id, now), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Derives the member's levels anew; call it in the transaction that moves a skill entry.

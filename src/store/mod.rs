@@ -294,13 +294,4 @@ fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_old_sqlite_is_refused_in_one_line() {
-        let refusal = check_version(3_051_002).unwrap_err();
-        assert!(refusal.contains("3051002") && !refusal.contains('\n'));
-        check_version(rusqlite::version_number()).unwrap();
-    }
-}
+mod tests;

@@ -87,7 +87,7 @@ fn file_system(dir: &Path) -> Result<i64, String> {
     let mut answer = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the path ends in a zero byte and the answer is written before it is read.
     match unsafe { libc::statfs(path.as_ptr(), answer.as_mut_ptr()) } {
-        0 => Ok(unsafe { answer.assume_init() }.f_type as i64),
+        0 => Ok(unsafe { answer.assume_init() }.f_type),
         _ => Err(format!("cannot look at the data directory {}: {}", dir.display(), std::io::Error::last_os_error())),
     }
 }

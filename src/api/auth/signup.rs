@@ -2,7 +2,9 @@
 
 use crate::call::Call;
 use crate::domain::{email, password, questions, username};
+use crate::failure::Failure;
 use crate::fields::{self, Fields, Judged, Unjudged};
+use crate::gate::{Caller, Pace};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
@@ -51,8 +53,10 @@ pub fn create(site: &Site, call: &Call) -> Answer {
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
     let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.username)?))?;
     if !free {
-        return Err(crate::failure::Failure::username_taken());
+        return Err(Failure::username_taken());
     }
+    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.rates.take(Caller::SignupFrom(call.peer), pace)?;
     site.store.rest();
     let password_hash = password::hash(&signup.password);
     let answers: Vec<_> = signup
@@ -86,7 +90,7 @@ pub fn check_username(site: &Site, call: &Call) -> Answer {
 }
 
 impl Signup {
-    fn read(site: &Site, call: &Call) -> Result<Signup, crate::failure::Failure> {
+    fn read(site: &Site, call: &Call) -> Result<Signup, Failure> {
         let mut body = call.fields()?;
         let username = body.required("username", fields::as_line(username::parse));
         let secret = body.required("password", fields::secret);
@@ -102,7 +106,7 @@ impl Signup {
         let terms = body.required("terms", |value| fields::flag(value).and_then(accepted));
         let answers = read_answers(&mut body);
         let ok = body.finish()?;
-        _ = terms.get(&ok);
+        terms.get(&ok);
         let signup = Signup {
             username: username.get(&ok),
             password: secret.get(&ok),
@@ -124,7 +128,7 @@ impl Signup {
     }
 
     /// What only several fields together, or the file, can tell.
-    fn check(&self, site: &Site, _: &Judged) -> Result<(), crate::failure::Failure> {
+    fn check(&self, site: &Site, _: &Judged) -> Result<(), Failure> {
         let mut problems = Fields::new(Default::default());
         if let Err(text) = password::check(&self.password, &self.username, &self.email) {
             problems.refuse("password", text);

@@ -195,7 +195,7 @@ fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking
         };
         entries::insert_time(tx, member_id, member_id, Some(booking_id), &time)?;
     }
-    let lapsed = flyer.holds("Flyer", "1") && !flyer.currency.flyer.current;
+    let lapsed = flyer.holds_flyer_1 && !flyer.currency.flyer.current;
     let subject = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
     notices::insert(tx, member_id, subject, &detail)?;
     Ok(())

@@ -96,7 +96,7 @@ fn show(site: &Site, profile: Profile, flyer: &Flyer, flown: i64, now: i64) -> U
         tunnel: profile.tunnel_id.map(|id| id.to_string()).unwrap_or_default(),
         tunnel_name: profile.tunnel_name.unwrap_or_default(),
         tunnel_country: profile.tunnel_country.unwrap_or_default(),
-        role_name: flyer.role_name(),
+        role_name: flyer.role_name,
         role: profile.role.name(),
         join_date: profile.join_date,
         last_flight: flyer.last_flight,
@@ -122,7 +122,7 @@ fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentDa
         banned: profile.banned_at.is_some(),
         email_confirmed: profile.email_verified,
         paid_until: profile.paid_until,
-        holds_flyer_1: flyer.holds("Flyer", "1"),
+        holds_flyer_1: flyer.holds_flyer_1,
     };
     let in_force = booking::membership_in_force(&standing, site.config.yearly_fee_cents, now);
     PaymentData { payment_status: if in_force { "active" } else { "unpaid" }, next_date: profile.paid_until }

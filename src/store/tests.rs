@@ -1,0 +1,94 @@
+//! What the store promises to everybody above it.
+
+use super::*;
+use http::StatusCode;
+
+fn numbers() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("numbers.sqlite"), true).unwrap();
+    store.writer().alone(|conn| conn.execute_batch("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT")).unwrap();
+    (dir, store)
+}
+
+fn insert(store: &Store, n: i64) -> Result<usize, Failure> {
+    store.write(0, |tx| Ok(tx.run("INSERT INTO numbers VALUES (?1)", [n])?))
+}
+
+fn count(store: &Store) -> i64 {
+    store.read(|tx| Ok(tx.get("SELECT count(*) FROM numbers", [], |row| row.get(0))?)).unwrap()
+}
+
+#[test]
+fn an_old_sqlite_is_refused_in_one_line() {
+    let refusal = check_version(3_051_002).unwrap_err();
+    assert!(refusal.contains("3051002") && !refusal.contains('\n'));
+    check_version(rusqlite::version_number()).unwrap();
+}
+
+#[test]
+fn writes_are_flushed_before_they_are_acknowledged() {
+    let (_dir, store) = numbers();
+    let settings = store.writer().alone(|conn| {
+        let ask = |pragma: &str| conn.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, String>(0));
+        (ask("journal_mode").unwrap(), conn.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap())
+    });
+    assert_eq!(settings, ("wal".to_owned(), 2), "2 is FULL");
+}
+
+#[test]
+fn the_reads_of_one_request_see_one_state() {
+    let (_dir, store) = numbers();
+    let other = store.for_another_thread();
+    assert_eq!(count(&store), 0);
+    insert(&other, 1).unwrap();
+    assert_eq!(count(&store), 0, "the snapshot of the first read");
+    store.rest();
+    assert_eq!(count(&store), 1);
+}
+
+#[test]
+fn a_thread_reads_what_it_wrote() {
+    let (_dir, store) = numbers();
+    assert_eq!(count(&store), 0);
+    insert(&store, 1).unwrap();
+    assert_eq!(count(&store), 1);
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let (_dir, store) = numbers();
+    let tried = store.read(|tx| Ok(tx.conn.execute("INSERT INTO numbers VALUES (1)", [])?));
+    assert!(tried.is_err());
+    store.rest();
+    assert_eq!(count(&store), 0);
+}
+
+#[test]
+fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
+    let (_dir, store) = numbers();
+    assert_eq!(count(&store), 0);
+    let reader = store.reader.get().unwrap();
+    reader.stop_at.store(0, Ordering::Relaxed);
+    let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let stopped = store.read(|tx| Ok(tx.get(endless, [], |row| row.get::<_, i64>(0))?)).unwrap_err();
+    assert_eq!(stopped.status(), StatusCode::SERVICE_UNAVAILABLE);
+    store.rest();
+    assert_eq!(count(&store), 0);
+}
+
+#[test]
+fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
+    let (_dir, store) = numbers();
+    let pages =
+        |limit: &str| store.writer().alone(|conn| conn.query_row(limit, [], |row| row.get::<_, i64>(0))).unwrap();
+    let held = pages("PRAGMA page_count");
+    pages(&format!("PRAGMA max_page_count = {held}"));
+    let refused = (1..10_000).map(|n| insert(&store, n)).find_map(Result::err).expect("the file cannot grow");
+    assert_eq!(refused.status(), StatusCode::INSUFFICIENT_STORAGE);
+    let kept = count(&store);
+    store.rest();
+    pages("PRAGMA max_page_count = 100000");
+    insert(&store, 100_000).unwrap();
+    assert_eq!(count(&store), kept + 1);
+    assert!(!store.writer().is_stopped());
+}
