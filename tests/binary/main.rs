@@ -2,5 +2,11 @@
 //!
 //! Each test runs it in a directory of its own and knows nothing of its insides but the file it leaves.
 
+mod cli;
+mod ending;
+mod figures;
 mod harness;
 mod kills;
+mod limits;
+mod log;
+mod story;

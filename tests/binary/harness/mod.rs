@@ -5,9 +5,9 @@ mod log;
 mod random;
 mod server;
 
-pub use http::{Answer, Caller, Client};
+pub use http::{Answer, Caller, Client, read_answer};
 pub use random::Random;
-pub use server::Server;
+pub use server::{Server, answers_until_close};
 
 use serde_json::Value;
 use std::io::Write;
@@ -90,6 +90,12 @@ impl Desk {
         let mut command = self.command(&["serve"]);
         command.envs(environment.iter().copied());
         Server::start(command)
+    }
+
+    /// A server together with the directory it needs.
+    pub fn serve_kept(self) -> (Desk, Server) {
+        let server = self.serve();
+        (self, server)
     }
 
     /// A confirmed account with [`PASSWORD`]; its number.
