@@ -11,6 +11,7 @@ mod file;
 
 use crate::harness::{Caller, Desk, Random, Server};
 use client::Client;
+pub use file::make_current;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
