@@ -2,6 +2,7 @@
 
 mod callback;
 mod partner;
+pub mod passcode;
 mod rates;
 pub mod repeat;
 mod session;
