@@ -50,7 +50,7 @@ impl Serve {
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let sweeping = start_sweeping(&site)?;
-        announce(&site, &running, demo.as_ref(), place.dir())?;
+        announce(&site, &running, demo, place.dir())?;
         let end = wait(&site)?;
         tracing::info!("stopping");
         running.stop();
@@ -108,7 +108,7 @@ impl Serve {
             }
             site
         };
-        let facts = if self.demo { Some(demo::facts(&site).map_err(broken)?) } else { None };
+        let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
         Ok((site, facts))
     }
 }
@@ -122,7 +122,7 @@ fn start_sweeping(site: &Site) -> Result<mpsc::Sender<()>, Trouble> {
 }
 
 /// Where the site answers, for whoever started it.
-fn announce(site: &Site, running: &Running, demo: Option<&demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
+fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
     for address in &running.addresses {
         tracing::info!(%address, site_id = &*site.site_id, "listening");
     }
@@ -135,7 +135,7 @@ fn announce(site: &Site, running: &Running, demo: Option<&demo::Facts>, data: &s
     let port = running.addresses.first().map_or(0, |address| address.port());
     let url = site.config.public_url(port);
     let text = match demo {
-        Some(facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
+        Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
         None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
     };
     _ = writeln!(std::io::stdout(), "{text}");

@@ -4,6 +4,7 @@
 //! Store functions take the transaction and never open one, so they compose.
 
 pub mod bookings;
+pub mod bulk;
 pub mod entries;
 pub mod history;
 pub mod holdings;
