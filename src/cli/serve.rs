@@ -126,6 +126,9 @@ fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &st
     for address in &running.addresses {
         tracing::info!(%address, site_id = &*site.site_id, "listening");
     }
+    if let Some(address) = running.metrics_address {
+        tracing::info!(%address, "listening for figures");
+    }
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
     }
@@ -136,6 +139,8 @@ fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &st
         None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
     };
     _ = writeln!(std::io::stdout(), "{text}");
+    // Whoever waits for the addresses waits no longer than needed.
+    crate::log::flush();
     Ok(())
 }
 
