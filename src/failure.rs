@@ -85,6 +85,8 @@ impl Failure {
         idempotency_key_reused = UNPROCESSABLE_ENTITY;
         /// Too many requests of this caller.
         too_fast = TOO_MANY_REQUESTS;
+        /// An address had its share of passcodes this hour.
+        passcode_too_many = TOO_MANY_REQUESTS;
         /// Something broke; the cause is in the log under the request id.
         broken = INTERNAL_SERVER_ERROR;
         /// The operation is in the contract and not built yet.

@@ -24,7 +24,9 @@ pub enum Purpose {
     Pin,
     Throttle,
     Replay,
-    Demo,
+    Message,
+    Passcode,
+    PasscodeAddress,
 }
 
 pub struct Keys {

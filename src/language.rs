@@ -16,15 +16,23 @@ pub enum Language {
 
 type Catalogue = HashMap<String, String>;
 
-static CATALOGUES: LazyLock<[Catalogue; 4]> = LazyLock::new(|| {
-    [
-        include_str!("../assets/translations/en.json"),
-        include_str!("../assets/translations/de.json"),
-        include_str!("../assets/translations/fr.json"),
-        include_str!("../assets/translations/es.json"),
-    ]
-    .map(|text| serde_json::from_str(text).expect("a translation file is a flat JSON object"))
-});
+/// The texts of one language: one file a part of the product, the same parts in every language.
+macro_rules! texts {
+    ($language:literal) => {
+        [
+            include_str!(concat!("../assets/translations/", $language, "/foundation.json")),
+            include_str!(concat!("../assets/translations/", $language, "/messages.json")),
+        ]
+    };
+}
+
+static CATALOGUES: LazyLock<[Catalogue; 4]> =
+    LazyLock::new(|| [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts)));
+
+fn read(parts: &[&str]) -> Catalogue {
+    let part = |text: &&str| -> Catalogue { serde_json::from_str(text).expect("translations are flat JSON objects") };
+    parts.iter().flat_map(part).collect()
+}
 
 impl Language {
     pub const ALL: [Language; 4] = [Language::English, Language::German, Language::French, Language::Spanish];

@@ -8,6 +8,7 @@ mod file;
 mod people;
 mod reply;
 mod site;
+mod states;
 mod wire;
 
 pub use caller::{Caller, Credential, Request, sign};

@@ -1,0 +1,91 @@
+//! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
+
+use crate::failure::Failure;
+use crate::keys::{Purpose, random};
+use crate::language::Language;
+use crate::site::Site;
+use crate::store::outbox::{self, Channel};
+use crate::store::{Write, passcodes};
+use serde_json::json;
+use subtle::ConstantTimeEq;
+
+const CODES: u64 = 1_000_000;
+const LIFE_SECONDS: i64 = 10 * 60;
+const TRIES_MAX: i64 = 5;
+const SENDS_PER_HOUR_MAX: i64 = 5;
+
+/// What a passcode proves; one of each purpose is live at a time, and none serves for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    SignIn,
+    RecoverPassword,
+    RecoverUsername,
+    VerifyEmail,
+    VerifyPhone,
+}
+
+impl Use {
+    /// Also the name of the message's template.
+    pub fn name(self) -> &'static str {
+        match self {
+            Use::SignIn => "passcode_sign_in",
+            Use::RecoverPassword => "passcode_recover_password",
+            Use::RecoverUsername => "passcode_recover_username",
+            Use::VerifyEmail => "passcode_verify_email",
+            Use::VerifyPhone => "passcode_verify_phone",
+        }
+    }
+}
+
+/// To whom a passcode goes, and how.
+#[derive(Debug)]
+pub struct Target<'a> {
+    pub member_id: i64,
+    pub channel: Channel,
+    /// An e-mail address, or a telephone number in E.164.
+    pub address: &'a str,
+    pub language: Language,
+}
+
+/// Puts a new passcode in line for sending; the older one of the same use is dead. 429 when that address had its share
+/// of this hour.
+pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
+    let address_hash = site.keys.hash(Purpose::PasscodeAddress, &[target.address.to_lowercase().as_bytes()]);
+    if passcodes::count_sends(tx, &address_hash, tx.now())? >= SENDS_PER_HOUR_MAX {
+        return Err(Failure::passcode_too_many());
+    }
+    let code = format!("{:06}", u64::from_be_bytes(random::<8>()) % CODES);
+    let code_hash = hash(site, target.member_id, usage, &code);
+    passcodes::insert(tx, target.member_id, usage.name(), &code_hash, target.address, tx.now() + LIFE_SECONDS)?;
+    passcodes::insert_send(tx, &address_hash)?;
+    let message = outbox::New {
+        channel: target.channel,
+        member_id: Some(target.member_id),
+        recipient: target.address,
+        language: target.language.tag(),
+        template: usage.name(),
+        values: &json!({ "passcode": code }),
+    };
+    outbox::insert(tx, &site.keys, &message)?;
+    Ok(())
+}
+
+/// Whether the code is the live one: then it is used up, and where it went is returned. A wrong one costs a try, and the
+/// last try costs the passcode.
+pub fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
+    let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? else { return Ok(None) };
+    if bool::from(live.code_hash.ct_eq(&hash(site, member_id, usage, code))) {
+        passcodes::delete(tx, member_id, usage.name())?;
+        return Ok(Some(live.target));
+    }
+    if live.tries + 1 >= TRIES_MAX {
+        passcodes::delete(tx, member_id, usage.name())?;
+    } else {
+        passcodes::count_try(tx, member_id, usage.name())?;
+    }
+    Ok(None)
+}
+
+fn hash(site: &Site, member_id: i64, usage: Use, code: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::Passcode, &[&member_id.to_be_bytes(), usage.name().as_bytes(), code.as_bytes()])
+}

@@ -1,0 +1,69 @@
+//! Passcodes that were sent: one live a member and purpose, hashed, with few tries.
+
+use super::{Read, Write};
+use rusqlite::{Result, named_params};
+
+const HOUR_SECONDS: i64 = 3600;
+
+/// The live passcode of a purpose.
+#[derive(Debug)]
+pub struct Passcode {
+    pub code_hash: [u8; 32],
+    /// The address or number it went to.
+    pub target: String,
+    pub tries: i64,
+}
+
+/// Puts a new passcode in the place of an older one of the same purpose.
+pub fn insert(
+    tx: &Write,
+    member_id: i64,
+    purpose: &str,
+    code_hash: &[u8; 32],
+    target: &str,
+    ends_at: i64,
+) -> Result<usize> {
+    let sql = "INSERT OR REPLACE INTO passcodes (member_id, purpose, code_hash, target, created_at, ends_at)
+               VALUES (:id, :purpose, :code_hash, :target, :now, :ends_at)";
+    tx.run(
+        sql,
+        named_params! {":id": member_id, ":purpose": purpose, ":code_hash": &code_hash[..], ":target": target,
+        ":now": tx.now(), ":ends_at": ends_at},
+    )
+}
+
+pub fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
+    let sql = "SELECT code_hash, target, tries FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at";
+    tx.find(sql, (member_id, purpose, now), |row| {
+        Ok(Passcode { code_hash: row.get(0)?, target: row.get(1)?, tries: row.get(2)? })
+    })
+}
+
+pub fn count_try(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
+    tx.run("UPDATE passcodes SET tries = tries + 1 WHERE member_id = ?1 AND purpose = ?2", (member_id, purpose))
+}
+
+pub fn delete(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
+    tx.run("DELETE FROM passcodes WHERE member_id = ?1 AND purpose = ?2", (member_id, purpose))
+}
+
+pub fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run("DELETE FROM passcodes WHERE member_id = ?1", [member_id])
+}
+
+/// How many passcodes went to an address within the last hour.
+pub fn count_sends(tx: &Read, address_hash: &[u8; 32], now: i64) -> Result<i64> {
+    let sql = "SELECT count(*) FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2";
+    tx.get(sql, (&address_hash[..], now - HOUR_SECONDS), |row| row.get(0))
+}
+
+pub fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
+    tx.run("INSERT INTO passcode_sends (address_hash, sent_at) VALUES (?1, ?2)", (&address_hash[..], tx.now()))
+}
+
+/// Removes what no longer counts.
+pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+    let sends = "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)";
+    tx.run("DELETE FROM passcodes WHERE ends_at <= ?1", [tx.now()])?;
+    tx.run(sends, named_params! {":old": tx.now() - HOUR_SECONDS, ":rows": rows})
+}
