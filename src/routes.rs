@@ -74,11 +74,11 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
     member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
     member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
-    member  (PUT,    "/account/profile/change-password",                    unbuilt::member).later(),
+    member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
     member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
     member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
-    member  (GET,    "/account/profile/security-questions",                 unbuilt::member).later(),
+    member  (GET,    "/account/profile/security-questions",                 profile::questions::list),
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
     member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
@@ -121,6 +121,9 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end),
+    member  (GET,    "/account/profile/sessions",                           profile::sessions::list),
+    member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others),
+    member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end),
     open    (GET,    "/healthz",                                            health::alive).at_root(),
     open    (GET,    "/readyz",                                             health::ready).at_root(),
 ];

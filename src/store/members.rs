@@ -274,3 +274,7 @@ pub fn set_security_answer(tx: &Write, member_id: i64, question: i64, answer_has
                ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash";
     tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
 }
+
+pub fn list_answered_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
+    tx.list("SELECT question FROM security_answers WHERE member_id = ?1", [member_id], |row| row.get(0))
+}

@@ -1,4 +1,7 @@
 //! The profile group.
 
+mod password;
 mod pin;
+mod questions;
+mod sessions;
 mod user;
