@@ -64,11 +64,11 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
     open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
     open    (POST,   "/auth/social",                                        unbuilt::open).later(),
-    open    (POST,   "/auth/verify-email",                                  unbuilt::open).later(),
-    open    (POST,   "/auth/verify-email/resend",                           unbuilt::open).later(),
-    open    (GET,    "/auth/account-access/security-questions",             unbuilt::open).later(),
-    open    (POST,   "/auth/account-access/recover-password",               unbuilt::open).later(),
-    open    (POST,   "/auth/account-access/recover-username",               unbuilt::open).later(),
+    open    (POST,   "/auth/verify-email",                                  auth::email::verify),
+    open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
+    open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),
+    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).hashing(),
+    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username),
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
@@ -82,8 +82,8 @@ pub static ROUTES: &[Route] = &[
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
     member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
-    member  (POST,   "/account/profile/send-verification-passcode",         unbuilt::member).later(),
-    member  (POST,   "/account/profile/verify-verification-passcode",       unbuilt::member).later(),
+    member  (POST,   "/account/profile/send-verification-passcode",         profile::verification::send),
+    member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
 
     // Logbook
     member  (POST,   "/account/logbook/skills/",                            unbuilt::member).later(),

@@ -6,3 +6,4 @@ pub mod pin;
 pub mod questions;
 pub mod sessions;
 pub mod user;
+pub mod verification;

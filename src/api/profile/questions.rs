@@ -21,7 +21,11 @@ struct QuestionReply {
 /// `GET /account/profile/security-questions`: the catalogue in the caller's language, and which of it is answered.
 pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let answered = site.store.read(|tx| Ok(members::list_answered_questions(tx, member.id())?))?;
-    let show = |question| QuestionReply { question, text: text(call.language(), question), answered: answered.contains(&question) };
+    let show = |question| QuestionReply {
+        question,
+        text: text(call.language(), question),
+        answered: answered.contains(&question),
+    };
     let data: Vec<_> = questions::NUMBERS.map(show).collect();
     let total = data.len() as i64;
     Ok(reply::ok(&List { status: true, total, limit: total, offset: 0, data }))

@@ -5,3 +5,4 @@ mod pin;
 mod questions;
 mod sessions;
 mod user;
+mod verification;

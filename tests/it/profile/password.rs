@@ -35,7 +35,10 @@ fn what_does_not_fit_is_named_and_changes_nothing() {
     let site = Site::open();
     let jane = site.member("jane");
     let named = |more: Value| change(&jane, more).refused(422).bad_fields();
-    assert_eq!(jane.put(CHANGE, json!({})).refused(422).bad_fields(), ["password", "current_password", "password_confirm"]);
+    assert_eq!(
+        jane.put(CHANGE, json!({})).refused(422).bad_fields(),
+        ["password", "current_password", "password_confirm"]
+    );
     assert_eq!(named(json!({"password_confirm": "another"})), ["password_confirm"]);
     assert_eq!(named(json!({"current_password": "not the password"})), ["current_password"]);
     assert_eq!(named(json!({"password": "jane", "password_confirm": "jane"})), ["password"]);
