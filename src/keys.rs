@@ -27,6 +27,7 @@ pub enum Purpose {
     Message,
     Passcode,
     PasscodeAddress,
+    MadeUpQuestions,
 }
 
 pub struct Keys {
