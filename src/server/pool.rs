@@ -7,6 +7,7 @@
 //! sign-ins neither holds up the others nor fills the memory with hashes at work (about 20 MB each).
 
 use crate::call::{Call, Who};
+use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
 use crate::reply::{self, Reply};
@@ -157,6 +158,9 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
             perform(site, &job.call)
         };
         _ = job.done.send(finished);
+        if jobs.is_empty() {
+            password::rest();
+        }
     }
 }
 
