@@ -1,5 +1,9 @@
 //! Settings as typed (file, environment, flags) become a [`Config`]: checked as a whole, every mistake named at once.
 
+mod social;
+
+pub use social::{AppSecret, Social, TokenIssuer};
+
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +31,7 @@ pub struct Config {
     pub yearly_fee_cents: i64,
     pub limits: Limits,
     pub log: Log,
+    pub social: Social,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -184,6 +189,7 @@ impl Settings {
                     .unwrap_or(tracing::Level::INFO),
                 format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
             },
+            social: self.social(),
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {
             self.mistakes.push("listen: needs at least one ADDRESS:PORT".to_owned());
@@ -194,12 +200,12 @@ impl Settings {
     /// Every key with the value in force and who said so, for `tunneldesk check`.
     pub fn effective(&self) -> Vec<(String, String, String)> {
         let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
-        self.typed.iter().map(|(key, setting)| (key.clone(), setting.value.to_string(), from(setting))).collect()
+        self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
     }
 
     fn mistake(&mut self, key: &str, what: &str) {
         let setting = &self.typed[key];
-        self.mistakes.push(format!("{} = {}: {what}", setting.origin, setting.value));
+        self.mistakes.push(format!("{} = {}: {what}", setting.origin, shown(key, &setting.value)));
     }
 
     fn text<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Option<T> {
@@ -252,6 +258,12 @@ impl Config {
         let name = self.names.first().map_or("localhost", String::as_str);
         self.public_url.clone().unwrap_or_else(|| format!("http://{name}:{port}"))
     }
+}
+
+/// A value as people may see it.
+fn shown(key: &str, value: &Value) -> String {
+    let hidden = key.ends_with("_secret") && value.as_str() != Some("");
+    if hidden { "(secret)".to_owned() } else { value.to_string() }
 }
 
 fn typed_like(like: &Value, text: &str) -> Value {
@@ -365,6 +377,18 @@ mod tests {
         let mistakes = with("listen = [", &[]).unwrap_err();
         assert_eq!(mistakes.len(), 1);
         assert!(!mistakes[0].contains('\n'));
+    }
+
+    #[test]
+    fn half_a_social_network_is_a_mistake_and_its_secret_is_not_shown() {
+        let file = "[social.google]\nclient_ids = [\"a\"]\n[social.apple]\nkeys_file = \"k\"\n[social.facebook]\napp_secret = \"hush\"";
+        let mistakes = with(file, &[]).unwrap_err();
+        assert_eq!(mistakes.len(), 2, "{mistakes:#?}");
+        let mut settings = Settings::new();
+        settings.add_file("[social.facebook]\napp_secret = \"hush\"", "t.toml");
+        assert!(!format!("{:?}", settings.effective()).contains("hush"));
+        assert!(!format!("{:?}", settings.check().unwrap()).contains("hush"));
+        assert!(!with("[social.facebook]\napp_secret = [\"hush\"]", &[]).unwrap_err()[0].contains("hush"));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/login/verify-totp",                             unbuilt::open).later(),
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
     open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
-    open    (POST,   "/auth/social",                                        unbuilt::open).later(),
+    open    (POST,   "/auth/social",                                        auth::social::sign_in),
     open    (POST,   "/auth/verify-email",                                  auth::email::verify),
     open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
     open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),

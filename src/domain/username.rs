@@ -3,11 +3,21 @@
 use crate::language::Text;
 
 const CHARS: std::ops::RangeInclusive<usize> = 3..=32;
+const DERIVED_CHARS_MAX: usize = 24;
 
 /// 3 to 32 of `a-z A-Z 0-9 . _ -`, as given.
 pub fn parse(text: &str) -> Result<String, Text> {
     let sound = CHARS.contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
     if sound { Ok(text.to_owned()) } else { Err(Text::new("field.username")) }
+}
+
+/// What a person's name suggests, with room for a suffix: "Jane Doe" is `jane.doe`. Letters beyond ASCII fall out.
+pub fn derived(name: &str) -> String {
+    let words =
+        name.split_whitespace().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>());
+    let joined = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(".").to_ascii_lowercase();
+    let short: String = joined.chars().take(DERIVED_CHARS_MAX).collect();
+    if parse(&short).is_ok() { short } else { "flyer".to_owned() }
 }
 
 #[cfg(test)]
@@ -22,5 +32,19 @@ mod tests {
         for bad in ["", "ab", "a b c", "jane@doe", "jörg", &"a".repeat(33)] {
             assert!(parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_name_suggests_a_username() {
+        for (name, suggested) in [
+            ("Jane Doe", "jane.doe"),
+            ("  Mary-Ann  O'Neil ", "maryann.oneil"),
+            ("Jörg", "jrg"),
+            ("飛", "flyer"),
+            ("", "flyer"),
+        ] {
+            assert_eq!(derived(name), suggested, "{name}");
+        }
+        assert_eq!(derived(&"x".repeat(99)).len(), 24);
     }
 }

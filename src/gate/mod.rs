@@ -8,6 +8,7 @@ mod rates;
 pub mod repeat;
 mod session;
 pub mod sign_in;
+pub mod social;
 
 pub use callback::{Provider, Sender};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};

@@ -19,6 +19,7 @@ pub mod passcodes;
 pub mod place;
 pub mod replays;
 pub mod sessions;
+pub mod social_links;
 pub mod standing;
 pub mod throttles;
 pub mod tunnels;

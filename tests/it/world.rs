@@ -108,6 +108,7 @@ impl World {
                 json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
             }
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
+            (_, "/auth/social") => json!({ "params": "{}", "socialType": "google", "user": "" }),
             (_, "/auth/signup") => self.signup(),
             (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),
             ("PUT", "/account/profile/user") => json!({

@@ -9,6 +9,7 @@ use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::store::Write;
 use crate::store::members::Account;
 use serde::Serialize;
 
@@ -55,29 +56,34 @@ fn passcode_option(text: &str) -> Result<String, Text> {
 fn sign_in(site: &Site, call: &Call, name: &str, secret: &str) -> Answer {
     match sign_in::judge(site, call, name, secret)? {
         Verdict::Wrong => Ok(refused(call.say("sign_in.wrong"))),
-        Verdict::Right(account) if account.banned => Ok(refused(call.say("sign_in.banned"))),
-        Verdict::Right(account) => welcome(site, call, name, secret, &account),
+        Verdict::Right(account) => {
+            let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
+            let renewed = outdated.then(|| password::hash(secret));
+            site.once(call, |tx| welcome(site, call, tx, &account, renewed.as_deref()))
+        }
     }
 }
 
-fn welcome(site: &Site, call: &Call, name: &str, secret: &str, account: &Account) -> Answer {
-    let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
-    let renewed = outdated.then(|| password::hash(secret));
-    site.once(call, |tx| {
-        let opened = sign_in::open_session(site, call, tx, name, account, renewed.as_deref())?;
-        let Some(token) = opened else { return Ok(refused(call.say("sign_in.wrong"))) };
-        let confirmation_pending = if account.email_confirmed { 0 } else { 1 };
-        let message = if account.email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
-        Ok::<_, Failure>(reply::ok(&LoginReply {
-            status: true,
-            token,
-            confirmation_pending,
-            message,
-            member_id: account.member_id,
-        }))
-    })
+/// Lets in whoever proved to own the account, by a password or otherwise: every way of signing in ends here, so that
+/// none of them can skip what else is due.
+pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>) -> Answer {
+    if account.banned {
+        return Ok(refused(call.say("sign_in.banned")));
+    }
+    let opened = sign_in::open_session(site, call, tx, &account.username, account, renewed)?;
+    let Some(token) = opened else { return Ok(refused(call.say("sign_in.wrong"))) };
+    let confirmation_pending = if account.email_confirmed { 0 } else { 1 };
+    let message = if account.email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
+    Ok::<_, Failure>(reply::ok(&LoginReply {
+        status: true,
+        token,
+        confirmation_pending,
+        message,
+        member_id: account.member_id,
+    }))
 }
 
-fn refused(message: String) -> reply::Reply {
+/// No, in the fields of the login response.
+pub(super) fn refused(message: String) -> reply::Reply {
     reply::ok(&LoginReply { status: false, token: String::new(), confirmation_pending: 0, message, member_id: 0 })
 }

@@ -5,3 +5,4 @@ pub mod login;
 pub mod logout;
 pub mod recovery;
 pub mod signup;
+pub mod social;

@@ -1,0 +1,140 @@
+//! Sign-in by a social network.
+
+use super::login;
+use crate::call::Call;
+use crate::domain::{email, role::Role, username};
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::social::{self, Network, Person, Refusal};
+use crate::language::Text;
+use crate::reply::Reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members::{self, Account};
+use crate::store::{Write, notices, social_links};
+use serde_json::{Value, json};
+
+const PARAMS_CHARS_MAX: usize = 16 * 1024;
+const USER_CHARS_MAX: usize = 4096;
+const NAME_CHARS_MAX: usize = 60;
+/// With so many digits behind it a username is free on the first or second try.
+const SUFFIX_BYTES: usize = 3;
+
+/// Whose account it is, or why nobody's.
+enum Found {
+    Member(i64),
+    /// An address of somebody who works here: not enough for an account that can do so much.
+    Staff,
+}
+
+/// `POST /auth/social`: a session for whom Google, Apple or Facebook vouches; a new member where it is nobody yet.
+pub fn sign_in(site: &Site, call: &Call) -> Answer {
+    let mut body = call.fields()?;
+    let params = body.required("params", fields::lines(PARAMS_CHARS_MAX));
+    let network = body.required("socialType", fields::as_line(Network::parse));
+    let user = body.optional("user", fields::lines(USER_CHARS_MAX));
+    let ok = body.finish()?;
+    let (network, user) = (network.get(&ok), user.get(&ok));
+    if site.clock.is_suspect() {
+        return Ok(login::refused(call.say("social.clock_suspect")));
+    }
+    match social::judge(site, network, &params.get(&ok)) {
+        Ok(person) => site.once(call, |tx| enter(site, call, tx, &person, user.as_deref())),
+        Err(refusal) => Ok(refused(call, network, &refusal)),
+    }
+}
+
+fn refused(call: &Call, network: Network, refusal: &Refusal) -> Reply {
+    let key = match refusal {
+        Refusal::NotConfigured => "social.not_configured",
+        Refusal::Broken => "social.broken",
+        Refusal::Wrong => "social.wrong",
+    };
+    login::refused(call.language().say(&Text::new(key).with("network", network.name())))
+}
+
+fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Answer {
+    let account = match find_or_make(site, tx, person, user)? {
+        Found::Member(member_id) => find_account(tx, member_id)?,
+        Found::Staff => return Ok(login::refused(call.say("social.staff"))),
+    };
+    login::welcome(site, call, tx, &account, None)
+}
+
+fn find_account(tx: &Write, member_id: i64) -> Result<Account, Failure> {
+    members::find_account_by_id(tx, member_id)?.ok_or_else(|| Failure::broken().because("a link leads to nobody"))
+}
+
+/// A link leads to its member. Without one, an address counts when both sides proved it: the network says it is the
+/// person's, and the member confirmed it. A mere claim on either side would let anybody into another's account.
+fn find_or_make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<Found, Failure> {
+    let network = person.network.key();
+    if let Some(member_id) = social_links::find_for_use(tx, network, &person.subject)? {
+        return Ok(Found::Member(member_id));
+    }
+    let proven = person.email.as_ref().filter(|email| email.verified);
+    let confirmed = match proven {
+        Some(email) => members::find_by_confirmed_email(tx, &email.address)?,
+        None => None,
+    };
+    let Some(member_id) = confirmed else { return Ok(Found::Member(make(site, tx, person, user)?)) };
+    let account = find_account(tx, member_id)?;
+    if account.role != Role::Member {
+        return Ok(Found::Staff);
+    }
+    if !account.banned {
+        social_links::insert(tx, network, &person.subject, member_id)?;
+        let detail = json!({ "network": person.network.name() }).to_string();
+        notices::insert(tx, member_id, "notice.social_linked", &detail)?;
+    }
+    Ok(Found::Member(member_id))
+}
+
+/// A new member without a password.
+fn make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<i64, Failure> {
+    let name = given_name(user).or_else(|| person.name.as_deref().and_then(clean)).unwrap_or_default();
+    let email = person.email.as_ref().filter(|given| email::parse(&given.address).is_ok());
+    let username = free_username(tx, &name)?;
+    let shown = if name.is_empty() { &username } else { &name };
+    let member_id = members::insert(
+        tx,
+        &members::New {
+            username: &username,
+            screen_name: shown,
+            real_name: shown,
+            email: email.map_or("", |given| &given.address),
+            tunnel_id: Some(site.tunnel_id),
+            ..Default::default()
+        },
+    )?;
+    if email.is_some_and(|given| given.verified) {
+        members::confirm_email(tx, member_id)?;
+    }
+    social_links::insert(tx, person.network.key(), &person.subject, member_id)?;
+    Ok(member_id)
+}
+
+/// From the name and never from the address, which others need not know.
+fn free_username(tx: &Write, name: &str) -> Result<String, Failure> {
+    let wanted = username::derived(name);
+    let mut candidate = wanted.clone();
+    while !members::username_is_free(tx, &candidate)? {
+        candidate = format!("{wanted}-{}", crate::keys::hex(&crate::keys::random::<SUFFIX_BYTES>()));
+    }
+    Ok(candidate)
+}
+
+/// What Apple's app sends beside the token, on the first sign-in only: `{"name": {"firstName", "lastName"}}`.
+fn given_name(user: Option<&str>) -> Option<String> {
+    let user: Value = serde_json::from_str(user?).ok()?;
+    let name = &user["name"];
+    let parts = [&name["firstName"], &name["lastName"]].map(|part| part.as_str().unwrap_or(""));
+    clean(&parts.join(" ")).or_else(|| clean(name.as_str()?))
+}
+
+/// One line, as the name fields have it.
+fn clean(name: &str) -> Option<String> {
+    let words: Vec<_> = name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let line: String = words.join(" ").chars().take(NAME_CHARS_MAX).collect();
+    (!line.is_empty()).then(|| line.trim_end().to_owned())
+}

@@ -1,0 +1,80 @@
+//! A network's public keys: a JWK set in a file that somebody refreshes.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey};
+use serde::Deserialize;
+use std::io::Read;
+use std::path::Path;
+
+/// Two or three keys are a few kilobytes.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+const P256_COORDINATE_BYTES: usize = 32;
+
+#[derive(Deserialize)]
+pub struct KeySet {
+    keys: Vec<Jwk>,
+}
+
+#[derive(Deserialize)]
+struct Jwk {
+    kty: String,
+    kid: Option<String>,
+    alg: Option<String>,
+    #[serde(rename = "use")]
+    usage: Option<String>,
+    crv: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+}
+
+impl KeySet {
+    /// The file as it is now.
+    pub fn read(path: &Path) -> Result<KeySet, String> {
+        let mut text = String::new();
+        let read = std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
+        read.map_err(|e| e.to_string())?;
+        KeySet::parse(&text)
+    }
+
+    pub fn parse(text: &str) -> Result<KeySet, String> {
+        let set: KeySet = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        if set.keys.is_empty() { Err("there is no key in it".to_owned()) } else { Ok(set) }
+    }
+
+    /// Whether the key of this name made the signature. The key says how it signs; a token that says otherwise is
+    /// wrong, so nobody can have a public key taken for a secret.
+    pub fn verify(&self, kid: &str, alg: &str, message: &[u8], signature: &[u8]) -> bool {
+        let mut named = self.keys.iter().filter(|key| key.kid.as_deref() == Some(kid));
+        let (Some(key), None) = (named.next(), named.next()) else { return false };
+        let says = key.alg.as_deref().is_none_or(|own| own == alg) && key.usage.as_deref().is_none_or(|u| u == "sig");
+        says && key.verify(alg, message, signature).unwrap_or(false)
+    }
+}
+
+impl Jwk {
+    fn verify(&self, alg: &str, message: &[u8], signature: &[u8]) -> Option<bool> {
+        match (alg, self.kty.as_str()) {
+            ("RS256", "RSA") => {
+                let key = RsaPublicKeyComponents { n: bytes(&self.n)?, e: bytes(&self.e)? };
+                Some(key.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature).is_ok())
+            }
+            ("ES256", "EC") if self.crv.as_deref() == Some("P-256") => {
+                let point = [vec![4], coordinate(&self.x)?, coordinate(&self.y)?].concat();
+                let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+                Some(key.verify(message, signature).is_ok())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn bytes(text: &Option<String>) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text.as_deref()?).ok()
+}
+
+fn coordinate(text: &Option<String>) -> Option<Vec<u8>> {
+    bytes(text).filter(|bytes| bytes.len() == P256_COORDINATE_BYTES)
+}

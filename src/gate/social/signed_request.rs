@@ -1,0 +1,71 @@
+//! Facebook's signed request: a keyed digest and what it speaks of, both as base64url.
+
+use super::token::is_subject;
+use crate::keys::hmac_sha256;
+use base64::Engine;
+use base64::alphabet::URL_SAFE;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::Deserialize;
+use subtle::ConstantTimeEq;
+
+/// With or without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &URL_SAFE,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+const CHARS_MAX: usize = 8 * 1024;
+const ALGORITHM: &str = "HMAC-SHA256";
+/// Nothing else ends its life.
+const AGE_SECONDS_MAX: i64 = 600;
+const AHEAD_SECONDS_MAX: i64 = 60;
+
+#[derive(Deserialize)]
+struct Payload {
+    algorithm: String,
+    issued_at: i64,
+    user_id: String,
+}
+
+/// The user of a fresh request whose digest is right.
+pub fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
+    let payload = open(secret, text)?;
+    let fresh = (now - AGE_SECONDS_MAX..=now + AHEAD_SECONDS_MAX).contains(&payload.issued_at);
+    (fresh && is_subject(&payload.user_id)).then_some(payload.user_id)
+}
+
+/// Nothing is decoded before the digest was right.
+fn open(secret: &[u8], text: &str) -> Option<Payload> {
+    let (digest, payload) = text.split_once('.').filter(|_| text.len() <= CHARS_MAX)?;
+    let digest = BASE64.decode(digest).ok()?;
+    let right: bool = hmac_sha256(secret, &[payload.as_bytes()])[..].ct_eq(&digest[..]).into();
+    let payload: Payload = serde_json::from_slice(&BASE64.decode(payload).ok().filter(|_| right)?).ok()?;
+    (payload.algorithm == ALGORITHM).then_some(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VECTOR: &str = "N32LNcvDGXq0GI1jxm-tj1ysJh2uqkNIBcUhUmTp19k.eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsImV4cGlyZXMiOjEyOTE4NDA0MDAsImlzc3VlZF9hdCI6MTI5MTgzNjgwMCwidXNlcl9pZCI6IjIxODQ3MSJ9";
+    const ISSUED_AT: i64 = 1_291_836_800;
+
+    #[test]
+    fn the_published_vector_opens_for_ten_minutes() {
+        for (now, opens) in [(-61, false), (-60, true), (0, true), (600, true), (601, false)] {
+            assert_eq!(subject(b"appsecret", VECTOR, ISSUED_AT + now).is_some(), opens, "{now}");
+        }
+        assert_eq!(subject(b"appsecret", VECTOR, ISSUED_AT).as_deref(), Some("218471"));
+        let padded = VECTOR.replacen('.', "=.", 1);
+        assert!(subject(b"appsecret", &padded, ISSUED_AT).is_some());
+    }
+
+    #[test]
+    fn another_secret_and_every_changed_character_are_refused() {
+        assert!(subject(b"other", VECTOR, ISSUED_AT).is_none());
+        for place in (0..VECTOR.len()).filter(|place| ![42, 43].contains(place)) {
+            let mut changed = VECTOR.as_bytes().to_vec();
+            changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
+            assert!(subject(b"appsecret", &String::from_utf8(changed).unwrap(), ISSUED_AT).is_none(), "{place}");
+        }
+    }
+}
