@@ -4,3 +4,4 @@ mod email;
 mod login;
 mod recovery;
 mod signup;
+mod social;
