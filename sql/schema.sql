@@ -234,6 +234,15 @@ CREATE TABLE email_tokens (
     used_at    INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE social_links (
+    provider   TEXT    NOT NULL CHECK (provider IN ('google', 'apple', 'facebook')),
+    subject    TEXT    NOT NULL,                     -- how the network names the person, for ever
+    member_id  INTEGER NOT NULL REFERENCES members,
+    created_at INTEGER NOT NULL,
+    used_at    INTEGER NOT NULL,                     -- the latest sign-in by it
+    PRIMARY KEY (provider, subject)
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -316,3 +325,5 @@ CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
 CREATE INDEX email_tokens_by_age ON email_tokens (created_at);
 
 CREATE INDEX throttles_by_account ON throttles (account_key) WHERE account_key IS NOT NULL;
+
+CREATE INDEX social_links_by_member ON social_links (member_id);
