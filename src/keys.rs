@@ -27,6 +27,8 @@ pub enum Purpose {
     Message,
     Passcode,
     PasscodeAddress,
+    SecondFactor,
+    RecoveryCode,
 }
 
 pub struct Keys {

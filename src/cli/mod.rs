@@ -57,7 +57,7 @@ enum Command {
     Check,
     /// Show every operation and who may call it
     Routes,
-    /// Members: add, list, show, set-role, confirm, ban, reset-password
+    /// Members: add, list, show, set-role, confirm, ban, reset-password, reset-second-factor
     #[command(subcommand)]
     Member(member::Member),
     /// Partners: add, list, rotate, revoke

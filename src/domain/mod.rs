@@ -7,6 +7,8 @@ pub mod email;
 pub mod minutes;
 pub mod password;
 pub mod questions;
+pub mod recovery_code;
 pub mod role;
 pub mod throttle;
+pub mod totp;
 pub mod username;

@@ -5,13 +5,14 @@ mod partner;
 pub mod passcode;
 mod rates;
 pub mod repeat;
+pub mod second_factor;
 mod session;
 pub mod sign_in;
 
 pub use callback::{Provider, Sender};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS};
 pub use rates::{Caller, Pace, Rates};
-pub use session::{Bearer, Member, Staff, new_token};
+pub use session::{Bearer, Member, Staff, new_token, presented_session};
 
 use crate::call::{Call, Who};
 use crate::routes::{Access, Answer};

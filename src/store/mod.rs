@@ -16,6 +16,7 @@ pub mod partners;
 pub mod passcodes;
 pub mod place;
 pub mod replays;
+pub mod second_factors;
 pub mod sessions;
 pub mod standing;
 pub mod throttles;

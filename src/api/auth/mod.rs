@@ -2,4 +2,6 @@
 
 pub mod login;
 pub mod logout;
+mod qr;
 pub mod signup;
+pub mod totp;

@@ -2,4 +2,5 @@
 
 pub mod bookings;
 pub mod pin;
+pub mod two_factor;
 pub mod user;
