@@ -128,10 +128,15 @@ pub fn open_session(
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
+    Ok(Some(insert_session(call, tx, account)?))
+}
+
+/// A session for an account whose owner has proven enough; returns its token.
+pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> rusqlite::Result<String> {
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
-    Ok(Some(token))
+    Ok(token)
 }
 
 /// Tells a signed-in member to wait while the account's counters are closed: here a delay is told, because the caller is

@@ -69,15 +69,15 @@ fn way(text: &str) -> Result<Way, Text> {
 fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -> Answer {
     let account = match sign_in::judge(site, call, name, secret)? {
         Verdict::Right(account) => account,
-        Verdict::Wrong => return Ok(refused(call, "sign_in.wrong")),
+        Verdict::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
     };
     let renewed = renewed_hash(&account, secret);
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
-            return Ok(refused(call, "sign_in.wrong"));
+            return Ok(refused(call.say("sign_in.wrong")));
         }
         if account.banned {
-            return Ok(refused(call, "sign_in.banned"));
+            return Ok(refused(call.say("sign_in.banned")));
         }
         let way = if let Manner::Aloud(way) = manner { way } else { None };
         match second_factor::next(site, tx, &account, way)? {
@@ -105,12 +105,16 @@ pub(super) fn enter(
     renewed: Option<&str>,
 ) -> Answer {
     let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
-    let Some(token) = opened else { return Ok(refused(call, "sign_in.wrong")) };
+    Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |token| signed_in(call, account, token)))
+}
+
+/// Signed in, with a word on the e-mail address where it is not confirmed.
+pub(super) fn signed_in(call: &Call, account: &Account, token: String) -> Reply {
     let (pending, message) = match account.email_confirmed {
         true => (NOTHING, String::new()),
         false => (EMAIL, call.say("sign_in.email_not_confirmed")),
     };
-    Ok(answer(true, pending, token, message, account.member_id))
+    answer(true, pending, token, message, account.member_id)
 }
 
 /// The second step, and what it takes.
@@ -129,8 +133,8 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manne
 }
 
 /// No, in the fields of the login response: the same whatever was wrong.
-pub(super) fn refused(call: &Call, text: &'static str) -> Reply {
-    answer(false, NOTHING, String::new(), call.say(text), 0)
+pub(super) fn refused(message: String) -> Reply {
+    answer(false, NOTHING, String::new(), message, 0)
 }
 
 fn answer(status: bool, confirmation_pending: i64, token: String, message: String, member_id: i64) -> Reply {

@@ -54,13 +54,13 @@ struct Asked {
 /// has a second factor proves that in `code`: the password alone replaces nothing.
 pub fn setup(site: &Site, call: &Call) -> Answer {
     let asked = Asked::read(call, false)?;
-    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call, WRONG)) };
+    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
-            return Ok(refused(call, WRONG));
+            return Ok(refused(call.say(WRONG)));
         }
         if account.banned {
-            return Ok(refused(call, "sign_in.banned"));
+            return Ok(refused(call.say("sign_in.banned")));
         }
         if second_factors::find(tx, account.member_id, tx.now())?.kind.is_some() {
             let missing = || Failure::field("code", Text::new("field.code_of_factor"));
@@ -68,7 +68,7 @@ pub fn setup(site: &Site, call: &Call) -> Answer {
             let prove = || second_factor::prove(site, tx, &account, code);
             match sign_in::judge_code(site, call, tx, &account, prove)? {
                 Proof::Right(_) => {}
-                proof => return Ok(refused(call, why_not(&proof))),
+                proof => return Ok(refused(call.say(why_not(&proof)))),
             }
         }
         hand_out(site, call, tx, &account)
@@ -90,11 +90,11 @@ fn hand_out(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
 /// before ends, but the session that this call may carry.
 pub fn verify_setup(site: &Site, call: &Call) -> Answer {
     let asked = Asked::read(call, true)?;
-    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call, WRONG)) };
+    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     let (member_id, code) = (account.member_id, asked.code());
     site.once(call, |tx| {
         if account.banned {
-            return Ok(refused(call, "sign_in.banned"));
+            return Ok(refused(call.say("sign_in.banned")));
         }
         let mut waits = true;
         let prove = || {
@@ -109,8 +109,8 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
                 let message = call.say("factor.turned_on");
                 Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
             }
-            _ if !waits => Ok(refused(call, "factor.none_waits")),
-            proof => Ok(refused(call, why_not(&proof))),
+            _ if !waits => Ok(refused(call.say("factor.none_waits"))),
+            proof => Ok(refused(call.say(why_not(&proof)))),
         }
     })
 }
@@ -119,16 +119,16 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
 /// recovery code; each works once.
 pub fn verify(site: &Site, call: &Call) -> Answer {
     let asked = Asked::read(call, true)?;
-    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call, WRONG)) };
+    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     let renewed = login::renewed_hash(&account, &asked.password);
     site.once(call, |tx| {
         if account.banned {
-            return Ok(refused(call, "sign_in.banned"));
+            return Ok(refused(call.say("sign_in.banned")));
         }
         let prove = || second_factor::prove(site, tx, &account, asked.code());
         match sign_in::judge_code(site, call, tx, &account, prove)? {
             Proof::Right(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
-            proof => Ok(refused(call, why_not(&proof))),
+            proof => Ok(refused(call.say(why_not(&proof)))),
         }
     })
 }
