@@ -13,7 +13,6 @@ use crate::store::outbox::Channel;
 use crate::store::second_factors::{self, Factor, Kind, Reachable};
 use crate::store::sessions::{self, TokenHash};
 use crate::store::{Read, Write, notices, passcodes};
-use serde_json::json;
 
 /// How long a secret that was handed out waits for its first code.
 const PENDING_SECONDS: i64 = 3600;
@@ -156,7 +155,7 @@ fn prove_by_recovery_code(site: &Site, tx: &Write, member_id: i64, code: &str) -
         return Ok(Proof::Wrong);
     }
     let left = second_factors::count_recovery_codes(tx, member_id)?;
-    notices::insert(tx, member_id, "notice.recovery_code_used", &json!({ "left": left }).to_string())?;
+    notices::insert(tx, member_id, "notice.recovery_code_used", &format!("{{\"left\":{left}}}"))?;
     Ok(Proof::Right(Cleared(())))
 }
 

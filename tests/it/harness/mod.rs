@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // It offers what the next test needs, too.
 
+mod authenticator;
 mod caller;
 mod door;
 mod file;
@@ -10,6 +11,7 @@ mod reply;
 mod site;
 mod wire;
 
+pub use authenticator::{Authenticator, Protected};
 pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;
