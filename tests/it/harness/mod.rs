@@ -9,6 +9,7 @@ mod file;
 mod people;
 mod reply;
 mod site;
+mod states;
 mod wire;
 
 pub use authenticator::{Authenticator, Protected};

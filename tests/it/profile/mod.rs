@@ -1,0 +1,5 @@
+//! The profile group.
+
+mod pin;
+mod two_factor;
+mod user;
