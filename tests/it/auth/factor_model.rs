@@ -125,6 +125,8 @@ struct Run<'a> {
     member: Caller,
     dice: Dice,
     model: Model,
+    /// Every code that was tried, to be tried again.
+    said: Vec<String>,
     done: Vec<String>,
 }
 
@@ -133,13 +135,16 @@ impl Run<'_> {
     fn code(&mut self) -> String {
         let newest = self.model.apps.last().cloned();
         let app = if self.dice.below(4) > 0 { newest } else { self.dice.of(&self.model.apps).cloned() };
-        let found = match self.dice.below(8) {
-            0..4 => app.map(|app| app.code_away(self.model.now, self.dice.below(5) as i64 - 2)),
+        let found = match self.dice.below(10) {
+            0..4 => app.map(|app| app.code_away(self.model.now, *self.dice.of(&[-2, -1, 0, 0, 1, 1, 2]).unwrap())),
             4 | 5 => self.model.seen_passcodes.last().cloned(),
             6 => self.dice.of(&self.model.seen_recovery).cloned(),
+            7 | 8 => self.dice.of(&self.said).cloned(),
             _ => None,
         };
-        found.unwrap_or_else(|| format!("{:06}", self.dice.below(1_000_000)))
+        let code = found.unwrap_or_else(|| format!("{:06}", self.dice.below(1_000_000)));
+        self.said.push(code.clone());
+        code
     }
 
     fn credentials(&self) -> Value {
@@ -251,11 +256,15 @@ impl Run<'_> {
     }
 
     fn verify_setup(&mut self) {
-        let mut body = self.credentials();
         let code = self.code();
-        body["code"] = code.as_str().into();
+        self.verify_setup_with(&code);
+    }
+
+    fn verify_setup_with(&mut self, code: &str) {
+        let mut body = self.credentials();
+        body["code"] = code.into();
         let reply = self.send("/auth/login/totp/verify-setup", &body);
-        let right = self.model.judge(|model| model.finish_setup(&code));
+        let right = self.model.judge(|model| model.finish_setup(code));
         let answer = reply.ok_json();
         self.expect(answer["status"] == right, "on by the first code alone");
         if right {
@@ -266,6 +275,10 @@ impl Run<'_> {
     /// By somebody who got hold of a session.
     fn operate(&mut self) {
         let operation = *self.dice.of(&["enable", "disable", "disable", "recovery-codes", "send-passcode"]).unwrap();
+        self.operate_by(operation);
+    }
+
+    fn operate_by(&mut self, operation: &str) {
         let code = (self.dice.below(4) > 0).then(|| self.code());
         let body = json!({ "operation": operation, "code": code });
         let reply = self.site.again(&self.member).post("/account/profile/2fa-operation", &body);
@@ -301,6 +314,21 @@ impl Run<'_> {
         }
     }
 
+    /// Most sequences begin where it matters: with a factor that is on, or nearly so.
+    fn begin(&mut self) {
+        match self.dice.below(5) {
+            0 => {}
+            1 => self.setup(),
+            2 => self.operate_by("enable"),
+            _ => {
+                self.setup();
+                let first = self.model.apps[0].code_away(self.model.now, -1);
+                self.said.push(first.clone());
+                self.verify_setup_with(&first);
+            }
+        }
+    }
+
     fn wait(&mut self) {
         let seconds = *self.dice.of(&[1, 30, 60, 700, 3700]).unwrap();
         self.site.advance(Duration::from_secs(seconds));
@@ -312,12 +340,9 @@ impl Run<'_> {
 fn one_sequence(site: &Site, seed: u64) {
     let member = site.member(&format!("member{seed}"));
     let model = Model { now: site.now(), ..Default::default() };
-    let mut run = Run { site, member, dice: Dice(seed), model, done: vec![format!("seed {seed}")] };
-    // Most begin where it matters: with a factor that is on or nearly so.
-    let beginning = run.dice.below(4);
-    if beginning > 0 {
-        run.setup();
-    }
+    let (dice, done) = (Dice(seed), vec![format!("seed {seed}")]);
+    let mut run = Run { site, member, dice, model, said: Vec::new(), done };
+    run.begin();
     for _ in 0..3 + run.dice.below(5) {
         match run.dice.below(10) {
             0 => run.login(),
