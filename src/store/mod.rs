@@ -17,6 +17,7 @@ pub mod partners;
 pub mod passcodes;
 pub mod place;
 pub mod replays;
+pub mod sealed;
 pub mod second_factors;
 pub mod sessions;
 pub mod standing;
