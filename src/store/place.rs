@@ -51,7 +51,7 @@ impl Place {
                 _ => Unheld::Unfit(format!("cannot lock the data directory {shown}: {error}")),
             });
         }
-        Ok(Place { dir: dir.to_owned(), held: held })
+        Ok(Place { dir: dir.to_owned(), held })
     }
 
     /// Makes the directory (0700) where it is missing, and holds it.
