@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-) STRICT;
+, sealed_hash_key BLOB) STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -224,6 +224,23 @@ CREATE TABLE passcode_sends (
     address_hash BLOB    NOT NULL,
     sent_at      INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE second_factors (
+    member_id      INTEGER PRIMARY KEY REFERENCES members,
+    kind           TEXT    CHECK (kind IN ('totp', 'passcode')),  -- what is on; null: nothing yet
+    sealed         BLOB,                             -- the authenticator's secret, sealed
+    last_step      INTEGER NOT NULL DEFAULT 0,       -- time step of the last code that was used: none up to it works again
+    since          INTEGER,
+    sealed_pending BLOB,                             -- a secret that was handed out and not proven yet, sealed
+    pending_until  INTEGER NOT NULL DEFAULT 0,
+    CHECK ((kind IS 'totp') = (sealed IS NOT NULL))
+) STRICT;
+
+CREATE TABLE recovery_codes (
+    member_id INTEGER NOT NULL REFERENCES members,
+    code_hash BLOB    NOT NULL,                      -- keyed
+    PRIMARY KEY (member_id, code_hash)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE email_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token

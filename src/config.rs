@@ -27,6 +27,8 @@ pub struct Config {
     pub yearly_fee_cents: i64,
     pub limits: Limits,
     pub log: Log,
+    /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
+    pub demo: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +65,7 @@ struct Setting {
 pub struct Settings {
     typed: BTreeMap<String, Setting>,
     mistakes: Vec<String>,
+    demo: bool,
 }
 
 impl Settings {
@@ -142,6 +145,7 @@ impl Settings {
     /// What `serve --demo` changes where nobody said otherwise: its own directory, a fee (so that somebody can owe it),
     /// no delays for somebody who tries things out.
     pub fn for_demo(&mut self) {
+        self.demo = true;
         for (key, value) in [
             ("data", Value::from("tunneldesk-demo")),
             ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
@@ -184,6 +188,7 @@ impl Settings {
                     .unwrap_or(tracing::Level::INFO),
                 format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
             },
+            demo: self.demo,
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {
             self.mistakes.push("listen: needs at least one ADDRESS:PORT".to_owned());

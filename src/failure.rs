@@ -55,6 +55,8 @@ impl Failure {
         not_allowed = FORBIDDEN;
         /// A partner calling from an address that is not on its list.
         address_not_allowed = FORBIDDEN;
+        /// The account's role does not go without a second factor.
+        second_factor_required = FORBIDDEN;
         /// No such object, or none that is the caller's.
         not_found = NOT_FOUND;
         /// No such operation.
@@ -73,6 +75,10 @@ impl Failure {
         entry_signed = CONFLICT;
         /// A client, account or value of that name is there already.
         exists = CONFLICT;
+        /// There is no second factor to do this with.
+        second_factor_off = CONFLICT;
+        /// The member has no confirmed address that a passcode could go to.
+        nothing_confirmed = CONFLICT;
         /// The body is larger than the operation takes.
         body_too_large = PAYLOAD_TOO_LARGE;
         /// The body is of a type that the operation does not take.

@@ -20,6 +20,7 @@ type Catalogue = HashMap<String, String>;
 macro_rules! texts {
     ($language:literal) => {
         [
+            include_str!(concat!("../assets/translations/", $language, "/factor.json")),
             include_str!(concat!("../assets/translations/", $language, "/foundation.json")),
             include_str!(concat!("../assets/translations/", $language, "/messages.json")),
             include_str!(concat!("../assets/translations/", $language, "/account.json")),

@@ -60,9 +60,9 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing(),
     open    (POST,   "/auth/login/bio-web-option",                          unbuilt::open).later(),
     open    (POST,   "/auth/login/bio-web-verify",                          unbuilt::open).later(),
-    open    (POST,   "/auth/login/totp/setup",                              unbuilt::open).later(),
-    open    (POST,   "/auth/login/totp/verify-setup",                       unbuilt::open).later(),
-    open    (POST,   "/auth/login/verify-totp",                             unbuilt::open).later(),
+    open    (POST,   "/auth/login/totp/setup",                              auth::totp::setup).hashing(),
+    open    (POST,   "/auth/login/totp/verify-setup",                       auth::totp::verify_setup).hashing(),
+    open    (POST,   "/auth/login/verify-totp",                             auth::totp::verify).hashing(),
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
     open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
     open    (POST,   "/auth/social",                                        unbuilt::open).later(),
@@ -73,7 +73,7 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username),
 
     // Profile
-    member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
+    member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
     member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
     member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
     member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),

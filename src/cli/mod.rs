@@ -4,6 +4,7 @@ mod check;
 pub mod control;
 mod demo;
 mod init;
+mod key;
 mod member;
 mod partner;
 mod routes;
@@ -57,12 +58,15 @@ enum Command {
     Check,
     /// Show every operation and who may call it
     Routes,
-    /// Members: add, list, show, set-role, confirm, ban, reset-password
+    /// Members: add, list, show, set-role, confirm, ban, reset-password, reset-second-factor
     #[command(subcommand)]
     Member(member::Member),
     /// Partners: add, list, rotate, revoke
     #[command(subcommand)]
     Partner(partner::Partner),
+    /// The site key: rotate
+    #[command(subcommand)]
+    Key(key::Key),
     /// Sessions for jobs
     #[command(subcommand)]
     Session(session::Session),
@@ -159,6 +163,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Check => check::run(&global).into(),
         Command::Routes => Ok(routes::run(global.json)).into(),
         Command::Demo(demo) => demo.run(&global).into(),
+        Command::Key(key) => key.run(&global).into(),
         command => at_the_site(&global, &command, args),
     }
 }

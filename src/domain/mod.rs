@@ -8,6 +8,8 @@ pub mod minutes;
 pub mod password;
 pub mod phone;
 pub mod questions;
+pub mod recovery_code;
 pub mod role;
 pub mod throttle;
+pub mod totp;
 pub mod username;

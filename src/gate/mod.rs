@@ -6,13 +6,14 @@ mod partner;
 pub mod passcode;
 mod rates;
 pub mod repeat;
+pub mod second_factor;
 mod session;
 pub mod sign_in;
 
 pub use callback::{Provider, Sender};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
-pub use session::{Bearer, Member, Staff, new_token, token_hash};
+pub use session::{Bearer, Member, Staff, new_token, presented_session, token_hash};
 
 use crate::call::{Call, Who};
 use crate::routes::{Access, Answer};

@@ -79,6 +79,11 @@ fn token(call: &Call) -> Option<&str> {
     authorization.or_else(|| call.header("token")).filter(|token| token.len() <= TOKEN_CHARS_MAX)
 }
 
+/// The session that a call to an open operation may carry beside its password, in force or not.
+pub fn presented_session(call: &Call) -> Option<TokenHash> {
+    token(call).map(token_hash)
+}
+
 /// Whose session the request carries; a booking token is known here and not enough.
 fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     let hash = token_hash(token(call).ok_or_else(Failure::not_signed_in)?);

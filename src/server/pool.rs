@@ -218,6 +218,7 @@ mod tests {
             hashes: false,
             client_id: false,
             built: true,
+            ours: false,
         }
     }
 

@@ -18,6 +18,8 @@ pub mod partners;
 pub mod passcodes;
 pub mod place;
 pub mod replays;
+pub mod sealed;
+pub mod second_factors;
 pub mod sessions;
 pub mod standing;
 pub mod throttles;

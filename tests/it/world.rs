@@ -1,7 +1,7 @@
 //! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
 //! generated from the table stand on this: a new row needs its line here, or they say so.
 
-use crate::harness::{Caller, PASSWORD, Request, Site};
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -108,6 +108,21 @@ impl World {
                 json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
             }
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
+            (_, "/auth/login/totp/setup") => self.credentials(&self.somebody()),
+            (_, "/auth/login/totp/verify-setup") => {
+                let somebody = self.somebody();
+                let mut body = self.credentials(&somebody);
+                let setup = somebody.post("/auth/login/totp/setup", &body).ok().json();
+                body["code"] = Authenticator::scan(&setup).code(now).into();
+                body
+            }
+            (_, "/auth/login/verify-totp") => {
+                let protected = self.site.protect(&self.somebody());
+                let mut body = self.credentials(&protected.member);
+                body["code"] = protected.authenticator.code(now).into();
+                body
+            }
+            (_, "/account/profile/2fa-operation") => json!({ "operation": "status", "code": "123456" }),
             (_, "/auth/signup") => self.signup(),
             (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),
             ("PUT", "/account/profile/user") => json!({
@@ -136,6 +151,15 @@ impl World {
             _ => return None,
         };
         Some(body)
+    }
+
+    /// A new member without a second factor.
+    fn somebody(&self) -> Caller {
+        self.site.member(&format!("member{}", self.site.next_number()))
+    }
+
+    fn credentials(&self, member: &Caller) -> Value {
+        json!({ "username": member.name, "password": PASSWORD, "member_id": member.id })
     }
 
     fn signup(&self) -> Value {

@@ -3,5 +3,7 @@
 pub mod email;
 pub mod login;
 pub mod logout;
+mod qr;
 pub mod recovery;
 pub mod signup;
+pub mod totp;

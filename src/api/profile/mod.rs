@@ -5,5 +5,6 @@ pub mod password;
 pub mod pin;
 pub mod questions;
 pub mod sessions;
+pub mod two_factor;
 pub mod user;
 pub mod verification;

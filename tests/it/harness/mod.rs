@@ -1,5 +1,6 @@
 //! A real server over a real file, a clock that stands still, and callers by role. Nothing here knows an operation.
 
+mod authenticator;
 mod caller;
 mod door;
 mod file;
@@ -9,6 +10,7 @@ mod site;
 mod states;
 mod wire;
 
+pub use authenticator::{Authenticator, Protected};
 pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;

@@ -5,7 +5,7 @@ use super::{Site, file};
 use std::time::Duration;
 use tunneldesk::domain::role::Role;
 use tunneldesk::failure::Failure;
-use tunneldesk::keys::{Purpose, hex, random};
+use tunneldesk::keys::{Purpose, hex, random, unhex};
 use tunneldesk::store::{Write, members, partners};
 
 impl Site {
@@ -99,6 +99,27 @@ impl Site {
             serde_json::json!({ "channel": channel, "recipient": recipient, "template": template, "values": values })
         };
         rows.into_iter().map(open).collect()
+    }
+
+    /// The passcode that went out last to the member, wherever to; none when none did.
+    pub fn last_passcode(&self, member: &Caller) -> Option<String> {
+        let sql = "SELECT hex(sealed) FROM outbox WHERE member_id = ?1 ORDER BY message_id DESC LIMIT 1";
+        let sealed = self.look(sql, member.id).pop()?;
+        let plain = self.inside().keys.unseal(Purpose::Message, &unhex(&sealed)?).expect("our own message");
+        let values: serde_json::Value = serde_json::from_slice(&plain).unwrap();
+        values["passcode"].as_str().map(str::to_owned)
+    }
+
+    /// How many passcodes wait to go out, or went, to the member by this channel.
+    pub fn messages(&self, member: &Caller, channel: &str) -> usize {
+        let sql = "SELECT channel FROM outbox WHERE member_id = ?1";
+        self.look(sql, member.id).iter().filter(|by| *by == channel).count()
+    }
+
+    /// The member has a telephone number that was confirmed.
+    pub fn confirm_phone(&self, member: &Caller) {
+        let sql = "UPDATE members SET phone = '+41790000000', phone_confirmed_at = ?2 WHERE member_id = ?1";
+        self.change(|tx| Ok(tx.run(sql, (member.id, tx.now()))?));
     }
 
     fn look(&self, sql: &str, param: i64) -> Vec<String> {
