@@ -1,0 +1,213 @@
+//! Somebody who calls: with a session, a booking token, a partner's signature, or nothing.
+
+use super::Reply;
+use super::door::Door;
+use hmac::{Hmac, KeyInit, Mac};
+use http::{HeaderValue, Method};
+use serde::Serialize;
+use sha2::Sha256;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// Connections are kept for as long as the agent lives, and reused by every caller of every test.
+static AGENT: LazyLock<ureq::Agent> = LazyLock::new(|| {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .allow_non_standard_methods(true)
+        .timeout_global(Some(ANSWER_TIME_MAX))
+        .user_agent("it")
+        .max_idle_connections_per_host(2);
+    config.build().new_agent()
+});
+
+/// A request as it goes over the wire, without the credential.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub method: Method,
+    /// From the first slash on, with the query.
+    pub path: String,
+    pub headers: Vec<(String, HeaderValue)>,
+    pub body: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Credential {
+    None,
+    /// A token in a header of this name, after this prefix.
+    Token {
+        header: &'static str,
+        prefix: &'static str,
+        token: String,
+    },
+    Partner {
+        client_id: String,
+        secret: String,
+        strict: bool,
+    },
+}
+
+#[derive(Clone)]
+pub struct Caller {
+    /// The member's number; 0 for a caller who is none.
+    pub id: i64,
+    pub name: String,
+    pub credential: Credential,
+    door: Door,
+}
+
+/// A request on its way out.
+#[must_use]
+pub struct Asking<'a> {
+    caller: &'a Caller,
+    request: Request,
+}
+
+impl Request {
+    /// `path` as it goes over the wire.
+    pub fn new(method: &Method, path: &str) -> Request {
+        Request { method: method.clone(), path: path.to_owned(), headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Request {
+        let value = HeaderValue::from_str(value).expect("a test's header is one");
+        self.headers.push((name.to_owned(), value));
+        self
+    }
+
+    pub fn json(mut self, body: &impl Serialize) -> Request {
+        self.body = serde_json::to_vec(body).unwrap();
+        self.header("content-type", "application/json")
+    }
+}
+
+impl Caller {
+    pub fn new(door: Door, id: i64, name: &str, credential: Credential) -> Caller {
+        Caller { id, name: name.to_owned(), credential, door }
+    }
+
+    /// The same person with another credential.
+    pub fn with(&self, credential: Credential) -> Caller {
+        Caller { credential, ..self.clone() }
+    }
+
+    /// The token that the caller carries.
+    pub fn token(&self) -> &str {
+        match &self.credential {
+            Credential::Token { token, .. } => token,
+            other => panic!("{other:?} is no token"),
+        }
+    }
+
+    /// The partner's `client-id`.
+    pub fn client_id(&self) -> &str {
+        match &self.credential {
+            Credential::Partner { client_id, .. } => client_id,
+            other => panic!("{other:?} is no partner"),
+        }
+    }
+
+    pub fn secret(&self) -> &str {
+        match &self.credential {
+            Credential::Partner { secret, .. } => secret,
+            other => panic!("{other:?} is no partner"),
+        }
+    }
+
+    /// An operation by its path in the contract.
+    pub fn ask(&self, method: Method, path: &str) -> Asking<'_> {
+        self.ask_at_root(method, &format!("/api{path}"))
+    }
+
+    pub fn ask_at_root(&self, method: Method, path: &str) -> Asking<'_> {
+        Asking { caller: self, request: Request::new(&method, path) }
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        self.ask(Method::GET, path).send()
+    }
+
+    pub fn post(&self, path: &str, body: impl Serialize) -> Reply {
+        self.ask(Method::POST, path).json(&body).send()
+    }
+
+    pub fn put(&self, path: &str, body: impl Serialize) -> Reply {
+        self.ask(Method::PUT, path).json(&body).send()
+    }
+
+    pub fn delete(&self, path: &str) -> Reply {
+        self.ask(Method::DELETE, path).send()
+    }
+
+    /// The headers that prove who calls, for exactly these bytes.
+    pub fn proof(&self, body: &[u8]) -> Vec<(&'static str, String)> {
+        match &self.credential {
+            Credential::None => Vec::new(),
+            Credential::Token { header, prefix, token } => vec![(*header, format!("{prefix}{token}"))],
+            Credential::Partner { client_id, secret, strict } => {
+                let mut headers = vec![("client-id", client_id.clone())];
+                let mut stamp = String::new();
+                if *strict {
+                    let timestamp = self.door.clock().now().to_string();
+                    stamp = format!("{timestamp}.");
+                    headers.push(("x-timestamp", timestamp));
+                }
+                headers.push(("token", sign(secret, &[stamp.as_bytes(), body].concat())));
+                headers
+            }
+        }
+    }
+
+    /// Sends the request with this caller's proof.
+    pub fn send(&self, request: &Request) -> Reply {
+        let url = format!("http://{}{}", self.door.address(), request.path);
+        let mut outgoing = http::Request::builder().method(&request.method).uri(&url);
+        for (name, value) in self.proof(&request.body) {
+            outgoing = outgoing.header(name, value);
+        }
+        for (name, value) in &request.headers {
+            outgoing = outgoing.header(name, value);
+        }
+        let asked = format!("{} {}", request.method, request.path);
+        let outcome = if request.body.is_empty() {
+            AGENT.run(outgoing.body(()).unwrap())
+        } else {
+            AGENT.run(outgoing.body(request.body.clone()).unwrap())
+        };
+        let mut response = outcome.unwrap_or_else(|e| panic!("{asked} was not answered: {e}"));
+        let body = response.body_mut().read_to_vec().unwrap_or_else(|e| panic!("{asked}: the answer broke off: {e}"));
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), body, asked }
+    }
+}
+
+impl Asking<'_> {
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    pub fn json(mut self, body: &impl Serialize) -> Self {
+        self.request = self.request.json(body);
+        self
+    }
+
+    /// Bytes of no declared type.
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.request.body = body.into();
+        self
+    }
+
+    #[track_caller]
+    pub fn send(self) -> Reply {
+        self.caller.send(&self.request)
+    }
+}
+
+/// Lower-case hex HMAC-SHA256: the tests' own, so that the product's is judged by another.
+pub fn sign(secret: &str, body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(body);
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}

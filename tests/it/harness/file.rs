@@ -1,0 +1,37 @@
+//! What the file says once nobody is looking: sound, complete, and how many rows it has.
+
+use std::collections::BTreeMap;
+use tunneldesk::site::Site;
+use tunneldesk::store::Read;
+
+/// Rows by table.
+pub type Rows = BTreeMap<String, i64>;
+
+/// Panics unless SQLite finds the file sound and every reference leads somewhere.
+pub fn check(site: &Site) {
+    site.store.rest();
+    let looked = site.store.read(|tx| {
+        let verdict: Vec<String> = tx.list("PRAGMA integrity_check", [], |row| row.get(0))?;
+        assert_eq!(verdict, ["ok"], "PRAGMA integrity_check");
+        let dangling: Vec<String> = tx.list("PRAGMA foreign_key_check", [], |row| row.get(0))?;
+        assert!(dangling.is_empty(), "rows that refer to nothing are in {dangling:?}");
+        Ok(())
+    });
+    looked.expect("the file can be read");
+    site.store.rest();
+}
+
+pub fn rows(site: &Site) -> Rows {
+    site.store.rest();
+    let counted = site.store.read(|tx| {
+        let counts: Vec<String> =
+            tables(tx)?.iter().map(|t| format!("SELECT '{t}', (SELECT count(*) FROM {t})")).collect();
+        Ok(tx.list(&counts.join(" UNION ALL "), [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+    });
+    site.store.rest();
+    counted.expect("the file can be read")
+}
+
+fn tables(tx: &Read) -> rusqlite::Result<Vec<String>> {
+    tx.list("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", [], |row| row.get(0))
+}

@@ -1,0 +1,74 @@
+//! What came back, and the two things a test says of it: it was done, or it was refused with this status.
+
+use http::HeaderMap;
+use serde_json::Value;
+
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+    /// Method and path, for messages.
+    pub asked: String,
+}
+
+impl Reply {
+    /// It was done.
+    #[track_caller]
+    pub fn ok(self) -> Reply {
+        assert!((200..300).contains(&self.status), "{self}");
+        self
+    }
+
+    /// It was refused with this status, in the envelope that every refusal has.
+    #[track_caller]
+    pub fn refused(self, status: u16) -> Reply {
+        assert_eq!(self.status, status, "{self}");
+        self.check_envelope();
+        self
+    }
+
+    /// `{"status": false, "code", "message", "request_id"}`, and `errors` with 422 alone.
+    #[track_caller]
+    pub fn check_envelope(&self) {
+        let body = self.json();
+        let is_text = |name: &str| body[name].as_str().is_some_and(|text| !text.is_empty());
+        assert_eq!(body["status"], false, "{self}");
+        assert!(["code", "message", "request_id"].iter().all(|name| is_text(name)), "{self}");
+        assert_eq!(body["request_id"].as_str(), self.header("x-request-id"), "{self}");
+        match body.get("errors") {
+            None => assert_ne!(self.status, 422, "422 names its fields: {self}"),
+            Some(errors) => {
+                let errors = errors.as_array().unwrap_or_else(|| panic!("errors is a list: {self}"));
+                let sound = |e: &Value| e["field"].is_string() && e["message"].as_str().is_some_and(|m| !m.is_empty());
+                assert!(self.status == 422 && !errors.is_empty() && errors.iter().all(sound), "{self}");
+            }
+        }
+        let known = ["status", "code", "message", "errors", "request_id"];
+        let extra: Vec<_> = body.as_object().unwrap().keys().filter(|key| !known.contains(&key.as_str())).collect();
+        assert!(extra.is_empty(), "{extra:?} in {self}");
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), Some("application/json"), "{self}");
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("not JSON ({e}): {self}"))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The fields that a 422 names.
+    #[track_caller]
+    pub fn bad_fields(&self) -> Vec<String> {
+        let errors = self.json()["errors"].as_array().cloned().unwrap_or_default();
+        errors.iter().map(|e| e["field"].as_str().unwrap_or("").to_owned()).collect()
+    }
+}
+
+impl std::fmt::Display for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let body = String::from_utf8_lossy(&self.body);
+        write!(f, "{} answered {} {body:.600}", self.asked, self.status)
+    }
+}

@@ -1,0 +1,182 @@
+//! One site of one test: its directory, its server, its clock; and what must be true of it at the end.
+
+use super::Rows;
+use super::door::Door;
+use super::file;
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use tunneldesk::clock::Clock;
+use tunneldesk::config::Config;
+use tunneldesk::failure::Failure;
+use tunneldesk::keys::Purpose;
+use tunneldesk::routes::ROUTES;
+use tunneldesk::server::{self, Running, Sockets};
+use tunneldesk::site::{Identity, Site as Inside};
+use tunneldesk::store::Write;
+use tunneldesk::store::place::Place;
+
+/// A Thursday in May 2026.
+const START: i64 = 1_780_000_000;
+const THREADS: usize = 4;
+
+pub struct Site {
+    dir: TempDir,
+    config: Config,
+    door: Door,
+    up: Option<Up>,
+    faults_expected: Cell<bool>,
+    numbers: AtomicI64,
+}
+
+/// What a restart makes anew.
+struct Up {
+    inside: Inside,
+    running: Running,
+    _place: Place,
+}
+
+impl Site {
+    pub const TUNNEL_ID: i64 = 7;
+    /// A name of the site beside `localhost`.
+    pub const NAME: &'static str = "tunnel.example.org";
+
+    /// A new site that answers.
+    pub fn open() -> Site {
+        Site::open_with(|_| {})
+    }
+
+    /// A new site with other settings.
+    pub fn open_with(adjust: impl FnOnce(&mut Config)) -> Site {
+        let mut config = Config::defaults();
+        let any_port = "127.0.0.1:0".parse().unwrap();
+        (config.listen, config.metrics_listen) = (vec![any_port], Some(any_port));
+        config.names = vec![Site::NAME.to_owned()];
+        config.limits.pool_threads = THREADS;
+        config.limits.signups_per_hour_per_address = 1_000_000;
+        adjust(&mut config);
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
+        let identity = Identity {
+            tunnel_id: Site::TUNNEL_ID,
+            name: "Windwerk".into(),
+            city: "Winterthur".into(),
+            country: "CH".into(),
+        };
+        let inside = Inside::create(&place, config.clone(), Clock::frozen(START), &identity).unwrap();
+        let clock = inside.clock.clone();
+        let up = Up::new(inside, place, &config);
+        let door = Door::new(up.running.addresses[0], clock);
+        Site { dir, config, door, up: Some(up), faults_expected: Cell::new(false), numbers: AtomicI64::new(1000) }
+    }
+
+    /// Stops the server and starts another on the same file, at the same moment.
+    pub fn restart(&mut self) {
+        let now = self.now();
+        self.up.take().expect("the site is up").stop();
+        let place = Place::hold(self.dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
+        let (inside, _) = Inside::open(&place, self.config.clone(), Clock::frozen(now), true).unwrap();
+        let clock = inside.clock.clone();
+        let up = Up::new(inside, place, &self.config);
+        self.door.moved(up.running.addresses[0], clock);
+        self.up = Some(up);
+    }
+
+    /// Moves the clock.
+    pub fn advance(&self, by: Duration) {
+        self.inside().clock.advance(by);
+    }
+
+    /// The site's time, in Unix seconds.
+    pub fn now(&self) -> i64 {
+        self.inside().clock.now()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.door.address()
+    }
+
+    /// Where the figures are.
+    pub fn metrics_address(&self) -> SocketAddr {
+        self.up().running.metrics_address.expect("the port for figures is open")
+    }
+
+    /// From here on an answer of 500 or more is the test's subject and no fault.
+    pub fn expects_faults(&self) {
+        self.faults_expected.set(true);
+    }
+
+    /// A number that this site has not given out yet.
+    pub fn next_number(&self) -> i64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Rows by table.
+    pub fn rows(&self) -> Rows {
+        file::rows(self.inside())
+    }
+
+    /// Changes the file beside the server, at the site's time.
+    pub fn change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> T {
+        self.inside().store.write(self.now(), change).expect("the file can be changed")
+    }
+
+    /// What the site's key makes of it.
+    pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
+        self.inside().keys.seal(purpose, plain)
+    }
+
+    pub(super) fn door(&self) -> &Door {
+        &self.door
+    }
+
+    pub(super) fn inside(&self) -> &Inside {
+        &self.up().inside
+    }
+
+    fn up(&self) -> &Up {
+        self.up.as_ref().expect("the site is up")
+    }
+}
+
+impl Up {
+    fn new(inside: Inside, place: Place, config: &Config) -> Up {
+        let sockets = Sockets::bind(config).unwrap();
+        let running = server::start(&inside, sockets).unwrap();
+        Up { inside, running, _place: place }
+    }
+
+    fn stop(self) {
+        self.running.stop();
+    }
+}
+
+impl Drop for Site {
+    /// After every test: no panic, no fault, a sound file.
+    fn drop(&mut self) {
+        let Some(Up { inside, running, _place }) = self.up.take() else { return };
+        running.stop();
+        if std::thread::panicking() {
+            return;
+        }
+        assert_eq!(inside.stats.panics.load(Ordering::Relaxed), 0, "an operation panicked");
+        if !self.faults_expected.get() {
+            let faulty = faults(&inside);
+            assert!(faulty.is_empty(), "answers of 500 or more: {faulty:?}");
+        }
+        file::check(&inside);
+    }
+}
+
+/// Rows of the table that answered 500 or more; what is not built may say so.
+fn faults(inside: &Inside) -> Vec<&'static str> {
+    let counted = inside.stats.routes().iter().enumerate();
+    let faulty = counted.filter(|(_, row)| row.answers[4].load(Ordering::Relaxed) > 0);
+    faulty
+        .map(|(place, _)| ROUTES.get(place))
+        .filter(|row| row.is_none_or(|r| r.built))
+        .map(|row| row.map_or("no row", |r| r.path))
+        .collect()
+}

@@ -1,0 +1,104 @@
+//! HTTP/1.1 by hand, for requests that no client library would send.
+
+use super::Reply;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Longer than this is a hang.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub struct Wire {
+    address: SocketAddr,
+    stream: Option<TcpStream>,
+}
+
+impl Wire {
+    pub fn to(address: SocketAddr) -> Wire {
+        Wire { address, stream: None }
+    }
+
+    /// Sends the bytes on the open connection (or a new one) and reads one answer; `None` when the server closes
+    /// without one. Panics when neither happens in time.
+    pub fn exchange(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
+        let reused = self.stream.is_some();
+        let answer = self.try_exchange(bytes, asked);
+        // A server may close an idle connection at any moment, so silence on an old one proves nothing.
+        if answer.is_none() && reused { self.try_exchange(bytes, asked) } else { answer }
+    }
+
+    /// The same, with the sending side closed after the bytes: the rest of what was promised never comes.
+    pub fn exchange_and_stop(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
+        self.stream = None;
+        let mut stream = self.connect();
+        _ = stream.write_all(bytes);
+        _ = stream.shutdown(Shutdown::Write);
+        read_reply(&mut stream, asked).map(|(reply, _)| reply)
+    }
+
+    fn try_exchange(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
+        let mut stream = self.stream.take().unwrap_or_else(|| self.connect());
+        // A server that has seen enough may answer and close before everything is sent.
+        let sent = stream.write_all(bytes);
+        let (reply, goes_on) = read_reply(&mut stream, asked)?;
+        if goes_on && sent.is_ok() {
+            self.stream = Some(stream);
+        }
+        Some(reply)
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).expect("the server takes connections");
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream
+    }
+}
+
+/// One answer, and whether the connection goes on after it.
+fn read_reply(stream: &mut TcpStream, asked: &str) -> Option<(Reply, bool)> {
+    let mut bytes = Vec::new();
+    let head_end = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at;
+        }
+        if !read_more(stream, &mut bytes, asked) {
+            assert!(bytes.is_empty(), "{asked}: the answer's head broke off");
+            return None;
+        }
+    };
+    let head = String::from_utf8(bytes[..head_end].to_vec()).expect("our own heads are text");
+    let mut lines = head.split("\r\n");
+    let status: u16 = lines.next().and_then(|l| l.split(' ').nth(1)).and_then(|s| s.parse().ok()).expect("a status");
+    let mut headers = HeaderMap::new();
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        let name: HeaderName = name.parse().expect("a header's name");
+        headers.append(name, HeaderValue::from_str(value.trim()).expect("a header's value"));
+    }
+    let mut body = bytes.split_off(head_end + 4);
+    let length = headers.get("content-length").map_or(0, |v| v.to_str().unwrap().parse().unwrap());
+    let length: usize = if asked.starts_with("HEAD ") || status == 304 { 0 } else { length };
+    while body.len() < length {
+        assert!(read_more(stream, &mut body, asked), "{asked}: the answer's body broke off");
+    }
+    assert_eq!(body.len(), length, "{asked}: more came than was announced");
+    let goes_on = headers.get("connection").is_none_or(|v| v != "close");
+    Some((Reply { status, headers, body, asked: asked.to_owned() }, goes_on))
+}
+
+fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>, asked: &str) -> bool {
+    let mut buffer = [0; 16 * 1024];
+    match stream.read(&mut buffer) {
+        Ok(0) => false,
+        Ok(count) => {
+            bytes.extend_from_slice(&buffer[..count]);
+            true
+        }
+        Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            panic!("{asked}: no answer in {PATIENCE:?}")
+        }
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,12 @@
+//! One binary for everything that is tested over HTTP. It mirrors `src/api`; the tests here at the top hold for every
+//! operation, because they are generated from the table.
+
+mod credentials;
+mod everywhere;
+mod harness;
+mod layers;
+mod licences;
+mod paths;
+mod repeats;
+mod table;
+mod world;
