@@ -27,6 +27,7 @@ pub enum Purpose {
     Message,
     Passcode,
     PasscodeAddress,
+    Certificate,
 }
 
 pub struct Keys {

@@ -62,6 +62,12 @@ pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     Reply { status, headers, body: body.into() }
 }
 
+/// 200 with bytes of another type than JSON.
+pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
+    let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(kind))]);
+    Reply { status: StatusCode::OK, headers, body: body.into() }
+}
+
 /// JSON that was an answer before.
 pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
     Reply { status, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]), body: body.into() }

@@ -1,6 +1,6 @@
 //! THE table: every operation with who may call it. A row that promises less than its function needs does not compile.
 
-use crate::api::{auth, health, logbook, partner, profile, unbuilt};
+use crate::api::{auth, health, logbook, partner, profile, unbuilt, verify};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::{Bearer, Member, Partner, Provider, Sender, Staff};
@@ -21,16 +21,24 @@ pub enum Access {
     Callback(Provider, fn(&Site, &Call, &Sender) -> Answer),
 }
 
+/// What a body may have, unless its row says otherwise.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// A picture as a camera leaves it.
+const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
+
 pub struct Route {
     pub access: Access,
     pub method: Method,
     /// What comes before `path`: `/api` for the contract.
     pub base: &'static str,
     pub path: &'static str,
-    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
+    /// Runs on the few threads for password hashing and other slow work, so that a flood of sign-ins leaves the others
+    /// alone.
     pub hashes: bool,
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
+    pub body_bytes_max: usize,
     /// False: in the contract and not built yet.
     pub built: bool,
 }
@@ -72,16 +80,16 @@ pub static ROUTES: &[Route] = &[
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
-    member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
-    member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
+    member  (POST,   "/account/profile/get-certificate",                    profile::certificates::get).hashing(),
+    member  (GET,    "/account/profile/certificate-list",                   profile::certificates::list),
     member  (PUT,    "/account/profile/change-password",                    unbuilt::member).later(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
     member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
-    member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
+    member  (GET,    "/account/profile/payment-history",                    profile::payments::history),
     member  (GET,    "/account/profile/security-questions",                 unbuilt::member).later(),
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
-    member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
+    member  (POST,   "/account/profile/remove-media",                       profile::media::remove),
     member  (POST,   "/account/profile/send-verification-passcode",         unbuilt::member).later(),
     member  (POST,   "/account/profile/verify-verification-passcode",       unbuilt::member).later(),
 
@@ -121,12 +129,20 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end),
+    member  (POST,   "/account/profile/media",                              profile::media::upload).hashing().taking(PICTURE_BYTES_MAX),
+    member  (GET,    "/account/profile/media",                              profile::media::get),
+    open    (GET,    "/verify/{code}",                                      verify::show).at_root(),
+    open    (GET,    "/verify.css",                                         verify::style).at_root(),
     open    (GET,    "/healthz",                                            health::alive).at_root(),
     open    (GET,    "/readyz",                                             health::ready).at_root(),
 ];
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
-    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true }
+    let body_bytes_max = match access {
+        Access::Callback(..) => CALLBACK_BODY_BYTES_MAX,
+        _ => BODY_BYTES_MAX,
+    };
+    Route { access, method, base: "/api", path, hashes: false, client_id: false, body_bytes_max, built: true }
 }
 
 const fn open(method: Method, path: &'static str, operation: fn(&Site, &Call) -> Answer) -> Route {
@@ -161,6 +177,11 @@ const fn callback(
 impl Route {
     const fn hashing(mut self) -> Route {
         self.hashes = true;
+        self
+    }
+
+    const fn taking(mut self, body_bytes_max: usize) -> Route {
+        self.body_bytes_max = body_bytes_max;
         self
     }
 

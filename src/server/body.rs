@@ -7,8 +7,6 @@ use hyper::body::{Body, Incoming};
 use std::time::Duration;
 
 const BODY_TIME_MAX: Duration = Duration::from_secs(20);
-pub const BODY_BYTES_MAX: usize = 64 * 1024;
-pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
 
 pub async fn read(body: Incoming, bytes_max: usize) -> Result<Bytes, Failure> {
     if body.is_end_stream() {

@@ -195,6 +195,7 @@ mod tests {
             path,
             hashes: false,
             client_id: false,
+            body_bytes_max: 0,
             built: true,
         }
     }

@@ -4,9 +4,11 @@
 //! Store functions take the transaction and never open one, so they compose.
 
 pub mod bookings;
+pub mod certificates;
 pub mod entries;
 pub mod history;
 pub mod holdings;
+pub mod media;
 pub mod members;
 pub mod migrate;
 pub mod notices;
@@ -14,6 +16,7 @@ pub mod outbox;
 pub mod partner_users;
 pub mod partners;
 pub mod passcodes;
+pub mod payments;
 pub mod place;
 pub mod replays;
 pub mod sessions;
