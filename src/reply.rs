@@ -68,6 +68,16 @@ pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
     Reply { status: StatusCode::OK, headers, body: body.into() }
 }
 
+/// A page of HTML that may load its style from this site and do nothing else.
+pub fn page(status: StatusCode, language: Language, html: String) -> Reply {
+    let policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let mut reply = Reply { status, ..bytes("text/html; charset=utf-8", html) };
+    reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    reply
+}
+
 /// JSON that was an answer before.
 pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
     Reply { status, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]), body: body.into() }
