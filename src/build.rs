@@ -12,7 +12,8 @@ fn main() {
     }
     let given = std::env::var("TUNNELDESK_REVISION").ok().filter(|revision| !revision.is_empty());
     let revision = given.or_else(|| git(&["rev-parse", "--short=12", "HEAD"])).unwrap_or_else(|| "unknown".to_owned());
-    println!("cargo:rustc-env=TUNNELDESK_BUILD_REVISION={revision}");
+    // Cargo hands it on to what `cargo run` starts, where a name like a setting's would be refused as an unknown one.
+    println!("cargo:rustc-env=BUILD_REVISION={revision}");
 }
 
 fn git(args: &[&str]) -> Option<String> {

@@ -22,7 +22,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TUNNELDESK_BUILD_REVISION"), ")");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_REVISION"), ")");
 
 /// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
 #[derive(Parser)]
