@@ -132,7 +132,8 @@ impl Call {
         let quality = |wanted: &str| {
             let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
             let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
-            let read = |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
+            let read =
+                |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
             found.filter_map(read).fold(0.0_f32, f32::max)
         };
         quality("text/html") > quality("application/json")

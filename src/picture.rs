@@ -50,11 +50,8 @@ fn upright(upload: &[u8]) -> Result<DynamicImage, Text> {
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let whole =
         DynamicImage::from_decoder(decoder).map_err(|e| if is_limit(&e) { too_large() } else { unreadable() })?;
-    let mut small = if width.max(height) > SIDE_MAX {
-        whole.resize(SIDE_MAX, SIDE_MAX, FilterType::CatmullRom)
-    } else {
-        whole
-    };
+    let mut small =
+        if width.max(height) > SIDE_MAX { whole.resize(SIDE_MAX, SIDE_MAX, FilterType::CatmullRom) } else { whole };
     small.apply_orientation(orientation);
     Ok(small)
 }

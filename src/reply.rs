@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::keys::hex;
 use crate::language::Language;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -126,6 +126,11 @@ pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply
 }
 
 impl Reply {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
+        self.headers.insert(name, value);
+        self
+    }
+
     /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
     /// nothing that is private, and nobody keeps what a `POST` returned.
     pub fn with_caching(mut self, call: &Call) -> Reply {

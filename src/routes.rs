@@ -200,6 +200,11 @@ impl Route {
         self
     }
 
+    /// Whether the port for figures answers it too.
+    pub fn is_health(&self) -> bool {
+        self.base.is_empty() && ["/healthz", "/readyz"].contains(&self.path)
+    }
+
     /// Whether the answer is the same for everybody.
     pub fn is_public(&self) -> bool {
         matches!(self.access, Access::Open(_))

@@ -75,9 +75,10 @@ fn valid_page(call: &Call, verdict: &Verdict) -> Reply {
         ("verify.date", &date),
         ("verify.site", &verdict.site),
     ];
-    let rows = facts.iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| {
-        format!("<dt>{}</dt><dd>{}</dd>", escape(&language.say(&Text::new(key))), escape(value))
-    });
+    let rows = facts
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(key, value)| format!("<dt>{}</dt><dd>{}</dd>", escape(&language.say(&Text::new(key))), escape(value)));
     let state = if verdict.valid { "valid" } else { "void" };
     page(StatusCode::OK, language, state, &verdict.message, &rows.collect::<String>(), &number)
 }

@@ -15,7 +15,8 @@ impl Stream {
     /// The streamline that is `far` from the middle before it meets the body. Smooth: the points are joined by cubic
     /// curves along their tangents.
     pub fn line(&self, far: f32) -> Option<Path> {
-        let points: Vec<(f32, f32)> = self.heights().map(|y| (self.centre_x + self.x(far, y), self.centre_y + y)).collect();
+        let points: Vec<(f32, f32)> =
+            self.heights().map(|y| (self.centre_x + self.x(far, y), self.centre_y + y)).collect();
         let mut path = PathBuilder::new();
         let (first, _) = points.split_first()?;
         path.move_to(first.0, first.1);

@@ -66,7 +66,8 @@ impl Face {
         let shaped = rustybuzz::shape(&self.shapes, &[], buffer);
         let em = self.shapes.units_per_em() as f32;
         let starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| info.cluster as usize).collect();
-        let end = |place: usize| starts[place..].iter().find(|start| **start > starts[place]).map_or(text.len(), |s| *s);
+        let end =
+            |place: usize| starts[place..].iter().find(|start| **start > starts[place]).map_or(text.len(), |s| *s);
         let positions = shaped.glyph_infos().iter().zip(shaped.glyph_positions()).enumerate();
         let glyphs: Vec<KrillaGlyph> = positions
             .map(|(place, (info, position))| {

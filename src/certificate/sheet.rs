@@ -126,29 +126,33 @@ fn draw_holder(surface: &mut Surface, certificate: &Certificate) {
     match lines.as_slice() {
         [one] => one.set(surface, At::Left, LEFT - 1.0, 246.0, one.size_within(RIGHT - LEFT, NAME_SIZE)),
         many => {
-            let size = many.iter().map(|line| line.size_within(RIGHT - LEFT, NAME_SIZE_OF_TWO)).fold(NAME_SIZE, f32::min);
-            let feet = [229.0, 229.0 + size * 1.08];
+            let size =
+                many.iter().map(|line| line.size_within(RIGHT - LEFT, NAME_SIZE_OF_TWO)).fold(NAME_SIZE, f32::min);
+            let feet = [226.0, 226.0 + size * 1.1];
             many.iter().zip(feet).for_each(|(line, foot)| line.set(surface, At::Left, LEFT - 1.0, foot, size));
         }
     }
 }
 
 const NAME_SIZE: f32 = 50.0;
-const NAME_SIZE_OF_TWO: f32 = 34.0;
+const NAME_SIZE_OF_TWO: f32 = 32.0;
 /// Below this a name is set in two lines.
 const NAME_SIZE_MIN: f32 = 30.0;
 
-/// A name in one line, or in two where one would be too small and a space lets it break.
+/// A name in one line, or in two where one would be too small: broken at the space nearest to its middle, and a single
+/// word of that length in its middle.
 fn broken(name: &str) -> Vec<Line> {
     let whole = ROMAN.line(name, 0.0);
-    let spaces = name.char_indices().filter(|(_, c)| *c == ' ').map(|(at, _)| at);
-    let middle = spaces.min_by_key(|at| at.abs_diff(name.len() / 2));
-    match middle {
-        Some(at) if whole.size_within(RIGHT - LEFT, NAME_SIZE) < NAME_SIZE_MIN => {
-            vec![ROMAN.line(name[..at].trim(), 0.0), ROMAN.line(name[at..].trim(), 0.0)]
-        }
-        _ => vec![whole],
+    if whole.size_within(RIGHT - LEFT, NAME_SIZE) >= NAME_SIZE_MIN {
+        return vec![whole];
     }
+    let nearest = |wanted: fn(char) -> bool| {
+        let places = name.char_indices().skip(1).filter(|(_, c)| wanted(*c)).map(|(at, _)| at);
+        places.min_by_key(|at| at.abs_diff(name.len() / 2))
+    };
+    let middle = nearest(char::is_whitespace).or_else(|| nearest(char::is_alphanumeric)).unwrap_or(name.len());
+    let (first, second) = name.split_at(middle);
+    vec![ROMAN.line(first.trim(), 0.0), ROMAN.line(second.trim(), 0.0)]
 }
 
 fn draw_level(surface: &mut Surface, certificate: &Certificate) {
@@ -167,7 +171,10 @@ fn draw_level(surface: &mut Surface, certificate: &Certificate) {
 fn draw_foot(surface: &mut Surface, certificate: &Certificate) -> Option<()> {
     let say = |key: &'static str| certificate.language.say(&Text::new(key));
     let day = date::in_words(certificate.language, certificate.since);
-    let columns = [(LEFT, day, say("certificate.date")), (LEFT + COLUMN + 24.0, certificate.signer_name.clone(), say("certificate.signer"))];
+    let columns = [
+        (LEFT, day, say("certificate.date")),
+        (LEFT + COLUMN + 24.0, certificate.signer_name.clone(), say("certificate.signer")),
+    ];
     for (left, value, label) in columns {
         fill(surface, INK);
         let value = ROMAN.line(&value, 0.0);

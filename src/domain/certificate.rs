@@ -20,7 +20,12 @@ pub struct Signed {
 /// The signature that completed a level: of a skill that was signed twice the first counts, and of the skills the last.
 pub fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a Signed> {
     let first = |skill: &str| signed.iter().filter(|one| one.skill == skill).min_by_key(|one| one.approval);
-    level.skills.iter().filter(|skill| skill.required).filter_map(|skill| first(&skill.skill)).max_by_key(|s| s.approval)
+    level
+        .skills
+        .iter()
+        .filter(|skill| skill.required)
+        .filter_map(|skill| first(&skill.skill))
+        .max_by_key(|s| s.approval)
 }
 
 /// The code of a certificate, from a keyed hash.
@@ -65,7 +70,14 @@ mod tests {
         for typed in [&*code, &number(&code), "OOOO-oooz zzzz-zzzz-iIlL-1111"] {
             assert_eq!(parse_code(typed).as_deref(), Some(&*code), "{typed}");
         }
-        for odd in ["", "0000", "0000000zzzzzzzzz1111111u", "0000000zzzzzzzzz111111111", "../../../../etc/passwd-x", "éééééééééééééééééééééééé"] {
+        for odd in [
+            "",
+            "0000",
+            "0000000zzzzzzzzz1111111u",
+            "0000000zzzzzzzzz111111111",
+            "../../../../etc/passwd-x",
+            "éééééééééééééééééééééééé",
+        ] {
             assert_eq!(parse_code(odd), None, "{odd}");
         }
     }
@@ -91,7 +103,9 @@ mod tests {
         let mut all: Vec<Signed> = level.skills.iter().map(|s| signed(&s.skill, 10, "Ann")).collect();
         let required = level.skills.iter().find(|s| s.required).unwrap();
         all.push(signed(&required.skill, 99, "Late again"));
-        let place = all.iter().rposition(|s| s.skill != required.skill && level.skills.iter().any(|l| l.required && l.skill == s.skill));
+        let place = all
+            .iter()
+            .rposition(|s| s.skill != required.skill && level.skills.iter().any(|l| l.required && l.skill == s.skill));
         all[place.unwrap()] = Signed { approval: 20, signer_name: "Bea".to_owned(), ..all[place.unwrap()].clone() };
         for skill in level.skills.iter().filter(|s| !s.required) {
             all.push(signed(&skill.skill, 30, "Optional"));

@@ -89,8 +89,8 @@ fn what_claims_to_be_huge_is_refused_before_it_is_decoded() {
 #[test]
 fn a_picture_that_is_cut_off_is_refused_or_drawn_and_never_a_panic() {
     for format in [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::WebP] {
-        let whole = encoded(&drawn(64, 64), format);
-        for length in 0..whole.len() {
+        let whole = encoded(&drawn(24, 24), format);
+        for length in (0..whole.len()).step_by(7) {
             _ = remake(&whole[..length]);
         }
         assert_eq!(problem(&whole[..20]), "field.picture", "{format:?}");
