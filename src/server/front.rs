@@ -124,7 +124,13 @@ impl Front {
         }
         line.row = Some(place);
         if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
-            line.large = Some(self.large_bodies.clone().try_acquire_owned().map_err(|_| Failure::overloaded())?);
+            match self.large_bodies.clone().try_acquire_owned() {
+                Ok(place) => line.large = Some(place),
+                Err(_) => {
+                    body::discard(incoming).await;
+                    return Err(Failure::overloaded());
+                }
+            }
         }
         let body = body::read(incoming, route.body_bytes_max).await?;
         Ok(Call {
