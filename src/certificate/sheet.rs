@@ -112,7 +112,7 @@ fn draw_panel(surface: &mut Surface, emblem: &str) -> Option<()> {
 fn draw_holder(surface: &mut Surface, certificate: &Certificate) {
     let say = |key: &'static str| certificate.language.say(&Text::new(key));
     let site = match certificate.site_city.as_str() {
-        "" => certificate.site_name.clone(),
+        city if certificate.site_name.contains(city) => certificate.site_name.clone(),
         city => format!("{} · {city}", certificate.site_name),
     };
     fill(surface, SOFT);
