@@ -6,6 +6,7 @@
 pub mod bookings;
 pub mod bulk;
 pub mod certificates;
+pub mod email_tokens;
 pub mod entries;
 pub mod history;
 pub mod holdings;

@@ -28,6 +28,7 @@ const RULES: &[Rule] = &[
             "cli/",
             "demo/",
             "fields.rs",
+            "gate/confirmation.rs",
             "gate/passcode.rs",
             "jobs/",
             "language.rs",

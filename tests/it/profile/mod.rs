@@ -2,6 +2,10 @@
 
 mod certificates;
 mod media;
+mod password;
 mod payments;
 mod pin;
+mod questions;
+mod sessions;
 mod user;
+mod verification;
