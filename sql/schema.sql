@@ -242,6 +242,33 @@ CREATE TABLE recovery_codes (
     PRIMARY KEY (member_id, code_hash)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE certificates (
+    code      TEXT    PRIMARY KEY,                   -- 24 letters and digits, a keyed hash of all below
+    member_id INTEGER REFERENCES members,            -- null once the member was erased: the paper is then void
+    cat_group TEXT    NOT NULL,
+    cat_id    TEXT    NOT NULL,
+    track     TEXT    NOT NULL,
+    since     INTEGER NOT NULL,
+    issued_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE media (
+    member_id  INTEGER PRIMARY KEY REFERENCES members,
+    jpeg       BLOB    NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE payments (
+    payment_id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id    INTEGER NOT NULL REFERENCES members,
+    intent_id    TEXT    NOT NULL UNIQUE,            -- the processor's name for it
+    amount_cents INTEGER NOT NULL CHECK (amount_cents >= 0),
+    currency     TEXT    NOT NULL,                   -- ISO 4217, upper case
+    status       TEXT    NOT NULL CHECK (status IN ('created', 'processing', 'succeeded', 'failed', 'canceled', 'refunded')),
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE email_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
     member_id  INTEGER NOT NULL REFERENCES members,
@@ -327,6 +354,10 @@ CREATE INDEX outbox_by_member ON outbox (member_id) WHERE member_id IS NOT NULL;
 CREATE INDEX passcode_sends_by_address ON passcode_sends (address_hash, sent_at);
 
 CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
+
+CREATE INDEX certificates_by_member ON certificates (member_id) WHERE member_id IS NOT NULL;
+
+CREATE INDEX payments_by_member ON payments (member_id, payment_id);
 
 CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
 

@@ -131,6 +131,19 @@ impl Call {
         Ok(page.get(&ok))
     }
 
+    /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
+    pub fn prefers_page(&self) -> bool {
+        let accept = self.header("accept").unwrap_or("");
+        let quality = |wanted: &str| {
+            let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
+            let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
+            let read =
+                |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
+            found.filter_map(read).fold(0.0_f32, f32::max)
+        };
+        quality("text/html") > quality("application/json")
+    }
+
     /// The opaque tag that some clients send for the log.
     pub fn monitor_user(&self) -> Option<&str> {
         self.header("~monitor-user")

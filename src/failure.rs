@@ -83,6 +83,8 @@ impl Failure {
         body_too_large = PAYLOAD_TOO_LARGE;
         /// The body is of a type that the operation does not take.
         unsupported_type = UNSUPPORTED_MEDIA_TYPE;
+        /// An upload that does not say it is a picture of a kind we read.
+        unsupported_picture = UNSUPPORTED_MEDIA_TYPE;
         /// `Host` is none of the site's names.
         unknown_host = MISDIRECTED_REQUEST;
         /// Fields are missing or wrong; each is named.

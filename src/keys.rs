@@ -31,6 +31,7 @@ pub enum Purpose {
     Message,
     Passcode,
     PasscodeAddress,
+    Certificate,
     MadeUpQuestions,
     SecondFactor,
     RecoveryCode,

@@ -1,6 +1,6 @@
 //! THE table: every operation with who may call it. A row that promises less than its function needs does not compile.
 
-use crate::api::{auth, health, logbook, partner, profile, unbuilt};
+use crate::api::{auth, health, logbook, partner, profile, unbuilt, verify};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::{Bearer, Member, Partner, Provider, Sender, Staff};
@@ -21,16 +21,24 @@ pub enum Access {
     Callback(Provider, fn(&Site, &Call, &Sender) -> Answer),
 }
 
+/// What a body may have, unless its row says otherwise.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// A picture as a camera leaves it.
+const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
+
 pub struct Route {
     pub access: Access,
     pub method: Method,
     /// What comes before `path`: `/api` for the contract.
     pub base: &'static str,
     pub path: &'static str,
-    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
+    /// Runs on the few threads for password hashing and other slow work, so that a flood of sign-ins leaves the others
+    /// alone.
     pub hashes: bool,
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
+    pub body_bytes_max: usize,
     /// False: in the contract and not built yet.
     pub built: bool,
     /// Beside the contract.
@@ -74,16 +82,16 @@ pub static ROUTES: &[Route] = &[
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
-    member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
-    member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
+    member  (POST,   "/account/profile/get-certificate",                    profile::certificates::get).hashing(),
+    member  (GET,    "/account/profile/certificate-list",                   profile::certificates::list),
     member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
     member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
-    member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
+    member  (GET,    "/account/profile/payment-history",                    profile::payments::history),
     member  (GET,    "/account/profile/security-questions",                 profile::questions::list),
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
-    member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
+    member  (POST,   "/account/profile/remove-media",                       profile::media::remove),
     member  (POST,   "/account/profile/send-verification-passcode",         profile::verification::send),
     member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
 
@@ -123,6 +131,10 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end).ours(),
+    member  (POST,   "/account/profile/media",                              profile::media::upload).ours().hashing().taking(PICTURE_BYTES_MAX),
+    member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
+    open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
+    open    (GET,    "/verify.css",                                         verify::style).ours().at_root(),
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
     member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
@@ -131,7 +143,21 @@ pub static ROUTES: &[Route] = &[
 ];
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
-    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true, ours: false }
+    let body_bytes_max = match access {
+        Access::Callback(..) => CALLBACK_BODY_BYTES_MAX,
+        _ => BODY_BYTES_MAX,
+    };
+    Route {
+        access,
+        method,
+        base: "/api",
+        path,
+        hashes: false,
+        client_id: false,
+        body_bytes_max,
+        built: true,
+        ours: false,
+    }
 }
 
 const fn open(method: Method, path: &'static str, operation: fn(&Site, &Call) -> Answer) -> Route {
@@ -169,6 +195,11 @@ impl Route {
         self
     }
 
+    const fn taking(mut self, body_bytes_max: usize) -> Route {
+        self.body_bytes_max = body_bytes_max;
+        self
+    }
+
     const fn with_client_id(mut self) -> Route {
         self.client_id = true;
         self
@@ -187,6 +218,11 @@ impl Route {
     const fn at_root(mut self) -> Route {
         self.base = "";
         self
+    }
+
+    /// Whether the port for figures answers it too.
+    pub fn is_health(&self) -> bool {
+        self.base.is_empty() && ["/healthz", "/readyz"].contains(&self.path)
     }
 
     /// Whether the answer is the same for everybody.

@@ -2,6 +2,7 @@
 
 pub mod booking;
 pub mod catalogue;
+pub mod certificate;
 pub mod currency;
 pub mod email;
 pub mod minutes;

@@ -5,10 +5,12 @@
 
 pub mod bookings;
 pub mod bulk;
+pub mod certificates;
 pub mod email_tokens;
 pub mod entries;
 pub mod history;
 pub mod holdings;
+pub mod media;
 pub mod members;
 pub mod migrate;
 pub mod notices;
@@ -16,6 +18,7 @@ pub mod outbox;
 pub mod partner_users;
 pub mod partners;
 pub mod passcodes;
+pub mod payments;
 pub mod place;
 pub mod replays;
 pub mod sealed;

@@ -39,6 +39,9 @@ const RULES: &[Rule] = &[
             "desk/",
         ],
     },
+    // Paper and pictures are drawn in one place each.
+    Rule { words: &["krilla::", "rustybuzz::", "qrcodegen::"], only_in: &["certificate/"] },
+    Rule { words: &["image::"], only_in: &["picture.rs"] },
     Rule { words: &["argon2::", "zxcvbn::"], only_in: &["domain/password.rs"] },
     Rule { words: &["std::env", "process::exit"], only_in: &["main.rs", "config.rs", "build.rs"] },
     // The time of day has one source; the monotonic clock is for limits and figures.

@@ -14,4 +14,5 @@ mod paths;
 mod profile;
 mod repeats;
 mod table;
+mod verify;
 mod world;

@@ -1,13 +1,16 @@
 //! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
 //! generated from the table stand on this: a new row needs its line here, or they say so.
 
-use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site};
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::config::Config;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::Route;
+
+/// The row that takes a picture, and the one that shows it.
+pub const PICTURE: &str = "/account/profile/media";
 
 pub struct World {
     pub site: Site,
@@ -61,6 +64,9 @@ impl World {
     /// A request of this row that the caller may send, naming things of the caller's own, made for it.
     pub fn request(&self, route: &Route, caller: &Caller) -> Request {
         let request = Request::new(&route.method, &self.path(route, caller));
+        if route.path == PICTURE {
+            return self.picture(request, caller);
+        }
         match self.body(route, caller) {
             Some(body) => request.json(&body),
             None => request,
@@ -86,6 +92,7 @@ impl World {
             "category" => "Flyer".to_owned(),
             "session_id" => self.session(caller),
             "skill" | "notification_id" => "1".to_owned(),
+            "code" => self.code(),
             other => panic!("say here what {{{other}}} can be"),
         }
     }
@@ -129,6 +136,7 @@ impl World {
                 "real_name": "Jane Flyer", "tunnel": Site::TUNNEL_ID.to_string(), "screen_name": "jane",
                 "username": caller.name, "verify_password": PASSWORD,
             }),
+            ("POST", "/account/profile/get-certificate") => self.certificate(caller),
             (_, "/auth/verify-email" | "/auth/verify-email/resend") => json!({ "token": "unknown" }),
             (_, "/auth/account-access/security-questions") => json!({ "username": "jane" }),
             (_, "/auth/account-access/recover-password") => {
@@ -174,6 +182,39 @@ impl World {
 
     fn address(&self) -> String {
         format!("somebody{}@example.com", self.site.next_number())
+    }
+
+    /// The latest of the caller's certificates, as it is asked for. Who has none earns one.
+    pub fn certificate(&self, caller: &Caller) -> Value {
+        let list = || caller.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
+        let asked = match list() {
+            Value::Null => {
+                self.site.hold(caller, "Flyer", "1", "", self.site.now());
+                list()
+            }
+            row => row,
+        };
+        json!({
+            "type": asked["type"], "cat_id": asked["cat_id"], "screen_name": asked["screen_name"],
+            "entry_date": asked["entry_date"], "member_id": asked["member_id"],
+        })
+    }
+
+    /// The code of a certificate that was handed out.
+    fn code(&self) -> String {
+        self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane)).ok();
+        self.site.codes(&self.jane).remove(0)
+    }
+
+    /// A request that brings a picture, or one that shows the picture just brought.
+    fn picture(&self, request: Request, caller: &Caller) -> Request {
+        let bring = Request { body: pictures::png(20, 10), ..Request::new(&Method::POST, &request.path) };
+        let bring = bring.header("content-type", "image/png");
+        if request.method == Method::POST {
+            return bring;
+        }
+        caller.send(&bring).ok();
+        request
     }
 
     /// A new user record of the partner.

@@ -5,6 +5,7 @@ mod caller;
 mod door;
 mod file;
 mod people;
+pub mod pictures;
 mod reply;
 mod site;
 mod states;

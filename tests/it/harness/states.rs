@@ -36,6 +36,17 @@ impl Site {
         })
     }
 
+    /// The member holds a level, since then.
+    pub fn hold(&self, member: &Caller, cat_group: &str, cat_id: &str, track: &str, since: i64) {
+        let sql = "INSERT INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.change(|tx| Ok(tx.run(sql, (member.id, cat_group, cat_id, track, since))?));
+    }
+
+    /// Codes of the certificates that the member took, in no order that means anything.
+    pub fn codes(&self, member: &Caller) -> Vec<String> {
+        self.look("SELECT code FROM certificates WHERE member_id = ?1", member.id)
+    }
+
     /// The membership is paid for this long from now.
     pub fn pay(&self, member: &Caller, ahead: Duration) {
         self.change(|tx| Ok(members::set_paid_until(tx, member.id, Some(tx.now() + ahead.as_secs() as i64))?));

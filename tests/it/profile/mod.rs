@@ -1,6 +1,9 @@
 //! The profile group.
 
+mod certificates;
+mod media;
 mod password;
+mod payments;
 mod pin;
 mod questions;
 mod sessions;
