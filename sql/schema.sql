@@ -65,7 +65,7 @@ CREATE TABLE throttles (
     misses       INTEGER NOT NULL,
     missed_at    INTEGER NOT NULL,
     closed_until INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, account_key BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE partners (
     partner_id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -242,6 +242,15 @@ CREATE TABLE recovery_codes (
     PRIMARY KEY (member_id, code_hash)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE email_tokens (
+    token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
+    member_id  INTEGER NOT NULL REFERENCES members,
+    email      TEXT    NOT NULL,                     -- the address that it confirms, if it is still the member's
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER NOT NULL,
+    used_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -318,3 +327,9 @@ CREATE INDEX outbox_by_member ON outbox (member_id) WHERE member_id IS NOT NULL;
 CREATE INDEX passcode_sends_by_address ON passcode_sends (address_hash, sent_at);
 
 CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
+
+CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
+
+CREATE INDEX email_tokens_by_age ON email_tokens (created_at);
+
+CREATE INDEX throttles_by_account ON throttles (account_key) WHERE account_key IS NOT NULL;

@@ -64,26 +64,26 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
     open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
     open    (POST,   "/auth/social",                                        unbuilt::open).later(),
-    open    (POST,   "/auth/verify-email",                                  unbuilt::open).later(),
-    open    (POST,   "/auth/verify-email/resend",                           unbuilt::open).later(),
-    open    (GET,    "/auth/account-access/security-questions",             unbuilt::open).later(),
-    open    (POST,   "/auth/account-access/recover-password",               unbuilt::open).later(),
-    open    (POST,   "/auth/account-access/recover-username",               unbuilt::open).later(),
+    open    (POST,   "/auth/verify-email",                                  auth::email::verify),
+    open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
+    open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),
+    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).hashing(),
+    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username),
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
     member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
     member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
-    member  (PUT,    "/account/profile/change-password",                    unbuilt::member).later(),
+    member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
     member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
     member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
-    member  (GET,    "/account/profile/security-questions",                 unbuilt::member).later(),
+    member  (GET,    "/account/profile/security-questions",                 profile::questions::list),
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
     member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
-    member  (POST,   "/account/profile/send-verification-passcode",         unbuilt::member).later(),
-    member  (POST,   "/account/profile/verify-verification-passcode",       unbuilt::member).later(),
+    member  (POST,   "/account/profile/send-verification-passcode",         profile::verification::send),
+    member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
 
     // Logbook
     member  (POST,   "/account/logbook/skills/",                            unbuilt::member).later(),
@@ -121,6 +121,9 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end),
+    member  (GET,    "/account/profile/sessions",                           profile::sessions::list),
+    member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others),
+    member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end),
     open    (GET,    "/healthz",                                            health::alive).at_root(),
     open    (GET,    "/readyz",                                             health::ready).at_root(),
 ];

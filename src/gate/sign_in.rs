@@ -58,6 +58,17 @@ impl Counters {
     }
 }
 
+/// Whether tries under this name have to wait; what proves an identity in another way waits with them.
+pub fn is_delayed(site: &Site, call: &Call, name: &str) -> Result<bool, Failure> {
+    let counters = Counters::of(site, call, name, None);
+    site.store.read(|tx| Ok(counters.closed_for(tx, site.now())? > 0))
+}
+
+/// Counts a miss of another proof than the password; of an account, under its username.
+pub fn count_miss(site: &Site, call: &Call, tx: &Write, name: &str) -> Result<(), Failure> {
+    Ok(Counters::of(site, call, name, None).miss(tx)?)
+}
+
 /// Judges a name and a password. A miss is counted before the answer goes out.
 pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
     let now = site.now();
@@ -97,11 +108,6 @@ pub fn judge_code(
         counters.miss(tx)?;
     }
     Ok(proof)
-}
-
-/// Counts a miss against an account whose password was right and something beside it was wrong.
-pub fn count_miss(site: &Site, call: &Call, account: &Account) -> Result<(), Failure> {
-    site.store.write(site.now(), |tx| Ok(Counters::of(site, call, "", Some(account)).miss(tx)?))
 }
 
 /// Whether password and ban are still those that were judged: hashing takes its time, and somebody may use it.

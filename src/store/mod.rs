@@ -5,6 +5,7 @@
 
 pub mod bookings;
 pub mod bulk;
+pub mod email_tokens;
 pub mod entries;
 pub mod history;
 pub mod holdings;

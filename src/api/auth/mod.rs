@@ -1,7 +1,9 @@
 //! The authentication group.
 
+pub mod email;
 pub mod login;
 pub mod logout;
 mod qr;
+pub mod recovery;
 pub mod signup;
 pub mod totp;
