@@ -110,11 +110,6 @@ pub fn judge_code(
     Ok(proof)
 }
 
-/// Counts a miss against an account whose password was right and something beside it was wrong.
-pub fn count_miss(site: &Site, call: &Call, account: &Account) -> Result<(), Failure> {
-    site.store.write(site.now(), |tx| miss(site, call, tx, "", Some(account)))
-}
-
 /// Whether password and ban are still those that were judged: hashing takes its time, and somebody may use it.
 pub fn is_as_judged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
     let current = members::find_account_by_id(tx, account.member_id)?;

@@ -166,7 +166,7 @@ impl Asked {
             return Ok(None);
         };
         if self.member_id.is_some_and(|given| given != account.member_id) {
-            sign_in::count_miss(site, call, &account)?;
+            site.store.write(site.now(), |tx| sign_in::miss(site, call, tx, "", Some(&account)))?;
             return Ok(None);
         }
         Ok(Some(account))
