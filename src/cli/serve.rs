@@ -50,11 +50,13 @@ impl Serve {
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let sweeping = start_sweeping(&site)?;
+        let sending = jobs::outbox::start(&site).map_err(broken)?;
         announce(&site, &running, demo.as_ref(), place.dir())?;
         let end = wait(&site)?;
         tracing::info!("stopping");
         running.stop();
         drop(sweeping);
+        sending.stop();
         close(&site);
         match end {
             End::Told => Ok(String::new()),
