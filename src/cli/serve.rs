@@ -51,7 +51,7 @@ impl Serve {
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let sweeping = start_sweeping(&site)?;
         let sending = jobs::outbox::start(&site).map_err(broken)?;
-        announce(&site, &running, demo.as_ref(), place.dir())?;
+        announce(&site, &running, demo, place.dir())?;
         let end = wait(&site)?;
         tracing::info!("stopping");
         running.stop();
@@ -110,7 +110,7 @@ impl Serve {
             }
             site
         };
-        let facts = if self.demo { Some(demo::facts(&site).map_err(broken)?) } else { None };
+        let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
         Ok((site, facts))
     }
 }
@@ -124,9 +124,12 @@ fn start_sweeping(site: &Site) -> Result<mpsc::Sender<()>, Trouble> {
 }
 
 /// Where the site answers, for whoever started it.
-fn announce(site: &Site, running: &Running, demo: Option<&demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
+fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
     for address in &running.addresses {
         tracing::info!(%address, site_id = &*site.site_id, "listening");
+    }
+    if let Some(address) = running.metrics_address {
+        tracing::info!(%address, "listening for figures");
     }
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
@@ -134,10 +137,12 @@ fn announce(site: &Site, running: &Running, demo: Option<&demo::Facts>, data: &s
     let port = running.addresses.first().map_or(0, |address| address.port());
     let url = site.config.public_url(port);
     let text = match demo {
-        Some(facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
+        Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
         None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
     };
     _ = writeln!(std::io::stdout(), "{text}");
+    // Whoever waits for the addresses waits no longer than needed.
+    crate::log::flush();
     Ok(())
 }
 

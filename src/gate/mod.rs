@@ -9,9 +9,9 @@ mod session;
 pub mod sign_in;
 
 pub use callback::{Provider, Sender};
-pub use partner::{Partner, SIGNATURE_KEPT_SECONDS};
+pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
-pub use session::{Bearer, Member, Staff, new_token};
+pub use session::{Bearer, Member, Staff, new_token, token_hash};
 
 use crate::call::{Call, Who};
 use crate::routes::{Access, Answer};

@@ -1,6 +1,7 @@
 //! Mails over SMTP, on one connection for as long as there are any.
 
 use super::carrier::{Parcel, Trouble, shown};
+use crate::clock::system_time;
 use crate::config::{Mail, Security};
 use lettre::address::Address;
 use lettre::message::header::{HeaderName, HeaderValue};
@@ -10,7 +11,7 @@ use lettre::transport::smtp::client::{Certificate, CertificateStore, SmtpConnect
 use lettre::transport::smtp::commands::{Data, Mail as MailFrom, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, MailBodyParameter, MailParameter};
 use lettre::transport::smtp::{Error, response::Response};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// For each reply of the server.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(20);
@@ -80,12 +81,11 @@ impl Mailer {
 
     fn compose(&self, parcel: &Parcel, to: Address) -> Result<Vec<u8>, Trouble> {
         let letter = parcel.letter;
-        let written_at = UNIX_EPOCH + Duration::from_secs(parcel.written_at.max(0).unsigned_abs());
         let mut builder = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(&letter.subject)
-            .date(written_at)
+            .date(system_time(parcel.written_at))
             .message_id(Some(format!("<{}>", message_id(&self.from, parcel.id))))
             .raw_header(HeaderValue::new(
                 HeaderName::new_from_ascii_str("Auto-Submitted"),

@@ -8,9 +8,10 @@ mod file;
 mod people;
 mod reply;
 mod site;
+mod states;
 mod wire;
 
-pub use caller::{Caller, Request};
+pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;
 pub use reply::Reply;

@@ -1,0 +1,4 @@
+//! The authentication group.
+
+mod login;
+mod signup;

@@ -1,0 +1,4 @@
+//! The profile group.
+
+mod pin;
+mod user;
