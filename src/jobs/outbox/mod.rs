@@ -163,11 +163,12 @@ impl Courier {
         let millis = started.elapsed().as_millis() as u64;
         // Neither whom it was for nor what it says.
         tracing::info!(
-            message = message.message_id,
+            message_id = message.message_id,
             channel = line.channel.name(),
             template = message.template,
             outcome,
-            millis
+            millis,
+            "message offered"
         );
         line.count(unreachable.as_deref(), now);
         self.unmarked.extend(fate.map(|fate| (message.message_id, fate)));
