@@ -95,6 +95,7 @@ impl Places<'_> {
             "site" => Some(self.sender.site.to_owned()),
             "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
             "event" => Some(self.event()),
+            "what_happened" => Some(capitalised(&self.event())),
             "time" => Some(shown_moment(self.written_at)),
             _ => self.value(name),
         }
@@ -114,6 +115,12 @@ impl Places<'_> {
         let words = |event: &str| texts.get(&format!("mail.event.{event}")).cloned();
         words(&self.value("event").unwrap_or_default()).or_else(|| words("other")).unwrap_or_default()
     }
+}
+
+/// As a sentence begins.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The words and the target of `[words](target)`.
@@ -195,8 +202,9 @@ mod tests {
                 let letter = letter(name, language.tag(), &values);
                 assert!(letter.subject.contains(SENDER.site), "{name} {language:?}");
                 assert!(!letter.text.contains('{') && !letter.text.contains("mail."), "{name}: {}", letter.text);
-                let codes =
-                    |text: &str| ["{passcode}", "{token}", "{link}", "{event}"].map(|c| text.matches(c).count());
+                let codes = |text: &str| {
+                    ["{passcode}", "{token}", "{link}", "{event}", "{what_happened}"].map(|c| text.matches(c).count())
+                };
                 assert_eq!(codes(texts[language as usize]), codes(texts[0]), "{name} {language:?}");
                 assert!(letter.sms.is_none_or(|sms| sms.chars().count() <= 160 || *name == "confirm_email"), "{name}");
             }
@@ -233,7 +241,7 @@ mod tests {
         let missing = write("passcode_sign_in", "de", &SENDER, &json!({}), 0).unwrap_err();
         assert!(missing.contains("passcode"), "{missing}");
         assert!(write("party", "de", &SENDER, &json!({}), 0).is_err());
-        assert!(letter("email_taken", "xx", &json!({})).text.contains("somebody just tried"));
+        assert!(letter("email_taken", "xx", &json!({})).text.contains("Somebody just tried"));
         let other = letter("security_event", "en", &json!({"event": "a new kind"}));
         assert!(other.subject.ends_with("your sign-in settings were changed"), "{}", other.subject);
     }

@@ -21,7 +21,7 @@ fn a_mail_arrives_in_its_language_as_text_and_html_over_tls() {
         ("en", "Your sign-in code for Windwerk", "nobody at Windwerk will ask for it"),
         ("de", "Dein Anmeldecode für Windwerk", "mit diesem Code schließt du deine Anmeldung bei Windwerk ab"),
         ("fr", "Votre code de connexion pour Windwerk", "Si ce n'était pas vous, vous n'avez rien à faire."),
-        ("es", "Tu código para entrar en Windwerk", "con este código terminas de iniciar sesión"),
+        ("es", "Tu código para entrar en Windwerk", "Con este código terminas de iniciar sesión"),
     ] {
         queue(&site, Channel::Email, "jane@example.com", language, "passcode_sign_in", &json!({"passcode": "012345"}));
         round(&mut courier(&site));
