@@ -1,7 +1,7 @@
 """A mail server for tests: real SMTP, real TLS, on loopback. Prints its port, then each mail it took as a JSON line.
 
 The recipient's name says how it is treated: `nobody…` is refused for good, `later…` once for now, `slow…` after two
-seconds, `cut…` loses the connection at the first try.
+seconds the first time, which it tells when it begins to wait, `cut…` loses the connection at the first try.
 """
 
 import argparse
@@ -39,7 +39,8 @@ class Post:
 
     async def handle_DATA(self, server, session, envelope):
         address = envelope.rcpt_tos[0]
-        if address.startswith("slow"):
+        if address.startswith("slow") and self.is_first(address):
+            print(json.dumps({"begun": address}), flush=True)
             await asyncio.sleep(SLOW_SECONDS)
         if address.startswith("cut") and self.is_first(address):
             server.transport.abort()

@@ -147,6 +147,7 @@ fn a_message_wakes_its_sender_and_nobody_waits_for_a_slow_server() {
     assert!(queued.elapsed() < Duration::from_secs(4), "it was found by looking, not woken");
 
     let slow = queue_welcome(&site, "slow@example.com");
+    assert_eq!(office.next(), json!({"begun": "slow@example.com"}));
     let begun = Instant::now();
     for _ in 0..20 {
         jane.get("/account/profile/user").ok();
