@@ -13,6 +13,8 @@ use crate::domain::role::Role;
 pub const OPENING: i64 = -730;
 /// When the first signers were appointed.
 pub const FOUNDING: i64 = -1_100;
+/// When they were through, a level a day.
+const FOUNDED: i64 = FOUNDING + 30;
 /// The longest that a cast's safety training may be ago: within the half-year before the present one, whatever the day.
 const TRAINING_DAYS_MAX: i64 = 160;
 const LAPSED_TRAINING: i64 = -430;
@@ -149,11 +151,11 @@ pub fn climb(way: &[usize], first: i64, last: i64, end: End, rng: &mut Rng) -> V
 fn climb_before_opening(way: &[usize], founder: bool, rng: &mut Rng) -> Vec<Climb> {
     let held = |level: &usize, days| Climb { level: *level, days, end: End::Held, optional: true };
     if founder {
-        return way.iter().map(|level| held(level, [FOUNDING; 2])).collect();
+        return way.iter().zip(FOUNDING..).map(|(level, day)| held(level, [day; 2])).collect();
     }
-    let step = (OPENING - 10 - FOUNDING) / (way.len() as i64 + 1);
+    let step = (OPENING - 10 - FOUNDED) / (way.len() as i64 + 1);
     let place = |(n, level): (usize, &usize)| {
-        let begun = FOUNDING + step * (n as i64) + 3;
+        let begun = FOUNDED + step * (n as i64) + 1;
         held(level, [begun, begun + rng.between(1, step - 2)])
     };
     way.iter().enumerate().map(place).collect()

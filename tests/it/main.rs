@@ -2,6 +2,7 @@
 //! operation, because they are generated from the table.
 
 mod auth;
+mod bad_input;
 mod credentials;
 mod everywhere;
 mod harness;
