@@ -120,7 +120,7 @@ impl<'a> Diary<'a> {
     /// Decides who flies on the day at the horizon, and who of them books and when.
     fn plan(&mut self, timetable: &mut Timetable) {
         let day = self.day + AHEAD;
-        if day < OPENING || day >= AHEAD {
+        if !(OPENING..AHEAD).contains(&day) {
             return;
         }
         for who in timetable.day(day, self.world.people) {
