@@ -13,7 +13,7 @@ use clap::Args;
 use std::io::Write;
 use std::sync::mpsc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How often a running server looks whether it must stop by itself.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
@@ -51,8 +51,9 @@ impl Serve {
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let sweeping = start_sweeping(&site)?;
         let sending = jobs::outbox::start(&site).map_err(broken)?;
+        let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         announce(&site, &running, demo, place.dir())?;
-        let end = wait(&site)?;
+        let end = signals.wait(&site);
         tracing::info!("stopping");
         running.stop();
         drop(sweeping);
@@ -125,12 +126,6 @@ fn start_sweeping(site: &Site) -> Result<mpsc::Sender<()>, Trouble> {
 
 /// Where the site answers, for whoever started it.
 fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
-    for address in &running.addresses {
-        tracing::info!(%address, site_id = &*site.site_id, "listening");
-    }
-    if let Some(address) = running.metrics_address {
-        tracing::info!(%address, "listening for figures");
-    }
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
     }
@@ -141,32 +136,51 @@ fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &st
         None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
     };
     _ = writeln!(std::io::stdout(), "{text}");
+    for address in &running.addresses {
+        tracing::info!(%address, site_id = &*site.site_id, "listening");
+    }
+    if let Some(address) = running.metrics_address {
+        tracing::info!(%address, "listening for figures");
+    }
     // Whoever waits for the addresses waits no longer than needed.
     crate::log::flush();
     Ok(())
 }
 
-/// Until SIGTERM, SIGINT or a disk that cannot be trusted any more.
-fn wait(site: &Site) -> Result<End, Trouble> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
-    runtime.block_on(async {
-        let listen = |kind| signal(kind).map_err(|e| broken(format!("cannot wait for signals: {e}")));
-        let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-        loop {
-            tokio::select! {
-                _ = terminate.recv() => return Ok(End::Told),
-                _ = interrupt.recv() => return Ok(End::Told),
-                _ = tokio::time::sleep(WATCH_INTERVAL) => {
-                    if site.store.writer().is_stopped() {
-                        return Ok(End::StoreStopped);
+/// The signals that end a server. From here on they do not end the process by themselves.
+struct Signals {
+    runtime: tokio::runtime::Runtime,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Signals> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (terminate, interrupt) = {
+            let _context = runtime.enter();
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+        };
+        Ok(Signals { runtime, terminate, interrupt })
+    }
+
+    /// Until one of them comes, or the disk cannot be trusted any more.
+    fn wait(self, site: &Site) -> End {
+        let Signals { runtime, mut terminate, mut interrupt } = self;
+        runtime.block_on(async {
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => return End::Told,
+                    _ = interrupt.recv() => return End::Told,
+                    _ = tokio::time::sleep(WATCH_INTERVAL) => {
+                        if site.store.writer().is_stopped() {
+                            return End::StoreStopped;
+                        }
                     }
                 }
             }
-        }
-    })
+        })
+    }
 }
 
 /// Leaves one file: what is in the write-ahead log goes into the database.

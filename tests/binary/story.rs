@@ -76,6 +76,26 @@ fn the_booking_of_a_current_flyer_is_in_the_logbook_and_its_token_edits_that_ent
     book_as_a_current_flyer(&desk.serve(), &Cast { partner, sync, username, password, member_id, tunnel_id: 1 });
 }
 
+#[test]
+fn the_first_member_of_the_demo_is_a_current_flyer_who_can_be_booked_for() {
+    let desk = Desk::empty();
+    let server = Server::start(desk.command(&["serve", "--demo"]));
+    let facts = std::fs::read(desk.path().join("tunneldesk-demo/demo.json")).unwrap();
+    let facts: Value = serde_json::from_slice(&facts).unwrap();
+    assert!(facts["members"].as_array().unwrap().len() >= 20);
+    assert_eq!(facts["base_url"], format!("http://localhost:{}/api", server.address.port()));
+    let (first, partner) = (&facts["members"][0], &facts["partner"]);
+    let cast = Cast {
+        partner: Caller::partner(text(&partner["client_id"]), text(&partner["secret"])),
+        sync: Caller::session(text(&facts["sync_token"])),
+        username: text(&first["username"]).to_owned(),
+        password: text(&first["password"]).to_owned(),
+        member_id: first["member_id"].as_i64().unwrap(),
+        tunnel_id: facts["tunnel_id"].as_i64().unwrap(),
+    };
+    book_as_a_current_flyer(&server, &cast);
+}
+
 fn book_as_a_current_flyer(server: &Server, cast: &Cast) {
     let mut http = server.client();
     let session = server.sign_in(&cast.username, &cast.password);

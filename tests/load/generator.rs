@@ -120,7 +120,7 @@ fn format_status(status: u16) -> [u8; 12] {
 }
 
 /// The whole answer: its head, and as much body as `content-length` says.
-async fn read_answer<'b>(stream: &mut TcpStream, buffer: &'b mut Vec<u8>) -> std::io::Result<&'b [u8]> {
+async fn read_answer<'b>(stream: &mut TcpStream, buffer: &'b mut [u8]) -> std::io::Result<&'b [u8]> {
     let mut filled = 0;
     loop {
         if filled == buffer.len() {
