@@ -1,6 +1,7 @@
 """An SMS gateway for tests: HTTP on loopback. Prints its port, then each message it took as a JSON line.
 
-The number's last digits say how it is treated: …503 is answered with 503 once, …422 with 422, all else is taken.
+The number's last digits say how it is treated: …503 is answered with 503 once, …422 with 422, …000 is
+taken without an answer, all else is taken.
 """
 
 import argparse
@@ -29,6 +30,9 @@ class Gateway(BaseHTTPRequestHandler):
             seen.add(number)
             return self.answer(503)
         print(json.dumps(message | {"key": self.headers["idempotency-key"]}), flush=True)
+        if number.endswith("000"):
+            self.close_connection = True
+            return None
         self.answer(202)
 
     def answer(self, status):

@@ -5,8 +5,8 @@ use super::places::{code, fill};
 use crate::config::Sms;
 use http::StatusCode;
 use std::time::Duration;
-use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Timeout};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -45,7 +45,7 @@ impl Gateway {
         }
         match request.send(body) {
             Ok(answer) => judged(answer.status()),
-            Err(error) => Err(Trouble::Unreachable { error: shown(error), offered: false }),
+            Err(error) => Err(Trouble::Unreachable { offered: was_offered(&error), error: shown(error) }),
         }
     }
 
@@ -61,6 +61,18 @@ impl Gateway {
             _ => None,
         })?;
         Ok((if json { "application/json" } else { "application/x-www-form-urlencoded" }, body))
+    }
+}
+
+/// Whether the gateway may have the message, although it did not say so: then it must not come again every minute.
+fn was_offered(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
+    match error {
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::BadUri(_) => false,
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => false,
+        ureq::Error::Timeout(phase) => !matches!(phase, Timeout::Resolve | Timeout::Connect),
+        ureq::Error::Io(error) => !matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable),
+        _ => true,
     }
 }
 

@@ -54,3 +54,22 @@ fn a_gateway_that_does_not_know_us_costs_no_message() {
         assert!(message.last_error.contains("401"), "{}", message.last_error);
     }
 }
+
+#[test]
+fn a_gateway_that_is_down_is_asked_again_soon_and_one_that_may_have_it_is_not() {
+    let office = Office::sms();
+    let site = site_with_sms(&office);
+    let silent = queue_sms(&site, "+41790000000");
+    let mut courier = courier(&site);
+    round(&mut courier);
+    let waiting = message(&site, silent);
+    assert_eq!((waiting.state.as_str(), waiting.tries), ("waiting", 1));
+    assert!(waiting.next_try_at - site.now() >= 48, "{waiting:?}");
+
+    office.close();
+    site.advance(Duration::from_secs(10));
+    let prompt = queue_sms(&site, "+41791");
+    round(&mut courier);
+    let waiting = message(&site, prompt);
+    assert_eq!((waiting.tries, waiting.next_try_at), (0, site.now()), "{waiting:?}");
+}
