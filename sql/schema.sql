@@ -65,7 +65,7 @@ CREATE TABLE throttles (
     misses       INTEGER NOT NULL,
     missed_at    INTEGER NOT NULL,
     closed_until INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, account_key BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE partners (
     partner_id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -225,6 +225,15 @@ CREATE TABLE passcode_sends (
     sent_at      INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE email_tokens (
+    token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
+    member_id  INTEGER NOT NULL REFERENCES members,
+    email      TEXT    NOT NULL,                     -- the address that it confirms, if it is still the member's
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER NOT NULL,
+    used_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -305,3 +314,8 @@ CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
 CREATE INDEX outbox_dead ON outbox (message_id) WHERE state = 'dead';
 
 CREATE INDEX outbox_done ON outbox (created_at) WHERE state <> 'waiting';
+CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
+
+CREATE INDEX email_tokens_by_age ON email_tokens (created_at);
+
+CREATE INDEX throttles_by_account ON throttles (account_key) WHERE account_key IS NOT NULL;

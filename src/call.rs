@@ -75,6 +75,11 @@ impl Call {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
 
+    /// Whether the operation only looks.
+    pub fn reads(&self) -> bool {
+        matches!(self.method, Method::GET | Method::HEAD)
+    }
+
     /// The language that the caller reads.
     pub fn language(&self) -> Language {
         language(&self.headers)

@@ -33,6 +33,8 @@ pub struct Route {
     pub client_id: bool,
     /// False: in the contract and not built yet.
     pub built: bool,
+    /// Beside the contract.
+    pub ours: bool,
 }
 
 use Method as M;
@@ -64,26 +66,26 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
     open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
     open    (POST,   "/auth/social",                                        unbuilt::open).later(),
-    open    (POST,   "/auth/verify-email",                                  unbuilt::open).later(),
-    open    (POST,   "/auth/verify-email/resend",                           unbuilt::open).later(),
-    open    (GET,    "/auth/account-access/security-questions",             unbuilt::open).later(),
-    open    (POST,   "/auth/account-access/recover-password",               unbuilt::open).later(),
-    open    (POST,   "/auth/account-access/recover-username",               unbuilt::open).later(),
+    open    (POST,   "/auth/verify-email",                                  auth::email::verify),
+    open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
+    open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),
+    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).hashing(),
+    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username),
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
     member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
     member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
-    member  (PUT,    "/account/profile/change-password",                    unbuilt::member).later(),
+    member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
     member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
     member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
-    member  (GET,    "/account/profile/security-questions",                 unbuilt::member).later(),
+    member  (GET,    "/account/profile/security-questions",                 profile::questions::list),
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
     member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
-    member  (POST,   "/account/profile/send-verification-passcode",         unbuilt::member).later(),
-    member  (POST,   "/account/profile/verify-verification-passcode",       unbuilt::member).later(),
+    member  (POST,   "/account/profile/send-verification-passcode",         profile::verification::send),
+    member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
 
     // Logbook
     member  (POST,   "/account/logbook/skills/",                            unbuilt::member).later(),
@@ -120,13 +122,16 @@ pub static ROUTES: &[Route] = &[
     member  (PUT,    "/account/notifications/read/{notification_id}",       unbuilt::member).later(),
 
     // Ours, beside the contract
-    member  (POST,   "/auth/logout",                                        auth::logout::end),
-    open    (GET,    "/healthz",                                            health::alive).at_root(),
-    open    (GET,    "/readyz",                                             health::ready).at_root(),
+    member  (POST,   "/auth/logout",                                        auth::logout::end).ours(),
+    member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
+    member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
+    member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
+    open    (GET,    "/healthz",                                            health::alive).ours().at_root(),
+    open    (GET,    "/readyz",                                             health::ready).ours().at_root(),
 ];
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
-    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true }
+    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true, ours: false }
 }
 
 const fn open(method: Method, path: &'static str, operation: fn(&Site, &Call) -> Answer) -> Route {
@@ -171,6 +176,11 @@ impl Route {
 
     const fn later(mut self) -> Route {
         self.built = false;
+        self
+    }
+
+    const fn ours(mut self) -> Route {
+        self.ours = true;
         self
     }
 

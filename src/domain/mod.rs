@@ -6,6 +6,7 @@ pub mod currency;
 pub mod email;
 pub mod minutes;
 pub mod password;
+pub mod phone;
 pub mod questions;
 pub mod role;
 pub mod throttle;

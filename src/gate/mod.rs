@@ -1,6 +1,7 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
 mod callback;
+pub mod confirmation;
 mod partner;
 pub mod passcode;
 mod rates;

@@ -29,6 +29,7 @@ const RULES: &[Rule] = &[
             "config/outgoing.rs",
             "demo/",
             "fields.rs",
+            "gate/confirmation.rs",
             "gate/passcode.rs",
             "jobs/",
             "language.rs",

@@ -1,5 +1,9 @@
 //! The profile group.
 
 pub mod bookings;
+pub mod password;
 pub mod pin;
+pub mod questions;
+pub mod sessions;
 pub mod user;
+pub mod verification;

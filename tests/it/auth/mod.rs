@@ -1,4 +1,6 @@
 //! The authentication group.
 
+mod email;
 mod login;
+mod recovery;
 mod signup;

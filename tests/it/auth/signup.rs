@@ -28,7 +28,13 @@ fn a_new_member_signs_in_at_once_and_waits_for_the_confirmation() {
     assert_eq!(login["member_id"], made["member_id"]);
     let token = login["token"].as_str().unwrap();
     let profile = stranger.ask(http::Method::GET, "/account/profile/user").header("token", token).send().ok().json();
-    for (field, value) in [("screen_name", "JD"), ("tunnel", "7"), ("country_code", "CH"), ("real_name", "Jane Doe")] {
+    for (field, value) in [
+        ("screen_name", "JD"),
+        ("tunnel", "7"),
+        ("country_code", "CH"),
+        ("phone", "+41441234567"),
+        ("real_name", "Jane Doe"),
+    ] {
         assert_eq!(profile[field], value, "{field}");
     }
     assert_eq!((profile["dob"].as_i64(), profile["email_verified"].as_bool()), (Some(631_152_000), Some(false)));
@@ -54,6 +60,7 @@ fn every_bad_field_is_named_at_once() {
         ["question_2"]
     );
     assert_eq!(named(body(json!({"tunnel": 99}))), ["tunnel"]);
+    assert_eq!(named(body(json!({"phone": "call me"}))), ["phone"]);
     for weak in ["password1", "short", "janejane", "jane@example.com"] {
         assert_eq!(named(body(json!({"password": weak}))), ["password"], "{weak}");
     }

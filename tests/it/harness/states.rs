@@ -78,6 +78,29 @@ impl Site {
         !self.look("SELECT 'closed' FROM throttles WHERE closed_until > ?1", now).is_empty()
     }
 
+    /// Messages in line, oldest first: `channel`, `recipient`, `template` and the `values` that are sealed in the file.
+    pub fn mails(&self) -> Vec<serde_json::Value> {
+        let site = self.inside();
+        site.store.rest();
+        let sql = "SELECT channel, recipient, template, sealed FROM outbox ORDER BY message_id";
+        let read = |row: &rusqlite::Row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, String>(2)?,
+                row.get::<_, Vec<u8>>(3)?,
+            ))
+        };
+        let rows = site.store.read(|tx| Ok(tx.list(sql, [], read)?)).expect("the file can be read");
+        site.store.rest();
+        let open = |(channel, recipient, template, sealed): (String, String, String, Vec<u8>)| {
+            let plain = site.keys.unseal(Purpose::Message, &sealed).expect("our own key sealed it");
+            let values: serde_json::Value = serde_json::from_slice(&plain).expect("values are JSON");
+            serde_json::json!({ "channel": channel, "recipient": recipient, "template": template, "values": values })
+        };
+        rows.into_iter().map(open).collect()
+    }
+
     fn look(&self, sql: &str, param: i64) -> Vec<String> {
         self.inside().store.rest();
         let found = self.inside().store.read(|tx| Ok(tx.list(sql, [param], |row| row.get(0))?));
