@@ -207,7 +207,7 @@ CREATE TABLE outbox (
     provider_id TEXT    NOT NULL DEFAULT '',         -- how the mail provider's events name it
     created_at  INTEGER NOT NULL,
     sent_at     INTEGER
-) STRICT;
+, first_tried_at INTEGER) STRICT;
 
 CREATE TABLE passcodes (
     member_id  INTEGER NOT NULL REFERENCES members,
@@ -354,6 +354,10 @@ CREATE INDEX outbox_by_member ON outbox (member_id) WHERE member_id IS NOT NULL;
 CREATE INDEX passcode_sends_by_address ON passcode_sends (address_hash, sent_at);
 
 CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
+
+CREATE INDEX outbox_dead ON outbox (message_id) WHERE state = 'dead';
+
+CREATE INDEX outbox_done ON outbox (created_at) WHERE state <> 'waiting';
 
 CREATE INDEX certificates_by_member ON certificates (member_id) WHERE member_id IS NOT NULL;
 

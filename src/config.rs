@@ -1,5 +1,9 @@
 //! Settings as typed (file, environment, flags) become a [`Config`]: checked as a whole, every mistake named at once.
 
+mod outgoing;
+
+pub use outgoing::{Mail, Secret, Security, Sms};
+
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -12,6 +16,8 @@ pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
 const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
 /// Environment variables of ours that are no settings.
 const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
+/// Settings that are never shown.
+const SECRETS: [&str; 2] = ["mail.password", "sms.token"];
 const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +31,10 @@ pub struct Config {
     pub public_url: Option<String>,
     pub proxies: Vec<IpNet>,
     pub yearly_fee_cents: i64,
+    /// Where mails go; without it they wait.
+    pub mail: Option<Mail>,
+    /// Where short messages go; without it they wait.
+    pub sms: Option<Sms>,
     pub limits: Limits,
     pub log: Log,
     /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
@@ -174,6 +184,8 @@ impl Settings {
                     .map_err(|_| "is not an address or a network like 10.0.0.0/8")
             }),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
+            mail: self.mail(),
+            sms: self.sms(),
             limits: Limits {
                 connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
                 connections_per_address_max: self.whole("limits.connections_per_address_max", 1, 100_000) as usize,
@@ -199,12 +211,12 @@ impl Settings {
     /// Every key with the value in force and who said so, for `tunneldesk check`.
     pub fn effective(&self) -> Vec<(String, String, String)> {
         let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
-        self.typed.iter().map(|(key, setting)| (key.clone(), setting.value.to_string(), from(setting))).collect()
+        self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
     }
 
     fn mistake(&mut self, key: &str, what: &str) {
         let setting = &self.typed[key];
-        self.mistakes.push(format!("{} = {}: {what}", setting.origin, setting.value));
+        self.mistakes.push(format!("{} = {}: {what}", setting.origin, shown(key, &setting.value)));
     }
 
     fn text<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Option<T> {
@@ -257,6 +269,12 @@ impl Config {
         let name = self.names.first().map_or("localhost", String::as_str);
         self.public_url.clone().unwrap_or_else(|| format!("http://{name}:{port}"))
     }
+}
+
+/// A value as it may be seen.
+fn shown(key: &str, value: &Value) -> String {
+    let hidden = SECRETS.contains(&key) && value.as_str() != Some("");
+    if hidden { "(secret)".to_owned() } else { value.to_string() }
 }
 
 fn typed_like(like: &Value, text: &str) -> Value {

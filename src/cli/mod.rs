@@ -6,6 +6,7 @@ mod demo;
 mod init;
 mod key;
 mod member;
+mod outbox;
 mod partner;
 mod routes;
 mod serve;
@@ -70,6 +71,9 @@ enum Command {
     /// Sessions for jobs
     #[command(subcommand)]
     Session(session::Session),
+    /// Messages on their way out: list, show, retry
+    #[command(subcommand)]
+    Outbox(outbox::Outbox),
     /// Make a demo site, as large as you like, and always the same
     Demo(demo::Demo),
 }
@@ -232,6 +236,7 @@ fn perform(site: &Site, command: &Command, json: bool, secret: Option<&str>) -> 
         Command::Member(command) => command.run(site, json, secret),
         Command::Partner(command) => command.run(site, json),
         Command::Session(command) => command.run(site, json),
+        Command::Outbox(command) => command.run(site, json),
         _ => Err(refused("a running server does not carry out this command")),
     }
 }

@@ -9,6 +9,7 @@ mod harness;
 mod layers;
 mod licences;
 mod logbook;
+mod outbox;
 mod partner;
 mod paths;
 mod profile;

@@ -130,6 +130,11 @@ impl Site {
         self.inside().keys.seal(purpose, plain)
     }
 
+    /// The site as a job has it, on a thread of its own.
+    pub fn for_a_job(&self) -> Inside {
+        self.inside().for_another_thread()
+    }
+
     pub(super) fn door(&self) -> &Door {
         &self.door
     }
