@@ -10,7 +10,7 @@ mod reply;
 mod site;
 mod wire;
 
-pub use caller::{Caller, Request};
+pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;
 pub use reply::Reply;

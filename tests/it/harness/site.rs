@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::failure::Failure;
+use tunneldesk::keys::Purpose;
 use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
 use tunneldesk::site::{Identity, Site as Inside};
@@ -120,6 +121,11 @@ impl Site {
     /// Changes the file beside the server, at the site's time.
     pub fn change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> T {
         self.inside().store.write(self.now(), change).expect("the file can be changed")
+    }
+
+    /// What the site's key makes of it.
+    pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
+        self.inside().keys.seal(purpose, plain)
     }
 
     pub(super) fn door(&self) -> &Door {

@@ -1,0 +1,260 @@
+//! What holds for every operation alike: refusals, languages, request ids, caching, bodies.
+
+use crate::harness::{Reply, Request, Site};
+use crate::world::World;
+use http::Method;
+use serde_json::json;
+use std::collections::BTreeSet;
+use tunneldesk::routes::{ROUTES, Route};
+
+const KIB: usize = 1024;
+
+fn built_with_a_body() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().filter(|route| route.built && [Method::POST, Method::PUT].contains(&route.method))
+}
+
+/// Rows that read nothing from their body.
+const BODILESS: [&str; 2] = ["/account/profile/booking-pin", "/auth/logout"];
+
+/// Sends the row's good request with another body (and type) by its right caller, who signs that body.
+fn with_body(world: &World, route: &Route, body: &[u8], kind: Option<&str>) -> Reply {
+    let caller = world.right_caller(route);
+    let mut request = Request::new(&route.method, &world.path(route, &caller));
+    request.body = body.to_vec();
+    caller.send(&kind.into_iter().fold(request, |request, kind| request.header("content-type", kind)))
+}
+
+#[test]
+fn a_refusal_has_the_same_shape_wherever_it_is_made() {
+    let site = Site::open();
+    let (stranger, jane, partner) = (site.stranger(), site.member("jane"), site.partner());
+    stranger.get("/account/profile/user").refused(401);
+    jane.get("/account/logbook/time/999999").refused(403);
+    jane.delete("/account/logbook/999999").refused(404);
+    jane.get("/nothing").refused(404);
+    jane.ask(Method::PATCH, "/account/profile/user").send().refused(405);
+    jane.post("/account/logbook/time/", json!({})).refused(422);
+    jane.ask(Method::POST, "/account/logbook/time/").body("{").send().refused(400);
+    jane.get("/account/notifications").refused(501);
+    partner.post("/external/partner-metrics/op", json!({ "email": "ann@example.com" })).ok();
+    partner.post("/external/partner-metrics/op", json!({ "email": "ann@example.com" })).refused(409);
+}
+
+#[test]
+fn every_bad_field_is_named_at_once() {
+    let world = World::open();
+    for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
+        let caller = world.right_caller(route);
+        let good: serde_json::Value = serde_json::from_slice(&world.request(route, &caller).body).unwrap();
+        // No field of any body is an object.
+        let bad: serde_json::Map<_, _> =
+            good.as_object().unwrap().keys().map(|k| (k.clone(), json!({ "a": 1 }))).collect();
+        let reply = with_body(&world, route, &serde_json::to_vec(&bad).unwrap(), Some("application/json")).refused(422);
+        let named: BTreeSet<String> = reply.bad_fields().into_iter().collect();
+        let echoed = ["success", "message", "salt", "status"];
+        let missed: Vec<_> =
+            bad.keys().filter(|key| !named.contains(*key) && !echoed.contains(&key.as_str())).collect();
+        assert!(missed.is_empty(), "{missed:?} are not named: {reply}");
+    }
+}
+
+#[test]
+fn what_is_not_json_is_400_and_what_is_not_an_object_422() {
+    let world = World::open();
+    for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
+        for body in [&b"{"[..], b"email=a", b"{\"a\":\"\xff\"}", b"{} {}", b"\xef\xbb\xbf{}", b"{\"a\":1e400}", b"nul"]
+        {
+            with_body(&world, route, body, None).refused(400);
+        }
+        for body in ["[]", "1", "\"text\"", "null", "true"] {
+            with_body(&world, route, body.as_bytes(), None).refused(422);
+        }
+    }
+}
+
+#[test]
+fn json_is_taken_by_that_name_or_without_one_and_nothing_else() {
+    let world = World::open();
+    for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
+        for kind in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=x",
+            "application/jsonx",
+            "text/json",
+            "*/*",
+        ] {
+            with_body(&world, route, b"{}", Some(kind)).refused(415);
+        }
+        for kind in [
+            None,
+            Some("application/json"),
+            Some("Application/JSON; charset=utf-8"),
+            Some("application/merge-patch+json"),
+        ] {
+            let caller = world.right_caller(route);
+            let mut request = world.request(route, &caller);
+            request.headers.clear();
+            caller.send(&kind.into_iter().fold(request, |request, kind| request.header("content-type", kind))).ok();
+        }
+    }
+}
+
+#[test]
+fn a_body_has_64_kib_and_not_a_byte_more() {
+    let world = World::open();
+    for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
+        let caller = world.right_caller(route);
+        let good = world.request(route, &caller);
+        let padded = |bytes: usize| Request {
+            body: [good.body.clone(), vec![b' '; bytes - good.body.len()]].concat(),
+            ..good.clone()
+        };
+        caller.send(&padded(64 * KIB + 1)).refused(413);
+        caller.send(&padded(64 * KIB)).ok();
+    }
+}
+
+#[test]
+fn a_request_id_is_taken_when_well_formed_and_made_otherwise() {
+    let site = Site::open();
+    let id_of = |given: Option<&str>| {
+        let asking = site.stranger();
+        let request = Request::new(&Method::GET, "/api/account/profile/user");
+        let reply = asking
+            .send(&given.into_iter().fold(request, |request, id| request.header("x-request-id", id)))
+            .refused(401);
+        reply.header("x-request-id").unwrap().to_owned()
+    };
+    for good in ["abcdefgh", "0f8fad5b-d9cb-469f-a165-70867728950e", "a.b_c-1234", &"x".repeat(128)] {
+        assert_eq!(id_of(Some(good)), good);
+    }
+    let made: BTreeSet<String> =
+        [None, Some("short"), Some("has spaces inside"), Some("quote\"quote"), Some(&*"x".repeat(129))]
+            .map(id_of)
+            .into();
+    assert_eq!(made.len(), 5, "each made id is new: {made:?}");
+    assert!(made.iter().all(|id| id.len() >= 8 && id.bytes().all(|b| b.is_ascii_alphanumeric())), "{made:?}");
+}
+
+#[test]
+fn every_answer_bears_a_request_id_and_is_not_sniffed_or_kept_by_others() {
+    let world = World::open();
+    for route in ROUTES {
+        let caller = world.right_caller(route);
+        for reply in
+            [caller.send(&world.request(route, &caller)), world.site.stranger().send(&world.request(route, &caller))]
+        {
+            assert!(reply.header("x-request-id").is_some_and(|id| id.len() >= 8), "{reply}");
+            assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{reply}");
+            let policy = reply.header("cache-control").unwrap_or("");
+            let private = policy.contains("no-store") || policy.contains("private");
+            let public_read = route.caller() == "open" && route.method == Method::GET;
+            assert!(private || (public_read && policy.contains("no-cache")), "cache-control is {policy:?}: {reply}");
+        }
+    }
+}
+
+#[test]
+fn a_get_that_was_seen_is_304_until_something_changes() {
+    let world = World::open();
+    for route in ROUTES.iter().filter(|route| route.built && route.method == Method::GET) {
+        let caller = world.right_caller(route);
+        let request = world.request(route, &caller);
+        let first = caller.send(&request).ok();
+        let etag = first.header("etag").unwrap_or_else(|| panic!("no etag: {first}")).to_owned();
+        for known in [etag.clone(), format!("W/{etag}"), format!("\"other\", {etag}"), "*".to_owned()] {
+            let again = caller.send(&request.clone().header("if-none-match", &known));
+            assert_eq!(
+                (again.status, again.body.len(), again.header("etag")),
+                (304, 0, Some(&*etag)),
+                "{known}: {again}"
+            );
+        }
+        caller.send(&request.clone().header("if-none-match", "\"other\"")).ok();
+    }
+    let path = format!("/account/logbook/time/{}", world.jane.id);
+    let before = world.jane.get(&path).ok().header("etag").unwrap().to_owned();
+    world.entry(&world.jane);
+    assert_ne!(world.jane.get(&path).ok().header("etag").unwrap(), before);
+}
+
+#[test]
+fn refusals_speak_the_caller_s_language() {
+    let site = Site::open();
+    let message = |header: &str, value: &str| {
+        let reply = site.stranger().ask(Method::GET, "/account/profile/user").header(header, value).send().refused(401);
+        (reply.json()["message"].as_str().unwrap().to_owned(), reply.header("content-language").unwrap().to_owned())
+    };
+    let english = message("accept-language", "en");
+    let mut said = BTreeSet::from([english.clone()]);
+    for tag in ["de", "fr", "es"] {
+        let here = message("accept-language", tag);
+        assert_eq!(here.1, tag);
+        for header in ["accept-language", "~accept-language"] {
+            assert_eq!(message(header, &format!("{tag}-XX, en;q=0.5")), here, "{header}: {tag}");
+        }
+        said.insert(here);
+    }
+    assert_eq!(said.len(), 4, "{said:?}");
+    assert_eq!(message("accept-language", "tlh, zz;q=0.3"), english);
+    assert_eq!(message("accept-language", ";;;,,q=,=;q=9999999999999999999"), english);
+}
+
+#[test]
+fn field_problems_and_unknown_paths_speak_it_too() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let ask = |tag: &str| {
+        let reply = jane
+            .ask(Method::POST, "/account/logbook/time/")
+            .header("accept-language", tag)
+            .json(&json!({}))
+            .send()
+            .refused(422);
+        let unknown = jane.ask(Method::GET, "/nothing").header("~accept-language", tag).send().refused(404);
+        (reply.json()["errors"][0]["message"].to_string(), unknown.json()["message"].to_string())
+    };
+    let said: Vec<_> = ["en", "de", "fr", "es"].map(ask).into();
+    assert_eq!(said.iter().map(|s| &s.0).collect::<BTreeSet<_>>().len(), 4, "{said:?}");
+    assert_eq!(said.iter().map(|s| &s.1).collect::<BTreeSet<_>>().len(), 4, "{said:?}");
+}
+
+#[test]
+fn numbers_come_as_text_and_text_as_numbers_and_unknown_fields_are_ignored() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let now = site.now();
+    for body in [
+        json!({ "entry_date": now, "time": 65, "comment": 7 }),
+        json!({ "entry_date": now.to_string(), "time": "65", "unknown": [{}] }),
+        json!({ "entry_date": now * 1000, "time": "1:05", "tunnel": Site::TUNNEL_ID, "comment": "  7 " }),
+        json!({ "entry_date": format!(" {now} "), "time": 65.0, "tunnel": "", "comment": null }),
+    ] {
+        let entry_id = jane.post("/account/logbook/time/", &body).ok().json()["entry_id"].clone();
+        let entries = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
+        let entry = entries["data"].as_array().unwrap().iter().find(|e| e["entry_id"] == entry_id).unwrap().clone();
+        assert_eq!((&entry["entry_date"], &entry["time"]), (&json!(now), &json!("65")), "{body}");
+    }
+}
+
+#[test]
+fn lists_come_in_pages_that_the_query_chooses() {
+    let world = World::open();
+    for _ in 0..3 {
+        world.entry(&world.jane);
+        world.partner_user(&world.partner);
+    }
+    let logbook = format!("/account/logbook/time/{}", world.jane.id);
+    for (caller, path) in [(&world.jane, logbook.as_str()), (&world.partner, "/external/partner-metrics/op")] {
+        let all = caller.get(path).ok().json();
+        let (rows, total) = (all["data"].as_array().unwrap(), all["total"].as_u64().unwrap());
+        assert_eq!((rows.len() as u64, &all["limit"], &all["offset"]), (total, &json!(50), &json!(0)), "{all}");
+        let page = caller.get(&format!("{path}?limit=1&offset=1")).ok().json();
+        assert_eq!((page["data"].as_array().unwrap().as_slice(), page["total"].as_u64()), (&rows[1..2], Some(total)));
+        assert_eq!(caller.get(&format!("{path}?limit=500&offset=999")).ok().json()["data"], json!([]));
+        for bad in ["limit=0", "limit=501", "limit=x", "offset=-1", "limit=1.5", "offset=1e3", "limit=%00"] {
+            caller.get(&format!("{path}?{bad}")).refused(422);
+        }
+    }
+}

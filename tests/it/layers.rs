@@ -1,0 +1,140 @@
+//! Who may know what, read from the sources: the layers of the house hold because this test does.
+
+use std::path::{Path, PathBuf};
+
+/// A word, where it may stand, and why.
+struct Rule {
+    words: &'static [&'static str],
+    only_in: &'static [&'static str],
+}
+
+const RULES: &[Rule] = &[
+    // Sockets are the server's; a command that serves waits for signals.
+    Rule { words: &["hyper::", "hyper_util::", "http_body_util::"], only_in: &["server/"] },
+    Rule { words: &["tokio::"], only_in: &["server/", "cli/serve.rs"] },
+    // SQL is the store's. A failed statement becomes a failure in one place; and the gate's counters and the
+    // secrets of partners pass the store's own result on, so that they compose with other statements of a transaction.
+    Rule {
+        words: &["rusqlite::", "refinery::"],
+        only_in: &["store/", "failure.rs", "gate/sign_in.rs", "cli/partner.rs"],
+    },
+    // The rules know no JSON; the catalogue is data that a file brings.
+    Rule {
+        words: &["serde_json::"],
+        only_in: &[
+            "api/",
+            "call.rs",
+            "cli/",
+            "demo/",
+            "fields.rs",
+            "jobs/",
+            "language.rs",
+            "reply.rs",
+            "store/",
+            "domain/catalogue.rs",
+            "desk/",
+        ],
+    },
+    Rule { words: &["argon2::", "zxcvbn::"], only_in: &["domain/password.rs"] },
+    Rule { words: &["std::env", "process::exit"], only_in: &["main.rs", "config.rs", "cli/", "build.rs"] },
+    // The time of day has one source; the monotonic clock is for limits and figures.
+    Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },
+    Rule { words: &["Instant"], only_in: &["clock.rs", "server/", "store/mod.rs", "gate/rates.rs", "cli/", "demo/"] },
+    // What is said goes through the log or the command's outcome.
+    Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },
+    Rule { words: &["dbg!", ".unwrap()", "todo!", "unimplemented!", "std::process::abort"], only_in: &[] },
+    Rule { words: &["spawn_blocking", "process::Command"], only_in: &["build.rs"] },
+];
+
+/// Directories, and what nothing in them may name.
+const STRANGERS: &[(&str, &[&str])] = &[
+    (
+        "domain/",
+        &[
+            "crate::store",
+            "crate::api",
+            "crate::gate",
+            "crate::server",
+            "crate::site",
+            "crate::call",
+            "crate::reply",
+            "crate::clock",
+            "crate::cli",
+            "crate::failure",
+            "std::fs",
+        ],
+    ),
+    (
+        "store/",
+        &["crate::api", "crate::gate", "crate::server", "crate::site", "crate::call", "crate::reply", "crate::cli"],
+    ),
+    ("api/", &["crate::server", "crate::cli", "crate::jobs", "std::fs", "std::thread"]),
+    ("gate/", &["crate::api", "crate::server", "crate::cli"]),
+];
+
+#[test]
+fn every_word_stands_where_it_may() {
+    let mut strays = Vec::new();
+    for (name, text) in sources() {
+        for rule in RULES.iter().filter(|rule| !rule.only_in.iter().any(|place| name.starts_with(place))) {
+            strays.extend(rule.words.iter().filter(|word| text.contains(**word)).map(|word| format!("{name}: {word}")));
+        }
+        for (_, words) in STRANGERS.iter().filter(|(place, _)| name.starts_with(place)) {
+            strays.extend(words.iter().filter(|word| text.contains(**word)).map(|word| format!("{name}: {word}")));
+        }
+    }
+    assert!(strays.is_empty(), "{strays:#?}");
+}
+
+#[test]
+fn no_place_is_allowed_more_than_it_uses() {
+    let sources = sources();
+    for rule in RULES {
+        for place in rule.only_in.iter().filter(|place| !["desk/", "demo/", "jobs/"].contains(place)) {
+            let uses = |(name, text): &(String, String)| {
+                name.starts_with(place) && rule.words.iter().any(|w| text.contains(w))
+            };
+            assert!(sources.iter().any(uses), "{place} no longer needs {:?}: take it off the rule", rule.words);
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_fits_on_a_few_screens() {
+    for (path, text) in files() {
+        assert!(text.starts_with("//! "), "{} does not begin with what it is for", path.display());
+        let lines = text.lines().count();
+        assert!(lines <= 500, "{} has {lines} lines: it is more than one thing", path.display());
+    }
+}
+
+/// Every source by its name below `src/`, without comments and without its tests.
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let name = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+    let product = |text: &str| {
+        let before_tests = text.split("#[cfg(test)]").next().unwrap_or("");
+        let code = before_tests.lines().map(|line| line.split("//").next().unwrap_or(""));
+        code.collect::<Vec<_>>().join("\n")
+    };
+    let sources: Vec<_> = files().into_iter().map(|(path, text)| (name(&path), product(&text))).collect();
+    let sources: Vec<_> = sources.into_iter().filter(|(name, _)| !name.ends_with("tests.rs")).collect();
+    assert!(sources.len() > 60, "the sources were not found");
+    sources
+}
+
+fn files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut dirs = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension() {
+                _ if path.is_dir() => dirs.push(path),
+                Some(kind) if kind == "rs" => found.push((path.clone(), std::fs::read_to_string(&path).unwrap())),
+                _ => {}
+            }
+        }
+    }
+    found
+}

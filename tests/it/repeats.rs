@@ -1,0 +1,137 @@
+//! `Idempotency-Key`, on every built `POST` of the table: one effect, one answer, a day long, whatever happens between.
+
+use crate::harness::{Caller, Reply, Request};
+use crate::world::World;
+use http::Method;
+use std::time::Duration;
+use tunneldesk::routes::{ROUTES, Route};
+
+/// What ends the very session that a repeat would need.
+const ENDS_THE_SESSION: &str = "/auth/logout";
+/// Answers without an effect are not kept for strangers, who could fill the disk with them.
+const WITHOUT_EFFECT: &str = "/auth/signup/check-username";
+
+fn posts() -> impl Iterator<Item = &'static Route> {
+    let repeatable = |route: &&Route| route.method == Method::POST && route.built && route.path != ENDS_THE_SESSION;
+    ROUTES.iter().filter(repeatable)
+}
+
+fn keyed(request: &Request, key: &str) -> Request {
+    request.clone().header("idempotency-key", key)
+}
+
+/// Another body that means the same: unknown fields are ignored.
+fn reworded(request: &Request) -> Request {
+    let body = match request.body.strip_suffix(b"}") {
+        Some(open) => [open, b",\"aside\":1}"].concat(),
+        None => b"{\"aside\":1}".to_vec(),
+    };
+    Request { body, ..request.clone() }
+}
+
+#[track_caller]
+fn same(first: &Reply, again: &Reply) {
+    assert_eq!((first.status, &first.body), (again.status, &again.body), "{first} / {again}");
+    assert_eq!(first.header("content-type"), again.header("content-type"), "{first}");
+}
+
+#[test]
+fn the_same_key_and_body_get_the_first_answer_and_no_second_effect() {
+    let world = World::open();
+    for route in posts() {
+        let caller = world.right_caller(route);
+        let request = keyed(&world.request(route, &caller), "once-1");
+        let first = caller.send(&request).ok();
+        let rows = world.site.rows();
+        same(&first, &caller.send(&request).ok());
+        assert_eq!(world.site.rows(), rows, "the repeat of {first} had an effect");
+    }
+}
+
+#[test]
+fn the_same_key_with_another_body_is_refused() {
+    let world = World::open();
+    for route in posts().filter(|route| route.path != WITHOUT_EFFECT) {
+        let caller = world.right_caller(route);
+        let request = keyed(&world.request(route, &caller), "once-2");
+        caller.send(&request).ok();
+        let rows = world.site.rows();
+        let reply = caller.send(&reworded(&request)).refused(422);
+        assert_eq!(reply.json()["code"], "idempotency_key_reused", "{reply}");
+        assert_eq!(reply.bad_fields(), ["Idempotency-Key"], "{reply}");
+        assert_eq!(world.site.rows(), rows);
+    }
+}
+
+#[test]
+fn another_caller_s_same_key_is_another_key() {
+    let world = World::open();
+    for route in posts() {
+        let [one, other] = &world.callers(route)[..] else { continue };
+        let (ours, theirs) =
+            (keyed(&world.request(route, one), "once-3"), keyed(&world.request(route, other), "once-3"));
+        let (first, other_first) = (one.send(&ours).ok(), other.send(&reworded(&theirs)).ok());
+        same(&first, &one.send(&ours).ok());
+        same(&other_first, &other.send(&reworded(&theirs)).ok());
+    }
+}
+
+#[test]
+fn the_same_key_on_another_operation_is_another_key() {
+    let world = World::open();
+    for route in posts() {
+        let caller = world.right_caller(route);
+        caller.send(&keyed(&world.request(route, &caller), "one for all")).ok();
+    }
+}
+
+#[test]
+fn a_kept_answer_survives_a_restart_and_lasts_a_day() {
+    let mut world = World::open();
+    let first: Vec<(&Route, Caller, Request, Reply)> = posts()
+        .filter(|route| route.path != WITHOUT_EFFECT)
+        .map(|route| {
+            let caller = world.right_caller(route);
+            let request = keyed(&world.request(route, &caller), "once-4");
+            let reply = caller.send(&request).ok();
+            (route, caller, request, reply)
+        })
+        .collect();
+    world.site.restart();
+    world.site.advance(Duration::from_secs(24 * 3600 - 1));
+    for (_, caller, request, reply) in first.iter().filter(|(route, ..)| route.caller() != "staff") {
+        same(reply, &caller.send(request).ok());
+    }
+    world.site.advance(Duration::from_secs(1));
+    for (route, caller, request, reply) in &first {
+        // The key is free again, with whatever body.
+        let anew = caller.send(&keyed(&world.request(route, caller), "once-4"));
+        assert_eq!(anew.status, reply.status, "{anew} after {request:?}");
+    }
+}
+
+#[test]
+fn a_key_is_printable_and_has_255_characters_at_most() {
+    let world = World::open();
+    for route in posts() {
+        let caller = world.right_caller(route);
+        let request = world.request(route, &caller);
+        caller.send(&keyed(&request, &"k".repeat(256))).refused(422);
+        caller.send(&keyed(&request, &"k".repeat(255))).ok();
+    }
+}
+
+#[test]
+fn a_refused_request_does_not_use_its_key_up() {
+    let world = World::open();
+    for route in posts().filter(|route| route.path != "/account/profile/booking-pin") {
+        let caller = world.right_caller(route);
+        let good = world.request(route, &caller);
+        let bad = Request {
+            body: b"{\"limit\":[],\"email\":[],\"username\":[],\"time\":[],\"member_id\":[]}".to_vec(),
+            ..good.clone()
+        };
+        caller.send(&keyed(&bad, "once-5")).refused(422);
+        caller.send(&keyed(&good, "once-5")).ok();
+    }
+}

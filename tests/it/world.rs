@@ -1,0 +1,148 @@
+//! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
+//! generated from the table stand on this: a new row needs its line here, or they say so.
+
+use crate::harness::{Caller, PASSWORD, Request, Site};
+use http::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tunneldesk::config::Config;
+use tunneldesk::domain::role::Role;
+use tunneldesk::routes::Route;
+
+pub struct World {
+    pub site: Site,
+    /// A current flyer.
+    pub jane: Caller,
+    /// Another one.
+    pub mark: Caller,
+    pub desk: Caller,
+    pub admin: Caller,
+    pub sync: Caller,
+    pub partner: Caller,
+    /// Has nothing to do with the first.
+    pub rival: Caller,
+}
+
+impl World {
+    pub fn open() -> World {
+        World::open_with(|_| {})
+    }
+
+    pub fn open_with(adjust: impl FnOnce(&mut Config)) -> World {
+        let site = Site::open_with(adjust);
+        let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
+        let (desk, admin, sync) = (site.desk(), site.admin(), site.sync());
+        let (partner, rival) = (site.partner(), site.partner());
+        World { site, jane, mark, desk, admin, sync, partner, rival }
+    }
+
+    /// Somebody whom the row admits. A member comes with a new session, because some rows end it.
+    pub fn right_caller(&self, route: &Route) -> Caller {
+        self.callers(route).remove(0)
+    }
+
+    /// Two whom the row admits and who must not see each other's things: the second is nobody where the row is open.
+    pub fn callers(&self, route: &Route) -> Vec<Caller> {
+        let anew = |member: &Caller| self.site.sign_in(member.id, &member.name, Role::Member, Duration::ZERO);
+        match route.caller() {
+            "member" | "bearer" => vec![anew(&self.jane), anew(&self.mark)],
+            "staff" => vec![self.sync.clone(), self.desk.clone()],
+            "partner" => vec![self.partner.clone(), self.rival.clone()],
+            "open" | "callback" => vec![self.site.stranger()],
+            other => panic!("say here who is a right caller for {other}"),
+        }
+    }
+
+    /// A request of this row that the caller may send, naming things of the caller's own, made for it.
+    pub fn request(&self, route: &Route, caller: &Caller) -> Request {
+        let request = Request::new(&route.method, &self.path(route, caller));
+        match self.body(route, caller) {
+            Some(body) => request.json(&body),
+            None => request,
+        }
+    }
+
+    /// The row's path with its places filled.
+    pub fn path(&self, route: &Route, caller: &Caller) -> String {
+        let filled = route.path.split('/').map(|part| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
+            Some(place) => self.value(place, caller),
+            None => part.to_owned(),
+        });
+        format!("{}{}", route.base, filled.collect::<Vec<_>>().join("/"))
+    }
+
+    fn value(&self, place: &str, caller: &Caller) -> String {
+        match place {
+            "id" => self.partner_user(caller).to_string(),
+            "entry_id" => self.entry(caller).to_string(),
+            "member_id" => caller.id.to_string(),
+            "tunnel" | "tunnel_id" => Site::TUNNEL_ID.to_string(),
+            "status" => "open".to_owned(),
+            "category" => "Flyer".to_owned(),
+            "skill" | "notification_id" => "1".to_owned(),
+            other => panic!("say here what {{{other}}} can be"),
+        }
+    }
+
+    fn body(&self, route: &Route, caller: &Caller) -> Option<Value> {
+        let now = self.site.now();
+        let body = match (route.method.as_str(), route.path) {
+            ("POST", "/external/partner-metrics/op") => json!({ "email": self.address() }),
+            ("PUT", "/external/partner-metrics/op") => {
+                json!({ "email": self.address(), "id": self.partner_user(caller) })
+            }
+            (_, "/admin/reports/external/partner-metrics/bookings") => json!({ "limit": 10, "offset": 0 }),
+            (_, "/admin/reports/external/partner-metrics/history") => json!({ "limit": 10, "offset": 0, "after": 0 }),
+            (_, "/external/partner-metrics/op/generate-token") => json!({
+                "member_id": self.jane.id, "member_pin": self.site.pin(&self.jane), "purchase_id": self.site.next_number(),
+                "purchase_date": now - 3600, "flight_date": now, "minutes_booked": 30, "product_id": 3,
+                "tunnel_id": Site::TUNNEL_ID, "checkin_time": now - 600, "registration_id": self.site.next_number(),
+            }),
+            (_, "/auth/login") => {
+                json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
+            }
+            (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
+            (_, "/auth/signup") => self.signup(),
+            (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),
+            ("PUT", "/account/profile/user") => json!({
+                "real_name": "Jane Flyer", "tunnel": Site::TUNNEL_ID.to_string(), "screen_name": "jane",
+                "username": caller.name, "verify_password": PASSWORD,
+            }),
+            ("POST", "/account/logbook/time/") => json!({
+                "status": "open", "entry_date": now - 60, "tunnel": Site::TUNNEL_ID.to_string(), "comment": "a good one", "time": "15",
+            }),
+            ("PUT", "/account/logbook/time/{entry_id}") => {
+                json!({ "entry_date": now - 120, "tunnel": Site::TUNNEL_ID.to_string(), "comment": "better", "time": "20" })
+            }
+            _ => return None,
+        };
+        Some(body)
+    }
+
+    fn signup(&self) -> Value {
+        json!({
+            "username": format!("flyer{}", self.site.next_number()), "password": PASSWORD, "email": self.address(),
+            "real_name": "Ann Other", "screen_name": "Ann", "phone": "+41 52 000 00 00", "country": "Switzerland",
+            "country_code": "CH", "tunnel": Site::TUNNEL_ID.to_string(), "dob": 946_684_800, "terms": true,
+            "question_1": "1", "answer_1": "Wind", "question_2": "2", "answer_2": "Net", "question_3": "3", "answer_3": "Suit",
+            "success": false, "message": "", "salt": "",
+        })
+    }
+
+    fn address(&self) -> String {
+        format!("somebody{}@example.com", self.site.next_number())
+    }
+
+    /// A new user record of the partner.
+    pub fn partner_user(&self, partner: &Caller) -> i64 {
+        let made = partner.post("/external/partner-metrics/op", json!({ "email": self.address() })).ok();
+        made.json()["id"].as_i64().expect("a record has a number")
+    }
+
+    /// A new flight-time entry of the member.
+    pub fn entry(&self, member: &Caller) -> i64 {
+        let body = json!({ "entry_date": self.site.now() - 3600, "time": 12 });
+        let made = member.ask(Method::POST, "/account/logbook/time/").json(&body).send().ok();
+        made.json()["entry_id"].as_i64().expect("an entry has a number")
+    }
+}
