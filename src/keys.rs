@@ -27,6 +27,8 @@ pub enum Purpose {
     Message,
     Passcode,
     PasscodeAddress,
+    PasskeyChallenge,
+    PasskeyDecoy,
 }
 
 pub struct Keys {

@@ -8,6 +8,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tracing::{Level, Metadata};
+use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
@@ -31,7 +32,8 @@ pub fn start(settings: &Log) {
         LogFormat::Json => true,
         LogFormat::Text => false,
     };
-    let builder = tracing_subscriber::fmt().with_max_level(settings.level).with_target(false).with_writer(Writer);
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter(settings.level)).with_target(false).with_writer(Writer);
     let started = match json {
         true => builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
         false => builder.with_ansi(std::io::stderr().is_terminal()).try_init(),
@@ -52,6 +54,11 @@ pub fn start(settings: &Log) {
     };
     // Without the thread lines go out when there are enough of them, which is late and not wrong.
     _ = std::thread::Builder::new().name("log".to_owned()).spawn(flush);
+}
+
+/// Ours at the level that is set; of the libraries only what is wrong, because in detail they tell what people sent.
+fn filter(level: Level) -> EnvFilter {
+    EnvFilter::new(format!("{},tunneldesk={level}", level.min(Level::WARN)))
 }
 
 /// Writes what is collected.

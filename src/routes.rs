@@ -56,8 +56,8 @@ pub static ROUTES: &[Route] = &[
     // Authentication
     open    (POST,   "/auth/login",                                         auth::login::with_password).hashing(),
     open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing(),
-    open    (POST,   "/auth/login/bio-web-option",                          unbuilt::open).later(),
-    open    (POST,   "/auth/login/bio-web-verify",                          unbuilt::open).later(),
+    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options),
+    open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify),
     open    (POST,   "/auth/login/totp/setup",                              unbuilt::open).later(),
     open    (POST,   "/auth/login/totp/verify-setup",                       unbuilt::open).later(),
     open    (POST,   "/auth/login/verify-totp",                             unbuilt::open).later(),
@@ -121,6 +121,8 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end),
+    member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list),
+    member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete),
     open    (GET,    "/healthz",                                            health::alive).at_root(),
     open    (GET,    "/readyz",                                             health::ready).at_root(),
 ];

@@ -5,6 +5,7 @@ pub mod catalogue;
 pub mod currency;
 pub mod email;
 pub mod minutes;
+pub mod passkey;
 pub mod password;
 pub mod questions;
 pub mod role;

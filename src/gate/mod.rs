@@ -3,6 +3,7 @@
 mod callback;
 mod partner;
 pub mod passcode;
+pub mod passkey;
 mod rates;
 pub mod repeat;
 mod session;
@@ -11,7 +12,7 @@ pub mod sign_in;
 pub use callback::{Provider, Sender};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS};
 pub use rates::{Caller, Pace, Rates};
-pub use session::{Bearer, Member, Staff, new_token};
+pub use session::{Bearer, Member, Staff, member_if_any, new_token};
 
 use crate::call::{Call, Who};
 use crate::routes::{Access, Answer};

@@ -92,10 +92,15 @@ pub fn open_session(
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
+    Ok(Some(insert_session(call, tx, account)?))
+}
+
+/// A session for an account whose owner has proven enough; returns its token.
+pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> rusqlite::Result<String> {
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
-    Ok(Some(token))
+    Ok(token)
 }
 
 /// Whether a signed-in member typed the own password. Here a delay is told, because the caller is known.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
 use crate::site::Site;
-use crate::store::{partners, passcodes, replays, sessions, throttles};
+use crate::store::{partners, passcodes, passkeys, replays, sessions, throttles};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -28,6 +28,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += partners::sweep_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
         removed += throttles::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += passcodes::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
         Ok(removed)
     })
 }

@@ -14,6 +14,7 @@ pub mod outbox;
 pub mod partner_users;
 pub mod partners;
 pub mod passcodes;
+pub mod passkeys;
 pub mod place;
 pub mod replays;
 pub mod sessions;

@@ -27,6 +27,7 @@ const RULES: &[Rule] = &[
             "cli/",
             "demo/",
             "fields.rs",
+            "gate/passkey/",
             "jobs/",
             "language.rs",
             "reply.rs",
@@ -36,6 +37,7 @@ const RULES: &[Rule] = &[
         ],
     },
     Rule { words: &["argon2::", "zxcvbn::"], only_in: &["domain/password.rs"] },
+    Rule { words: &["webauthn_rs::"], only_in: &["gate/passkey/"] },
     Rule { words: &["std::env", "process::exit"], only_in: &["main.rs", "config.rs", "cli/", "build.rs"] },
     // The time of day has one source; the monotonic clock is for limits and figures.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },

@@ -2,7 +2,6 @@
 
 use crate::call::Call;
 use crate::domain::password;
-use crate::failure::Failure;
 use crate::fields;
 use crate::gate::sign_in::{self, Verdict};
 use crate::language::Text;
@@ -16,13 +15,13 @@ const PASSCODE_OPTIONS: [&str; 3] = ["email", "sms", "totp"];
 
 /// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed.
 #[derive(Serialize)]
-struct LoginReply {
-    status: bool,
-    token: String,
+pub(super) struct LoginReply {
+    pub status: bool,
+    pub token: String,
     #[serde(rename = "confirmationPending")]
-    confirmation_pending: i64,
-    message: String,
-    member_id: i64,
+    pub confirmation_pending: i64,
+    pub message: String,
+    pub member_id: i64,
 }
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password.
@@ -66,18 +65,17 @@ fn welcome(site: &Site, call: &Call, name: &str, secret: &str, account: &Account
     site.once(call, |tx| {
         let opened = sign_in::open_session(site, call, tx, name, account, renewed.as_deref())?;
         let Some(token) = opened else { return Ok(refused(call.say("sign_in.wrong"))) };
-        let confirmation_pending = if account.email_confirmed { 0 } else { 1 };
-        let message = if account.email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
-        Ok::<_, Failure>(reply::ok(&LoginReply {
-            status: true,
-            token,
-            confirmation_pending,
-            message,
-            member_id: account.member_id,
-        }))
+        Ok(signed_in(call, account, token))
     })
 }
 
-fn refused(message: String) -> reply::Reply {
+/// Signed in, with a word on the e-mail address where it is not confirmed.
+pub(super) fn signed_in(call: &Call, account: &Account, token: String) -> reply::Reply {
+    let confirmation_pending = if account.email_confirmed { 0 } else { 1 };
+    let message = if account.email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
+    reply::ok(&LoginReply { status: true, token, confirmation_pending, message, member_id: account.member_id })
+}
+
+pub(super) fn refused(message: String) -> reply::Reply {
     reply::ok(&LoginReply { status: false, token: String::new(), confirmation_pending: 0, message, member_id: 0 })
 }

@@ -2,4 +2,5 @@
 
 pub mod login;
 pub mod logout;
+pub mod passkey;
 pub mod signup;

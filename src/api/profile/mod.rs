@@ -1,5 +1,6 @@
 //! The profile group.
 
 pub mod bookings;
+pub mod passkeys;
 pub mod pin;
 pub mod user;
