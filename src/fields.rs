@@ -9,7 +9,7 @@ use crate::language::Text;
 use serde_json::{Map, Value};
 
 /// A value above this is a moment in milliseconds.
-const SECONDS_MAX: i64 = 100_000_000_000;
+const SECONDS_MAX: u64 = 100_000_000_000;
 
 /// The fields of one body or query.
 pub struct Fields {
@@ -155,7 +155,7 @@ pub fn id(value: &Value) -> Result<i64, Text> {
 /// A moment in Unix seconds; milliseconds are understood. Before 1900 and after 2200 is a mistake.
 pub fn moment(value: &Value) -> Result<i64, Text> {
     let number = whole(value)?;
-    let seconds = if number.abs() > SECONDS_MAX { number / 1000 } else { number };
+    let seconds = if number.unsigned_abs() > SECONDS_MAX { number / 1000 } else { number };
     if (-2_208_988_800..=7_258_118_400).contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
 }
 
@@ -227,6 +227,13 @@ mod tests {
         let (entry_id, comment) = (body.optional("entry_id", id), body.optional("comment", lines(10)));
         let ok = body.finish().unwrap();
         assert_eq!((entry_id.get(&ok), comment.get(&ok)), (None, None));
+    }
+
+    #[test]
+    fn the_largest_and_the_smallest_number_are_no_moments() {
+        for number in [i64::MIN, i64::MAX] {
+            assert!(moment(&json!(number)).is_err(), "{number}");
+        }
     }
 
     #[test]

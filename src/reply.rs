@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::keys::hex;
 use crate::language::Language;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -95,6 +95,8 @@ pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply
     let mut reply =
         json(failure.status(), &Envelope { status: false, code: failure.code(), message, errors, request_id });
     reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    // Without a word on it a cache may keep a 404.
+    reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(seconds) = failure.retry_after_seconds() {
         reply.headers.insert(header::RETRY_AFTER, seconds.into());
     }
@@ -108,11 +110,6 @@ pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply
 }
 
 impl Reply {
-    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
-        self.headers.insert(name, value);
-        self
-    }
-
     /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
     /// nothing that is private, and nobody keeps what a `POST` returned.
     pub fn with_caching(mut self, call: &Call) -> Reply {

@@ -89,7 +89,6 @@ impl Front {
             }
             Err(failure) => {
                 let reply = reply::refusal(&failure, language, &line.request_id);
-                let reply = reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
                 Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
             }
         };

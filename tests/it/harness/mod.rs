@@ -1,6 +1,6 @@
 //! A real server over a real file, a clock that stands still, and callers by role. Nothing here knows an operation.
 
-#![allow(dead_code, unused_imports)] // It offers what the next test needs, too.
+#![allow(dead_code)] // It offers what the next test needs, too.
 
 mod caller;
 mod door;

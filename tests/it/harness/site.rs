@@ -21,6 +21,8 @@ use tunneldesk::store::place::Place;
 /// A Thursday in May 2026.
 const START: i64 = 1_780_000_000;
 const THREADS: usize = 4;
+/// No test here is about the disk, so their files are in memory where the machine has room for them there.
+const MEMORY: &str = "/dev/shm";
 
 pub struct Site {
     dir: TempDir,
@@ -57,7 +59,7 @@ impl Site {
         config.limits.pool_threads = THREADS;
         config.limits.signups_per_hour_per_address = 1_000_000;
         adjust(&mut config);
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir()).unwrap();
         let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
         let identity = Identity {
             tunnel_id: Site::TUNNEL_ID,

@@ -28,20 +28,23 @@ impl Wire {
         if answer.is_none() && reused { self.try_exchange(bytes, asked) } else { answer }
     }
 
-    /// The same, with the sending side closed after the bytes: the rest of what was promised never comes.
-    pub fn exchange_and_stop(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
-        self.stream = None;
+    /// The same on a connection of its own, for bytes that may be no whole request or more than one: only the first
+    /// answer is read. `stop` closes the sending side, so that what was promised never comes.
+    pub fn exchange_alone(&self, bytes: &[u8], stop: bool, asked: &str) -> Option<Reply> {
         let mut stream = self.connect();
         _ = stream.write_all(bytes);
-        _ = stream.shutdown(Shutdown::Write);
-        read_reply(&mut stream, asked).map(|(reply, _)| reply)
+        if stop {
+            _ = stream.shutdown(Shutdown::Write);
+        }
+        read_reply(&mut stream, asked).map(|(reply, ..)| reply)
     }
 
     fn try_exchange(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
         let mut stream = self.stream.take().unwrap_or_else(|| self.connect());
         // A server that has seen enough may answer and close before everything is sent.
         let sent = stream.write_all(bytes);
-        let (reply, goes_on) = read_reply(&mut stream, asked)?;
+        let (reply, goes_on, surplus) = read_reply(&mut stream, asked)?;
+        assert_eq!(surplus, 0, "{asked}: more came than was announced");
         if goes_on && sent.is_ok() {
             self.stream = Some(stream);
         }
@@ -57,16 +60,19 @@ impl Wire {
     }
 }
 
-/// One answer, and whether the connection goes on after it.
-fn read_reply(stream: &mut TcpStream, asked: &str) -> Option<(Reply, bool)> {
+/// One answer, whether the connection goes on after it, and how many bytes more there are.
+fn read_reply(stream: &mut TcpStream, asked: &str) -> Option<(Reply, bool, usize)> {
     let mut bytes = Vec::new();
     let head_end = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-        if !read_more(stream, &mut bytes, asked) {
-            assert!(bytes.is_empty(), "{asked}: the answer's head broke off");
-            return None;
+        match bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            // The server is ready for a body that was sent with the head anyway.
+            Some(at) if bytes.starts_with(b"HTTP/1.1 100") => _ = bytes.drain(..at + 4),
+            Some(at) => break at,
+            None if read_more(stream, &mut bytes, asked) => {}
+            None => {
+                assert!(bytes.is_empty(), "{asked}: the answer's head broke off");
+                return None;
+            }
         }
     };
     let head = String::from_utf8(bytes[..head_end].to_vec()).expect("our own heads are text");
@@ -83,9 +89,9 @@ fn read_reply(stream: &mut TcpStream, asked: &str) -> Option<(Reply, bool)> {
     while body.len() < length {
         assert!(read_more(stream, &mut body, asked), "{asked}: the answer's body broke off");
     }
-    assert_eq!(body.len(), length, "{asked}: more came than was announced");
+    let surplus = body.split_off(length).len();
     let goes_on = headers.get("connection").is_none_or(|v| v != "close");
-    Some((Reply { status, headers, body, asked: asked.to_owned() }, goes_on))
+    Some((Reply { status, headers, body, asked: asked.to_owned() }, goes_on, surplus))
 }
 
 fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>, asked: &str) -> bool {

@@ -1,0 +1,114 @@
+//! Malformed, oversized, deep, wrong-typed and hostile input, thrown at every built operation by its right caller, so that
+//! it gets past the gate. Nothing may break, hang or stay behind. The dice are the same every time; IT_SEED=7 takes
+//! others, IT_REQUESTS=5000 throws more often.
+
+mod dice;
+mod garbage;
+mod spoil;
+mod values;
+
+use crate::harness::{Caller, Reply, Request, Rows, Wire};
+use crate::world::World;
+use dice::Dice;
+use http::Method;
+use spoil::{End, Spoilt};
+use std::time::Duration;
+use tunneldesk::routes::{ROUTES, Route};
+
+const REQUESTS: usize = 500;
+const SEED: u64 = 20_260_528;
+const THREADS: usize = 2;
+
+fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn no_input_breaks_an_operation_or_leaves_a_row_behind() {
+    let built: Vec<&Route> = ROUTES.iter().filter(|route| route.built).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let mine: Vec<&Route> = built.iter().copied().skip(thread).step_by(THREADS).collect();
+            scope.spawn(move || {
+                let world = World::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
+                for route in mine {
+                    batter(&world, route);
+                }
+            });
+        }
+    });
+}
+
+/// What the row answered, for the test's own bar: it must have reached the operation.
+#[derive(Default, Debug)]
+struct Seen {
+    done: usize,
+    refused: usize,
+    by_the_parser: usize,
+}
+
+fn batter(world: &World, route: &'static Route) {
+    let row = format!("{} {}", route.method, route.path);
+    let seed = from_environment("IT_SEED", SEED);
+    let mut dice = Dice::new(seed, &row);
+    let mut wire = Wire::to(world.site.address());
+    let (mut caller, mut good) = fresh(world, route);
+    let mut seen = Seen::default();
+    for throw in 0..from_environment("IT_REQUESTS", REQUESTS) {
+        let spoilt = spoil::spoil(&mut dice, &good, &caller, route.hashes);
+        let asked = format!("{row} (IT_SEED={seed}, throw {throw}, {})", spoilt.how);
+        let before = kept_rows(world);
+        let reply = throw_it(&mut wire, &spoilt, &asked);
+        let Some(reply) = reply else {
+            assert!(spoilt.end != End::Whole, "{asked}: the connection was closed without an answer");
+            continue;
+        };
+        judge(world, &reply, &before, &mut seen);
+        if reply.status == 429 {
+            world.site.advance(Duration::from_secs(20 * 60));
+        }
+        if reply.status < 300 && route.method != Method::GET {
+            (caller, good) = fresh(world, route);
+        }
+    }
+    let reached = seen.done > 0 && (seen.by_the_parser > 0 || good.body.is_empty());
+    assert!(reached, "{row}: the throws did not reach what they were meant for: {seen:?}");
+}
+
+fn fresh(world: &World, route: &Route) -> (Caller, Request) {
+    let caller = world.right_caller(route);
+    let request = world.request(route, &caller);
+    (caller, request)
+}
+
+fn throw_it(wire: &mut Wire, spoilt: &Spoilt, asked: &str) -> Option<Reply> {
+    match spoilt.end {
+        End::Whole => wire.exchange(&spoilt.bytes, asked),
+        End::Odd => wire.exchange_alone(&spoilt.bytes, false, asked),
+        End::Never => wire.exchange_alone(&spoilt.bytes, true, asked),
+    }
+}
+
+/// A counted miss is meant to stay behind; nothing else of a refused request is.
+fn kept_rows(world: &World) -> Rows {
+    let mut rows = world.site.rows();
+    rows.remove("throttles");
+    rows
+}
+
+fn judge(world: &World, reply: &Reply, before: &Rows, seen: &mut Seen) {
+    assert!(reply.status < 500, "{reply}");
+    match reply.status {
+        200..300 | 304 => seen.done += 1,
+        _ => {
+            seen.refused += 1;
+            assert_eq!(&kept_rows(world), before, "a refused request left something behind: {reply}");
+            // What is no HTTP at all is refused before there is an envelope to write.
+            let no_http = reply.body.is_empty() && [400, 405, 414, 431].contains(&reply.status);
+            if !no_http {
+                reply.check_envelope();
+            }
+            seen.by_the_parser += usize::from([400, 415, 422].contains(&reply.status) && !no_http);
+        }
+    }
+}
