@@ -1,0 +1,3 @@
+//! The authentication group.
+
+mod passkeys;
