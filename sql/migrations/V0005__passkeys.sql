@@ -18,12 +18,13 @@ CREATE INDEX passkeys_by_member ON passkeys (member_id, passkey_id);
 CREATE TABLE passkey_challenges (
     challenge_hash BLOB    PRIMARY KEY,              -- keyed
     kind           TEXT    NOT NULL CHECK (kind IN ('sign_in', 'register')),
-    member_id      INTEGER REFERENCES members,       -- null: nobody has that name, or the member has no passkey
+    member_id      INTEGER NOT NULL,                 -- 0: nobody has that name, or the member has no passkey; that costs
+                                                     -- as much as a member, so it is no reference and every row is indexed
     session_hash   BLOB,                             -- registering: the session that asked, which must still be in force
     sealed         BLOB    NOT NULL,                 -- what the answer is checked against
     created_at     INTEGER NOT NULL,
     ends_at        INTEGER NOT NULL,
-    CHECK (kind = 'sign_in' OR (member_id IS NOT NULL AND session_hash IS NOT NULL))
+    CHECK (kind = 'sign_in' OR (member_id <> 0 AND session_hash IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX passkey_challenges_by_member ON passkey_challenges (member_id) WHERE member_id IS NOT NULL;
+CREATE INDEX passkey_challenges_by_member ON passkey_challenges (member_id);
 CREATE INDEX passkey_challenges_by_end ON passkey_challenges (ends_at);

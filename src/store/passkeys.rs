@@ -36,6 +36,9 @@ pub struct New<'a> {
     pub device_id: Option<i64>,
 }
 
+/// In place of a member's number.
+pub const NOBODY: i64 = 0;
+
 /// What a challenge is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -47,7 +50,8 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Challenge {
     pub kind: Kind,
-    pub member_id: Option<i64>,
+    /// [`NOBODY`] where no member could answer.
+    pub member_id: i64,
     pub session_hash: Option<TokenHash>,
     pub sealed: Vec<u8>,
 }

@@ -5,7 +5,7 @@ use super::{Label, Registering, SigningIn, challenge_hash, user_handle};
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::passkeys::{self, Challenge, ChallengeHash, Kind};
+use crate::store::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
 use crate::store::sessions::TokenHash;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -103,7 +103,10 @@ fn sign_in(site: &Site, client: &ClientData, credential: &str, asked: &Challenge
     let Ok(given) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
     let checked = party.webauthn(&party.id)?.finish_passkey_authentication(&given, &waiting.state);
     // Only here do decoys part from passkeys: until now both cost the same.
-    let Some(member_id) = asked.member_id else { return Ok(Err("nobody's")) };
+    if asked.member_id == NOBODY {
+        return Ok(Err("nobody's"));
+    }
+    let member_id = asked.member_id;
     let handle = given.get_user_unique_id().filter(|handle| !handle.is_empty());
     if handle.is_some_and(|handle| handle != user_handle(site, member_id).as_bytes()) {
         return Ok(Err("owner"));
@@ -120,9 +123,7 @@ fn sign_in(site: &Site, client: &ClientData, credential: &str, asked: &Challenge
 
 fn registration(site: &Site, client: &ClientData, credential: &str, asked: &Challenge) -> Result<Checked, Failure> {
     let waiting: Registering = unseal(site, asked)?;
-    let (Some(member_id), Some(session_hash)) = (asked.member_id, asked.session_hash) else {
-        return Ok(Err("nobody's"));
-    };
+    let Some(session_hash) = asked.session_hash else { return Ok(Err("no session")) };
     let Some(party) = Party::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };
@@ -131,6 +132,7 @@ fn registration(site: &Site, client: &ClientData, credential: &str, asked: &Chal
         return Ok(Err("attestation"));
     };
     let (passkey, label) = (Box::new(passkey), waiting.label);
+    let member_id = asked.member_id;
     Ok(Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label }))
 }
 

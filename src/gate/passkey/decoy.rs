@@ -31,10 +31,13 @@ pub fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
 fn public_key(credential_id: &[u8]) -> Value {
     let cred_id = URL_SAFE_NO_PAD.encode(credential_id);
     let key = json!({ "EC_EC2": { "curve": "SECP256R1", "x": NOBODYS_X, "y": NOBODYS_Y } });
+    let extensions = json!({
+        "cred_protect": "Ignored", "hmac_create_secret": "NotRequested", "appid": "NotRequested", "cred_props": "Ignored",
+    });
     json!({ "cred": {
         "cred_id": cred_id, "cred": { "type_": "ES256", "key": key }, "counter": 0, "transports": null,
-        "user_verified": true, "backup_eligible": true, "backup_state": true, "registration_policy": "required",
-        "extensions": {}, "attestation": { "data": "None", "metadata": "None" }, "attestation_format": "none",
+        "user_verified": true, "backup_eligible": false, "backup_state": false, "registration_policy": "required",
+        "extensions": extensions, "attestation": { "data": "None", "metadata": "None" }, "attestation_format": "none",
     } })
 }
 

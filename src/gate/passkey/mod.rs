@@ -17,7 +17,7 @@ use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::passkeys::{self, Challenge, ChallengeHash, Kind};
+use crate::store::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
 use crate::store::{Write, members, tunnels};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,11 +66,11 @@ impl Question {
 /// decoys, at the same cost.
 pub fn ask_to_sign_in(site: &Site, party: &Party, name: &str) -> Result<Question, Failure> {
     let (member_id, own) = site.store.read(|tx| {
-        let member_id = members::find_account(tx, name)?.map_or(0, |account| account.member_id);
+        let member_id = members::find_account(tx, name)?.map_or(NOBODY, |account| account.member_id);
         Ok((member_id, passkeys::list_public_keys(tx, member_id, &party.id)?))
     })?;
     let decoys = decoy::public_keys(&site.keys, &party.id, name);
-    let (member_id, texts) = if own.is_empty() { (None, decoys) } else { (Some(member_id), own) };
+    let (member_id, texts) = if own.is_empty() { (NOBODY, decoys) } else { (member_id, own) };
     let (mut options, state) = party
         .webauthn(&party.id)?
         .start_passkey_authentication(&passkeys_from(&texts)?)
@@ -111,7 +111,7 @@ pub fn ask_to_register(site: &Site, party: &Party, member: &Member, label: Label
         public_key: written(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::Register,
-            member_id: Some(member.id()),
+            member_id: member.id(),
             session_hash: Some(*member.session()),
             sealed: seal(site, &Registering { rp_id: party.id.clone(), state, label })?,
         },

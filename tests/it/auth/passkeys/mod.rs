@@ -1,6 +1,7 @@
 //! Passkeys, with an authenticator in software; `browser` has a real one.
 
 mod authenticator;
+mod browser;
 mod place;
 mod proof;
 mod strangers;
