@@ -4,6 +4,7 @@ mod authenticator;
 mod browser;
 mod place;
 mod proof;
+mod states;
 mod strangers;
 
 use crate::harness::{Caller, Reply, Site};
