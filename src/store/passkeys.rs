@@ -90,6 +90,11 @@ pub fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<St
     tx.list(sql, (member_id, rp_id), |row| row.get(0))
 }
 
+/// Somebody's, for the time that it takes to read one.
+pub fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
+    tx.find("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1", [], |row| row.get(0))
+}
+
 pub fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<Held>> {
     let sql = "SELECT passkey_id, name, public_key, counter FROM passkeys WHERE credential_id = ?1 AND member_id = ?2";
     tx.find(sql, (credential_id, member_id), |row| {

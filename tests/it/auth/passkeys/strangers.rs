@@ -68,7 +68,7 @@ fn an_address_asks_so_many_questions_a_minute() {
 /// Interleaved pairs; Welch's t says whether two names can be told apart by time.
 #[test]
 fn known_and_unknown_names_take_the_same_time() {
-    const PAIRS: usize = 300;
+    const PAIRS: usize = 500;
     let site = open();
     let jane = site.member("jane");
     register(&site, &jane);
@@ -89,12 +89,7 @@ fn known_and_unknown_names_take_the_same_time() {
             measure("jane", &mut known);
         }
     }
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64 * 1e6;
-    eprintln!("XX {} {}", mean(&trimmed(known.clone())), mean(&trimmed(unknown.clone())));
-    let keys: Vec<String> = site.change(|tx| Ok(tx.list("SELECT public_key FROM passkeys", [], |row| row.get(0))?));
-    eprintln!("XX {keys:?}");
     let t = welch(trimmed(known), trimmed(unknown));
-    eprintln!("XX {t}");
     assert!(t.abs() < 4.5, "t = {t}");
 }
 
