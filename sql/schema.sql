@@ -65,7 +65,7 @@ CREATE TABLE throttles (
     misses       INTEGER NOT NULL,
     missed_at    INTEGER NOT NULL,
     closed_until INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, account_key BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE partners (
     partner_id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -250,6 +250,15 @@ CREATE TABLE passkey_challenges (
     CHECK (kind = 'sign_in' OR (member_id <> 0 AND session_hash IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE email_tokens (
+    token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
+    member_id  INTEGER NOT NULL REFERENCES members,
+    email      TEXT    NOT NULL,                     -- the address that it confirms, if it is still the member's
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER NOT NULL,
+    used_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -332,3 +341,9 @@ CREATE INDEX passkeys_by_member ON passkeys (member_id, passkey_id);
 CREATE INDEX passkey_challenges_by_member ON passkey_challenges (member_id);
 
 CREATE INDEX passkey_challenges_by_end ON passkey_challenges (ends_at);
+
+CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
+
+CREATE INDEX email_tokens_by_age ON email_tokens (created_at);
+
+CREATE INDEX throttles_by_account ON throttles (account_key) WHERE account_key IS NOT NULL;

@@ -23,6 +23,7 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/foundation.json")),
             include_str!(concat!("../assets/translations/", $language, "/messages.json")),
             include_str!(concat!("../assets/translations/", $language, "/passkeys.json")),
+            include_str!(concat!("../assets/translations/", $language, "/account.json")),
         ]
     };
 }

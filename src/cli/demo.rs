@@ -1,9 +1,11 @@
 //! `tunneldesk demo`: a site full of invented people, as large as wanted.
 
 use super::{Global, Trouble, as_json, broken, refused};
+use crate::clock::Clock;
 use crate::demo::{self, Plan};
 use crate::store::place::{Place, Unheld};
 use clap::Args;
+use std::time::Instant;
 
 #[derive(Args)]
 pub struct Demo {
@@ -37,11 +39,33 @@ impl Demo {
             )));
         }
         let plan = Plan { members: self.members, entries: self.entries, seed: self.seed };
-        let (site, made) = demo::create_as_planned(&place, config, &plan, !global.json).map_err(broken)?;
+        let (port, begun) = (config.listen.first().map_or(0, |address| address.port()), Instant::now());
+        let clock = || Clock::machine(0);
+        let (site, made) = demo::create_as_planned(&place, config, &clock, &plan, !global.json).map_err(broken)?;
+        let mut facts = demo::facts(&site).map_err(broken)?;
+        facts.publish(&dir, &site.config.public_url(port), &[]).map_err(broken)?;
         super::serve::close(&site);
         if global.json {
             return Ok(as_json(&made));
         }
-        Ok(format!("{made}\nRun it with: tunneldesk serve --demo --data {}", dir.display()))
+        let megabytes = std::fs::metadata(place.database()).map_or(0, |file| file.len() / 1_000_000);
+        Ok(format!(
+            "{} members, {} logbook entries and {} bookings in {} ({megabytes} MB, {:.1} s).\n\nNext:\n  \
+             tunneldesk serve --demo --data {}",
+            grouped(made.members),
+            grouped(made.entries),
+            grouped(made.bookings),
+            dir.display(),
+            begun.elapsed().as_secs_f64(),
+            dir.display()
+        ))
     }
+}
+
+/// `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
 }

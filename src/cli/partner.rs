@@ -1,7 +1,8 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
 use super::{Trouble, as_json, refused, shown_moment, table};
-use crate::keys::{Purpose, hex, random};
+use crate::gate::new_secret;
+use crate::keys::{hex, random};
 use crate::site::Site;
 use crate::store::{Write, partners};
 use clap::{Args, Subcommand};
@@ -9,7 +10,6 @@ use ipnet::IpNet;
 use serde_json::json;
 use std::net::IpAddr;
 
-const SECRET_BYTES: usize = 32;
 /// A partner that calls 100 times a second for a minute has a fault.
 const REQUESTS_PER_MINUTE: i64 = 6_000;
 
@@ -62,10 +62,10 @@ impl Partner {
     }
 }
 
-/// A new secret, sealed into the file. What comes back is shown once and the HMAC key as it stands: 64 ASCII characters.
-pub fn insert_secret(site: &Site, tx: &Write, partner_id: i64) -> rusqlite::Result<String> {
-    let secret = hex(&random::<SECRET_BYTES>());
-    partners::insert_secret(tx, partner_id, &site.keys.seal(Purpose::PartnerSecret, secret.as_bytes()))?;
+/// A new secret for the partner, shown once.
+fn add_secret(site: &Site, tx: &Write, partner_id: i64) -> rusqlite::Result<String> {
+    let (secret, sealed) = new_secret(&site.keys);
+    partners::insert_secret(tx, partner_id, &sealed)?;
     Ok(secret)
 }
 
@@ -81,7 +81,7 @@ impl Add {
             for network in &self.allow {
                 partners::insert_network(tx, partner_id, &network.to_string())?;
             }
-            Ok(insert_secret(site, tx, partner_id)?)
+            Ok(add_secret(site, tx, partner_id)?)
         })?;
         Ok(shown_secret(json, &client_id, &secret))
     }
@@ -109,7 +109,7 @@ fn rotate(site: &Site, client_id: &str, keep_days: i64, json: bool) -> Result<St
     let secret = site.store.write(site.now(), |tx| {
         partners::end_older_secrets(tx, partner.partner_id)?;
         partners::end_secrets(tx, partner.partner_id, tx.now() + keep_days * 86_400)?;
-        Ok(insert_secret(site, tx, partner.partner_id)?)
+        Ok(add_secret(site, tx, partner.partner_id)?)
     })?;
     Ok(shown_secret(json, client_id, &secret))
 }

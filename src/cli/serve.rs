@@ -13,7 +13,7 @@ use clap::Args;
 use std::io::Write;
 use std::sync::mpsc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How often a running server looks whether it must stop by itself.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
@@ -50,8 +50,9 @@ impl Serve {
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let sweeping = start_sweeping(&site)?;
-        announce(&site, &running, demo.as_ref(), place.dir())?;
-        let end = wait(&site)?;
+        let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
+        announce(&site, &running, demo, place.dir())?;
+        let end = signals.wait(&site);
         tracing::info!("stopping");
         running.stop();
         drop(sweeping);
@@ -108,7 +109,7 @@ impl Serve {
             }
             site
         };
-        let facts = if self.demo { Some(demo::facts(&site).map_err(broken)?) } else { None };
+        let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
         Ok((site, facts))
     }
 }
@@ -122,44 +123,62 @@ fn start_sweeping(site: &Site) -> Result<mpsc::Sender<()>, Trouble> {
 }
 
 /// Where the site answers, for whoever started it.
-fn announce(site: &Site, running: &Running, demo: Option<&demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
-    for address in &running.addresses {
-        tracing::info!(%address, site_id = &*site.site_id, "listening");
-    }
+fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
     }
     let port = running.addresses.first().map_or(0, |address| address.port());
     let url = site.config.public_url(port);
     let text = match demo {
-        Some(facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
+        Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
         None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
     };
     _ = writeln!(std::io::stdout(), "{text}");
+    for address in &running.addresses {
+        tracing::info!(%address, site_id = &*site.site_id, "listening");
+    }
+    if let Some(address) = running.metrics_address {
+        tracing::info!(%address, "listening for figures");
+    }
+    // Whoever waits for the addresses waits no longer than needed.
+    crate::log::flush();
     Ok(())
 }
 
-/// Until SIGTERM, SIGINT or a disk that cannot be trusted any more.
-fn wait(site: &Site) -> Result<End, Trouble> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
-    runtime.block_on(async {
-        let listen = |kind| signal(kind).map_err(|e| broken(format!("cannot wait for signals: {e}")));
-        let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-        loop {
-            tokio::select! {
-                _ = terminate.recv() => return Ok(End::Told),
-                _ = interrupt.recv() => return Ok(End::Told),
-                _ = tokio::time::sleep(WATCH_INTERVAL) => {
-                    if site.store.writer().is_stopped() {
-                        return Ok(End::StoreStopped);
+/// The signals that end a server. From here on they do not end the process by themselves.
+struct Signals {
+    runtime: tokio::runtime::Runtime,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Signals> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (terminate, interrupt) = {
+            let _context = runtime.enter();
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+        };
+        Ok(Signals { runtime, terminate, interrupt })
+    }
+
+    /// Until one of them comes, or the disk cannot be trusted any more.
+    fn wait(self, site: &Site) -> End {
+        let Signals { runtime, mut terminate, mut interrupt } = self;
+        runtime.block_on(async {
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => return End::Told,
+                    _ = interrupt.recv() => return End::Told,
+                    _ = tokio::time::sleep(WATCH_INTERVAL) => {
+                        if site.store.writer().is_stopped() {
+                            return End::StoreStopped;
+                        }
                     }
                 }
             }
-        }
-    })
+        })
+    }
 }
 
 /// Leaves one file: what is in the write-ahead log goes into the database.

@@ -1,17 +1,235 @@
 //! The addresses, sign-ins and secrets of a demo site: on the terminal, and in `demo.json` for programs.
 
+use super::PASSWORD;
+use super::cast::CAST;
+use crate::domain::currency::Currencies;
+use crate::domain::password;
+use crate::domain::role::Role;
+use crate::failure::Failure;
+use crate::gate::{new_secret, new_token, token_hash};
+use crate::keys::Purpose;
 use crate::site::Site;
+use crate::store::members::{self, Profile};
+use crate::store::standing::{self, Flyer};
+use crate::store::{Read, Write, entries, holdings, partners, sessions, tunnels};
+use serde::{Deserialize, Serialize};
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub struct Facts;
+const FILE: &str = "demo.json";
+/// A flyer with fewer days left is about to lapse.
+const LAPSING_DAYS: i64 = 31;
+
+/// What `demo.json` holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Facts {
+    /// With `/api`.
+    pub base_url: String,
+    pub tunnel_id: i64,
+    #[serde(default)]
+    pub tunnel_name: String,
+    pub sync_token: String,
+    pub partner: PartnerFacts,
+    pub members: Vec<MemberFacts>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PartnerFacts {
+    pub client_id: String,
+    pub secret: String,
+}
+
+/// Somebody to sign in as; `state` says what is special.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MemberFacts {
+    pub username: String,
+    pub password: String,
+    pub member_id: i64,
+    pub email: String,
+    pub role: String,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub state: String,
+}
 
 impl Facts {
-    pub fn gather(_site: &Site) -> Result<Facts, String> {
-        Ok(Facts)
+    /// What an earlier start wrote is used again where it is still in force.
+    pub fn gather(site: &Site) -> Result<Facts, String> {
+        let dir = site.store.path().parent().unwrap_or(Path::new("."));
+        let known: Option<Facts> =
+            std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let gathered = if is_demo(site)? { gather(site, known.as_ref()) } else { return Err(not_a_demo(dir)) };
+        site.store.rest();
+        gathered.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))
     }
 
-    pub fn publish(&self, _data: &Path, url: &str, _addresses: &[SocketAddr]) -> Result<String, String> {
-        Ok(url.to_owned())
+    /// Writes `demo.json` for this address and returns what to say on the terminal.
+    pub fn publish(&mut self, data: &Path, url: &str, addresses: &[SocketAddr]) -> Result<String, String> {
+        self.base_url = format!("{url}/api");
+        let path = data.join(FILE);
+        self.write(&path).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        Ok(super::banner::banner(self, url, addresses, &path))
     }
+
+    /// Whole or not at all, and for its owner alone.
+    fn write(&self, path: &Path) -> std::io::Result<()> {
+        let fresh = path.with_extension("json.new");
+        _ = std::fs::remove_file(&fresh);
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        std::fs::rename(&fresh, path)
+    }
+
+    /// The first who is in this state.
+    pub fn find(&self, state: &str) -> Option<&MemberFacts> {
+        self.members.iter().find(|member| member.state == state)
+    }
+}
+
+/// A demo knows the demo's password: somebody's real site must never get a sync token and a secret into a file.
+fn is_demo(site: &Site) -> Result<bool, String> {
+    let hashes = site.store.read(|tx| {
+        let ids = 1..=CAST.len() as i64;
+        let accounts = ids.map(|id| members::find_account_by_id(tx, id)).collect::<Result<Vec<_>, _>>()?;
+        Ok(accounts.into_iter().flatten().filter_map(|account| account.password_hash).collect::<Vec<_>>())
+    });
+    let mut hashes = hashes.map_err(|e| format!("the members cannot be read: {e}"))?;
+    // Nearly all have the same one, so nearly always one look is enough.
+    hashes.dedup();
+    Ok(hashes.iter().take(5).any(|hash| password::verify(PASSWORD, Some(hash))))
+}
+
+fn not_a_demo(dir: &Path) -> String {
+    format!("the site in {} is no demo site: leave out --demo, or give another --data", dir.display())
+}
+
+fn gather(site: &Site, known: Option<&Facts>) -> Result<Facts, Failure> {
+    let now = site.now();
+    let members = site.store.read(|tx| list_members(site, tx, now))?;
+    let kept_partner = known.map(|facts| &facts.partner);
+    let (tunnel_name, partner_holds, sync_holds) = site.store.read(|tx| {
+        let name = tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.name).unwrap_or_default();
+        let partner = kept_partner.map(|partner| is_in_force(site, tx, partner, now)).transpose()?;
+        let session = known.map(|facts| sessions::find(tx, &token_hash(&facts.sync_token), now)).transpose()?.flatten();
+        Ok((
+            name,
+            partner.unwrap_or(false),
+            session.is_some_and(|session| session.role == Role::Sync && !session.banned),
+        ))
+    })?;
+    let partner = match kept_partner {
+        Some(partner) if partner_holds => partner.clone(),
+        _ => site.store.write(now, |tx| renew_partner(site, tx))?,
+    };
+    let sync_token = match known {
+        Some(facts) if sync_holds => facts.sync_token.clone(),
+        _ => site.store.write(now, issue_sync_token)?,
+    };
+    Ok(Facts { base_url: String::new(), tunnel_id: site.tunnel_id, tunnel_name, sync_token, partner, members })
+}
+
+fn is_in_force(site: &Site, tx: &Read, partner: &PartnerFacts, now: i64) -> Result<bool, Failure> {
+    let secrets = partners::list_secrets(tx, Some(&partner.client_id), now)?;
+    let unsealed = |sealed: &[u8]| site.keys.unseal(Purpose::PartnerSecret, sealed);
+    Ok(secrets.iter().any(|secret| unsealed(&secret.sealed).as_deref() == Some(partner.secret.as_bytes())))
+}
+
+/// A new secret in place of the lost ones, for the partner who made the bookings, or for a new one if that was revoked.
+fn renew_partner(site: &Site, tx: &Write) -> Result<PartnerFacts, Failure> {
+    let known = partners::list(tx)?.into_iter().rfind(|partner| partner.revoked_at.is_none());
+    let (partner_id, client_id) = match known {
+        Some(partner) => (partner.partner_id, partner.client_id),
+        None => {
+            let client_id = crate::keys::hex(&crate::keys::random::<8>());
+            (partners::insert(tx, &client_id, super::fill::PARTNER_NAME, false, None)?, client_id)
+        }
+    };
+    partners::end_secrets(tx, partner_id, tx.now())?;
+    let (secret, sealed) = new_secret(&site.keys);
+    partners::insert_secret(tx, partner_id, &sealed)?;
+    Ok(PartnerFacts { client_id, secret })
+}
+
+fn issue_sync_token(tx: &Write) -> Result<String, Failure> {
+    let account = members::list(tx, Some(Role::Sync), 1, 0)?;
+    let account = account.first().ok_or_else(|| Failure::broken().because("the demo has no account for jobs"))?;
+    let (token, hash) = new_token();
+    sessions::insert(tx, &hash, account.member_id, Role::Sync, "issued for demo.json")?;
+    Ok(token)
+}
+
+/// The cast, as they are now: a current flyer first, then the others in the order of their numbers.
+fn list_members(site: &Site, tx: &Read, now: i64) -> Result<Vec<MemberFacts>, Failure> {
+    let mut all = Vec::new();
+    for member_id in 1..=CAST.len() as i64 {
+        let Some(profile) = members::find(tx, member_id)? else { continue };
+        let state = state(site, tx, &profile, now)?;
+        all.push(MemberFacts {
+            username: profile.username,
+            password: PASSWORD.to_owned(),
+            member_id,
+            email: profile.email,
+            role: profile.role.name().to_owned(),
+            name: profile.real_name,
+            state,
+        });
+    }
+    let first = all.iter().position(|member| member.state == CURRENT_FLYER).unwrap_or(0);
+    all[..=first].rotate_right(1);
+    Ok(all)
+}
+
+const CURRENT_FLYER: &str = "current flyer";
+
+/// What is special about somebody, in a word or so; the gravest first.
+fn state(site: &Site, tx: &Read, profile: &Profile, now: i64) -> Result<String, Failure> {
+    let flyer = standing::read(tx, profile.member_id, now)?;
+    let fee = site.config.yearly_fee_cents > 0 && flyer.holds_flyer_1;
+    let word = if profile.role != Role::Member {
+        profile.role.name().to_owned()
+    } else if profile.banned_at.is_some() {
+        "banned".to_owned()
+    } else if !profile.email_verified {
+        "e-mail not confirmed".to_owned()
+    } else if fee && profile.paid_until.is_none_or(|until| until <= now) {
+        "unpaid".to_owned()
+    } else if flyer.role_name == "Flyer" {
+        let statuses = entries::list_skill_statuses(tx, profile.member_id)?;
+        flyer_state(&flyer, &statuses, now).to_owned()
+    } else {
+        let held = holdings::list(tx, profile.member_id)?;
+        let level = held.iter().filter(|held| held.cat_group == flyer.role_name).map(|held| &held.cat_id).max();
+        qualification(flyer.role_name, level.map_or("", String::as_str), &flyer.currency)
+    };
+    Ok(word)
+}
+
+fn flyer_state(flyer: &Flyer, statuses: &[String], now: i64) -> &'static str {
+    let has = |status: &str| statuses.iter().any(|one| one == status);
+    let currency = flyer.currency.flyer;
+    match currency.renewal {
+        _ if has("pending") => "sign-off pending",
+        _ if has("denied") => "sign-off denied",
+        _ if has("suspended") => "skill suspended",
+        _ if !flyer.holds_flyer_1 && flyer.last_flight.is_none() => "never flown",
+        _ if !flyer.holds_flyer_1 => "beginner",
+        Some(renewal) if currency.current && renewal - now < LAPSING_DAYS * 86_400 => "about to lapse",
+        _ if currency.current => CURRENT_FLYER,
+        _ => "lapsed",
+    }
+}
+
+/// `instructor 2`; an only level has no number.
+fn qualification(role_name: &str, level: &str, currencies: &Currencies) -> String {
+    let name = match role_name {
+        "AFC" => "assistant flight coach".to_owned(),
+        "Instructor" | "Trainer" => format!("{} {level}", role_name.to_lowercase()),
+        other => other.to_lowercase(),
+    };
+    let lapsed = currencies.find(role_name).is_some_and(|currency| !currency.current);
+    if lapsed { format!("{name}, not current") } else { name }
 }

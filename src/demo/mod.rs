@@ -1,21 +1,45 @@
 //! A believable tunnel, for looking around and for measuring: invented people, two years of bookings and logbook.
 //! Same seed, same day: same site.
+//!
+//! [`cast`] and [`crowd`] say who there is, [`ladder`] what they can climb, [`timetable`] who flies when. [`diary`] goes
+//! from day to day and writes it down ([`bookings`], [`signing`]). Nothing that is secret comes from the seed: [`facts`]
+//! makes it anew, for each site.
 
+mod banner;
+mod bookings;
+mod cast;
+mod crowd;
+mod diary;
+mod events;
 mod facts;
 mod fill;
+mod ladder;
+mod names;
+mod people;
+mod rng;
+mod signing;
+#[cfg(test)]
+mod tests;
+mod timetable;
 
 pub use facts::Facts;
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::site::{Identity, Site};
-use crate::store::place::Place;
+use crate::store::place::{Place, Unheld};
 use serde::Serialize;
+use std::fs::{self, File};
+use std::path::Path;
 
 pub const MEMBERS: u64 = 320;
 pub const ENTRIES: u64 = 12_000;
 pub const SEED: u64 = 1;
+/// Everybody's.
+pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
+/// Where a site is while it is being made, so that half of one is never taken for a whole.
+const UNFINISHED: &str = "unfinished";
 
 /// How large a demo site shall be.
 #[derive(Debug, Clone, Copy)]
@@ -26,39 +50,70 @@ pub struct Plan {
 }
 
 /// What was made.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Made {
     pub members: u64,
     pub entries: u64,
     pub bookings: u64,
 }
 
-impl std::fmt::Display for Made {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} members, {} logbook entries, {} bookings", self.members, self.entries, self.bookings)
-    }
-}
-
 /// The usual demo site, in a held directory that has none.
 pub fn create(place: &Place, config: Config) -> Result<Site, String> {
     let plan = Plan { members: MEMBERS, entries: ENTRIES, seed: SEED };
-    create_as_planned(place, config, &plan, false).map(|(site, _)| site)
+    create_as_planned(place, config, &|| Clock::machine(0), &plan, false).map(|(site, _)| site)
 }
 
 /// A demo site as large as wanted; with a progress bar if `visibly`.
-pub fn create_as_planned(place: &Place, config: Config, plan: &Plan, visibly: bool) -> Result<(Site, Made), String> {
-    let identity = Identity {
-        tunnel_id: TUNNEL_ID,
-        name: "Windwerk Demo".to_owned(),
-        city: "Winterthur".to_owned(),
-        country: "CH".to_owned(),
-    };
-    let site = Site::create(place, config, Clock::machine(0), &identity)?;
-    let made = fill::fill(&site, plan, visibly)?;
+pub fn create_as_planned(
+    place: &Place,
+    config: Config,
+    clock: &dyn Fn() -> Clock,
+    plan: &Plan,
+    visibly: bool,
+) -> Result<(Site, Made), String> {
+    if place.database().exists() {
+        return Err(format!("there is a site in {} already", place.dir().display()));
+    }
+    let dir = place.dir().join(UNFINISHED);
+    let made = make_in(&dir, &config, clock(), plan, visibly).and_then(|(unfinished, made)| {
+        take_over(&unfinished, place)
+            .map_err(|e| format!("cannot finish the site in {}: {e}", place.dir().display()))?;
+        Ok(made)
+    });
+    _ = fs::remove_dir_all(&dir);
+    let made = made?;
+    let (site, _) = Site::open(place, config, clock(), true)?;
     Ok((site, made))
 }
 
-/// What somebody needs to use the demo site; made anew where it is lost or worn out.
+fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, visibly: bool) -> Result<(Place, Made), String> {
+    if dir.exists() {
+        fs::remove_dir_all(dir).map_err(|e| format!("cannot remove {}: {e}", dir.display()))?;
+    }
+    let unfinished = Place::make(dir).map_err(|unheld| match unheld {
+        Unheld::InUse => format!("{} is in use", dir.display()),
+        Unheld::Unfit(text) => text,
+    })?;
+    let identity = Identity {
+        tunnel_id: TUNNEL_ID,
+        name: "Föhnhalle Thun".to_owned(),
+        city: "Thun".to_owned(),
+        country: "CH".to_owned(),
+    };
+    let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
+    let made = fill::fill(&site, plan, visibly).map_err(|e| format!("the demo site cannot be written: {e}"))?;
+    Ok((unfinished, made))
+}
+
+/// The database last: a site is there when it is.
+fn take_over(unfinished: &Place, place: &Place) -> std::io::Result<()> {
+    File::open(unfinished.database())?.sync_all()?;
+    fs::rename(unfinished.key(), place.key())?;
+    fs::rename(unfinished.database(), place.database())?;
+    File::open(place.dir())?.sync_all()
+}
+
+/// What somebody needs to use the demo site; made anew where it is lost or worn out. Refuses a site that is no demo.
 pub fn facts(site: &Site) -> Result<Facts, String> {
     Facts::gather(site)
 }

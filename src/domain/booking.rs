@@ -1,7 +1,9 @@
 //! Bookings: what a partner says of one, and whether the member may have it.
 
+use serde::Serialize;
+
 /// What `generate-token` may say of a booking, beyond whose it is. Moments in Unix seconds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Booking {
     pub registration_id: Option<i64>,
     pub purchase_id: Option<i64>,

@@ -7,6 +7,7 @@ pub mod email;
 pub mod minutes;
 pub mod passkey;
 pub mod password;
+pub mod phone;
 pub mod questions;
 pub mod role;
 pub mod throttle;

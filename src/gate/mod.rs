@@ -1,6 +1,7 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
 mod callback;
+pub mod confirmation;
 mod partner;
 pub mod passcode;
 pub mod passkey;
@@ -10,9 +11,9 @@ mod session;
 pub mod sign_in;
 
 pub use callback::{Provider, Sender};
-pub use partner::{Partner, SIGNATURE_KEPT_SECONDS};
+pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
-pub use session::{Bearer, Member, Staff, member_if_any, new_token};
+pub use session::{Bearer, Member, Staff, member_if_any, new_token, token_hash};
 
 use crate::call::{Call, Who};
 use crate::routes::{Access, Answer};

@@ -3,12 +3,13 @@
 use super::rates::{Caller, Pace};
 use crate::call::{Call, Who};
 use crate::failure::Failure;
-use crate::keys::{Purpose, hmac_sha256, unhex};
+use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
 use crate::site::Site;
 use crate::store::partners::{self, Secret};
 use ipnet::IpNet;
 use subtle::ConstantTimeEq;
 
+const SECRET_BYTES: usize = 32;
 /// How far a strict partner's clock may be from ours.
 const TIMESTAMP_SECONDS: i64 = 300;
 
@@ -22,6 +23,13 @@ impl Partner {
     pub fn id(&self) -> i64 {
         self.id
     }
+}
+
+/// A new secret, and what of it is stored. It is the HMAC key as it stands: 64 ASCII characters.
+pub fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
+    let secret = hex(&random::<SECRET_BYTES>());
+    let sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
+    (secret, sealed)
 }
 
 /// Signature, then address, then pace, then (strict partners) time and first use.

@@ -70,6 +70,34 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), 
     Ok(())
 }
 
+/// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
+/// address gets. So an unknown name is refused exactly when a known one is.
+pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
+    let name_hash = site.keys.hash(Purpose::PasscodeAddress, &[b"name", name.to_lowercase().as_bytes()]);
+    if passcodes::count_sends(tx, &name_hash, tx.now())? >= SENDS_PER_HOUR_MAX {
+        return Err(Failure::passcode_too_many());
+    }
+    passcodes::insert_send(tx, &name_hash)?;
+    Ok(())
+}
+
+/// Costs a live passcode one of its tries without looking at it: something else that was due with it was wrong.
+pub fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Failure> {
+    if let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? {
+        miss(tx, member_id, usage, live.tries)?;
+    }
+    Ok(())
+}
+
+fn miss(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failure> {
+    if tries + 1 >= TRIES_MAX {
+        passcodes::delete(tx, member_id, usage.name())?;
+    } else {
+        passcodes::count_try(tx, member_id, usage.name())?;
+    }
+    Ok(())
+}
+
 /// Whether the code is the live one: then it is used up, and where it went is returned. A wrong one costs a try, and the
 /// last try costs the passcode.
 pub fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
@@ -78,11 +106,7 @@ pub fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> 
         passcodes::delete(tx, member_id, usage.name())?;
         return Ok(Some(live.target));
     }
-    if live.tries + 1 >= TRIES_MAX {
-        passcodes::delete(tx, member_id, usage.name())?;
-    } else {
-        passcodes::count_try(tx, member_id, usage.name())?;
-    }
+    miss(tx, member_id, usage, live.tries)?;
     Ok(None)
 }
 

@@ -65,7 +65,8 @@ pub fn new_token() -> (String, TokenHash) {
     (token, hash)
 }
 
-fn token_hash(token: &str) -> TokenHash {
+/// What is stored of a token.
+pub fn token_hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }
 

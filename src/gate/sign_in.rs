@@ -56,6 +56,17 @@ impl Counters {
     }
 }
 
+/// Whether tries under this name have to wait; what proves an identity in another way waits with them.
+pub fn is_delayed(site: &Site, call: &Call, name: &str) -> Result<bool, Failure> {
+    let counters = Counters::of(site, call, name);
+    site.store.read(|tx| Ok(counters.closed_for(tx, site.now())? > 0))
+}
+
+/// Counts a miss of another proof than the password.
+pub fn count_miss(site: &Site, call: &Call, tx: &Write, name: &str) -> Result<(), Failure> {
+    Ok(Counters::of(site, call, name).miss(tx)?)
+}
+
 /// Judges a name and a password. A miss is counted before the answer goes out.
 pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
     let counters = Counters::of(site, call, name);

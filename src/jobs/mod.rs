@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
 use crate::site::Site;
-use crate::store::{partners, passcodes, passkeys, replays, sessions, throttles};
+use crate::store::{email_tokens, partners, passcodes, passkeys, replays, sessions, throttles};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += throttles::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += passcodes::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
         Ok(removed)
     })
 }

@@ -3,14 +3,18 @@
 use crate::failure::Failure;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
+use std::error::Error;
 use std::time::Duration;
 
 const BODY_TIME_MAX: Duration = Duration::from_secs(20);
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
 
-pub async fn read(body: Incoming, bytes_max: usize) -> Result<Bytes, Failure> {
+pub async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
+where
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>,
+{
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -22,5 +26,39 @@ pub async fn read(body: Incoming, bytes_max: usize) -> Result<Bytes, Failure> {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(e)) if e.is::<LengthLimitError>() => Err(Failure::body_too_large()),
         Ok(Err(e)) => Err(Failure::bad_request().because(e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::body::Frame;
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use tokio::time::{Instant, Interval, interval};
+
+    /// A byte now and then, for ever.
+    struct Drip(Interval);
+
+    impl Body for Drip {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.0.poll_tick(cx).map(|_| Some(Ok(Frame::data(Bytes::from_static(b"x")))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_drips_in_is_given_up_in_time_and_one_that_pours_in_by_its_size() {
+        let start = Instant::now();
+        let slow = read(Drip(interval(Duration::from_secs(1))), BODY_BYTES_MAX).await.unwrap_err();
+        assert_eq!((slow.status().as_u16(), start.elapsed()), (408, BODY_TIME_MAX));
+        let large = read(Drip(interval(Duration::from_nanos(1))), 1000).await.unwrap_err();
+        assert_eq!(large.status().as_u16(), 413);
     }
 }

@@ -44,12 +44,18 @@ pub fn serve(
         let front = front.clone();
         async move { Ok(front.answer(request, peer, door).await) }
     });
-    http1::Builder::new()
+    limited().serve_connection(Patient::new(stream), service)
+}
+
+/// HTTP/1.1 with the limits on heads; without a timer hyper would keep none of the times.
+fn limited() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME_MAX)
         .max_header_size(HEAD_BYTES_MAX)
-        .max_buf_size(BUFFER_BYTES_MAX)
-        .serve_connection(Patient::new(stream), service)
+        .max_buf_size(BUFFER_BYTES_MAX);
+    builder
 }
 
 /// A stream whose writes fail when the other side takes nothing for too long.
@@ -120,7 +126,9 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::DuplexStream;
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_is_given_up() {
@@ -138,5 +146,28 @@ mod tests {
         .await;
         assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(start.elapsed(), WRITE_TIME_MAX);
+    }
+
+    /// How long a client is kept who sends this and then nothing, and how many answers it got.
+    async fn kept(sent: &str) -> (Duration, usize) {
+        let (ours, mut theirs) = tokio::io::duplex(4096);
+        let answer =
+            service_fn(async |_| Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::<Bytes>::default())));
+        let connection = tokio::spawn(limited().serve_connection(Patient::new(ours), answer));
+        theirs.write_all(sent.as_bytes()).await.unwrap();
+        let start = tokio::time::Instant::now();
+        let mut got = String::new();
+        theirs.read_to_string(&mut got).await.unwrap();
+        _ = connection.await.unwrap();
+        (start.elapsed(), got.matches("HTTP/1.1 200").count())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_is_slow_with_its_head_or_idle_is_let_go() {
+        assert_eq!(kept("").await, (HEAD_TIME_MAX, 0));
+        assert_eq!(kept("GET / HTTP/1.1\r\nhost: a").await, (HEAD_TIME_MAX, 0));
+        let whole = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+        assert_eq!(kept(whole).await, (HEAD_TIME_MAX, 1), "idle after an answer");
+        assert_eq!(kept(&format!("{whole}{whole}GET")).await, (HEAD_TIME_MAX, 2), "slow with the third");
     }
 }

@@ -111,6 +111,12 @@ pub fn find_last_flight(tx: &Read, member_id: i64, now: i64) -> Result<Option<i6
     tx.find(sql, (member_id, now), |row| row.get(0))
 }
 
+/// In which states a member's skills are.
+pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<String>> {
+    let sql = "SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status";
+    tx.list(sql, [member_id], |row| row.get(0))
+}
+
 /// Minutes that are booked and not flown yet.
 pub fn sum_minutes_ahead(tx: &Read, member_id: i64, now: i64) -> Result<i64> {
     let sql =

@@ -1,6 +1,7 @@
 //! What the partners did: append-only, numbered without gaps, the source of what goes upstream.
 
 use super::{Asked, Read, Write};
+use crate::domain::booking::Booking;
 use rusqlite::{Result, named_params};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,11 @@ pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &About) -> Resul
         named_params! {":partner_id": partner_id, ":event": event.name(), ":now": tx.now(), ":user_id": about.user_id,
         ":member_id": about.member_id, ":booking_id": about.booking_id, ":detail": about.detail.unwrap_or("{}")},
     )
+}
+
+/// A booking's values, as the `detail` of an event.
+pub fn booking_detail(booking: &Booking) -> String {
+    serde_json::to_string(booking).expect("a booking can be written as JSON")
 }
 
 impl Filter {

@@ -274,3 +274,26 @@ pub fn set_security_answer(tx: &Write, member_id: i64, question: i64, answer_has
                ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash";
     tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
 }
+
+pub fn list_answered_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
+    tx.list("SELECT question FROM security_answers WHERE member_id = ?1", [member_id], |row| row.get(0))
+}
+
+/// The questions that a member answered, with the answers' hashes.
+pub fn list_answers(tx: &Read, member_id: i64) -> Result<Vec<(i64, String)>> {
+    let sql = "SELECT question, answer_hash FROM security_answers WHERE member_id = ?1 ORDER BY question";
+    tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// A confirmed address in place of the old one; refuses one that another member has confirmed.
+pub fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
+    let sql = "UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id";
+    let changed = tx.run(sql, named_params! {":email": email, ":now": tx.now(), ":id": member_id});
+    changed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
+}
+
+/// A confirmed number, in E.164, in place of the old one.
+pub fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
+    let sql = "UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id";
+    tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
+}

@@ -4,6 +4,8 @@
 //! Store functions take the transaction and never open one, so they compose.
 
 pub mod bookings;
+pub mod bulk;
+pub mod email_tokens;
 pub mod entries;
 pub mod history;
 pub mod holdings;
@@ -289,6 +291,8 @@ fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()>
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Plans do not depend on bound values; without this SQLite parses a statement anew whenever it is given others.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A reader that is closed last must not checkpoint behind the writer's back.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     conn.pragma_update(None, "cell_size_check", true)?;

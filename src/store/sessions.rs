@@ -2,12 +2,14 @@
 
 use super::{Read, Write, passkeys};
 use crate::domain::role::Role;
+use crate::keys::hex;
 use rusqlite::{Result, named_params};
 
 pub type TokenHash = [u8; 32];
 
 /// Part of the idle time after which a session's last use is written again.
 const TOUCH_FRACTION: i64 = 24;
+const SESSION_ID_BYTES: usize = 8;
 
 /// A session in force.
 #[derive(Debug)]
@@ -31,6 +33,39 @@ impl Session {
 pub struct BookingToken {
     pub member_id: i64,
     pub booking_id: Option<i64>,
+}
+
+/// A session as its member sees it.
+#[derive(Debug)]
+pub struct Listed {
+    pub token_hash: TokenHash,
+    pub user_agent: String,
+    pub created_at: i64,
+    pub seen_at: i64,
+    /// When it ends unless it is used.
+    pub ends_at: i64,
+}
+
+impl Listed {
+    /// A name that tells nothing of the token.
+    pub fn session_id(&self) -> String {
+        hex(&self.token_hash[..SESSION_ID_BYTES])
+    }
+}
+
+/// The sessions in force, newest first.
+pub fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>> {
+    let sql = "SELECT token_hash, user_agent, created_at, seen_at, min(ends_at, seen_at + idle_seconds) FROM sessions
+               WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash";
+    tx.list(sql, (member_id, now), |row| {
+        Ok(Listed {
+            token_hash: row.get(0)?,
+            user_agent: row.get(1)?,
+            created_at: row.get(2)?,
+            seen_at: row.get(3)?,
+            ends_at: row.get(4)?,
+        })
+    })
 }
 
 pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, user_agent: &str) -> Result<usize> {

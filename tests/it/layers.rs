@@ -12,13 +12,14 @@ const RULES: &[Rule] = &[
     // Sockets are the server's; a command that serves waits for signals.
     Rule { words: &["hyper::", "hyper_util::", "http_body_util::"], only_in: &["server/"] },
     Rule { words: &["tokio::"], only_in: &["server/", "cli/serve.rs"] },
-    // SQL is the store's. A failed statement becomes a failure in one place; and the gate's counters and the
-    // secrets of partners pass the store's own result on, so that they compose with other statements of a transaction.
+    // SQL is the store's. A failed statement becomes a failure in one place; and the gate's counters, the
+    // secrets of partners and the demo pass the store's own result on, so that they compose with other statements.
     Rule {
         words: &["rusqlite::", "refinery::"],
-        only_in: &["store/", "failure.rs", "gate/sign_in.rs", "cli/partner.rs"],
+        only_in: &["store/", "failure.rs", "gate/sign_in.rs", "cli/partner.rs", "demo/"],
     },
-    // The rules know no JSON; the catalogue is data that a file brings.
+    // The rules know no JSON; the catalogue is data that a file brings. The store keeps the details of a row as JSON, and
+    // the gate says what a passcode's message speaks of.
     Rule {
         words: &["serde_json::"],
         only_in: &[
@@ -27,11 +28,13 @@ const RULES: &[Rule] = &[
             "cli/",
             "demo/",
             "fields.rs",
+            "gate/confirmation.rs",
             "gate/passcode.rs",
             "gate/passkey/",
             "jobs/",
             "language.rs",
             "reply.rs",
+            "store/history.rs",
             "store/outbox.rs",
             "domain/catalogue.rs",
             "desk/",
@@ -42,7 +45,7 @@ const RULES: &[Rule] = &[
     Rule { words: &["std::env", "process::exit"], only_in: &["main.rs", "config.rs", "build.rs"] },
     // The time of day has one source; the monotonic clock is for limits and figures.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },
-    Rule { words: &["Instant"], only_in: &["clock.rs", "server/", "store/mod.rs", "gate/rates.rs"] },
+    Rule { words: &["Instant"], only_in: &["clock.rs", "server/", "store/mod.rs", "gate/rates.rs", "cli/demo.rs"] },
     // What is said goes through the log or the command's outcome.
     Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },
     Rule { words: &["dbg!", ".unwrap()", "todo!", "unimplemented!", "std::process::abort"], only_in: &[] },

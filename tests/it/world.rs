@@ -26,6 +26,9 @@ pub struct World {
     pub rival: Caller,
 }
 
+/// Rows that end the other sessions of whoever calls: that had better be nobody whom another row needs.
+const ENDS_OTHERS: [&str; 2] = ["/account/profile/change-password", "/account/profile/sessions"];
+
 impl World {
     pub fn open() -> World {
         World::open_with(|_| {})
@@ -47,7 +50,9 @@ impl World {
     /// Two whom the row admits and who must not see each other's things: the second is nobody where the row is open.
     pub fn callers(&self, route: &Route) -> Vec<Caller> {
         let anew = |member: &Caller| self.site.sign_in(member.id, &member.name, Role::Member, Duration::ZERO);
+        let somebody = || self.site.flyer(&format!("flyer{}", self.site.next_number()));
         match route.caller() {
+            "member" if ENDS_OTHERS.contains(&route.path) => vec![somebody(), somebody()],
             "member" | "bearer" => vec![anew(&self.jane), anew(&self.mark)],
             "staff" => vec![self.sync.clone(), self.desk.clone()],
             "partner" => vec![self.partner.clone(), self.rival.clone()],
@@ -87,6 +92,7 @@ impl World {
             "tunnel" | "tunnel_id" => Site::TUNNEL_ID.to_string(),
             "status" => "open".to_owned(),
             "category" => "Flyer".to_owned(),
+            "session_id" => self.session(caller),
             "skill" | "notification_id" => "1".to_owned(),
             other => panic!("say here what {{{other}}} can be"),
         }
@@ -118,6 +124,19 @@ impl World {
                 "real_name": "Jane Flyer", "tunnel": Site::TUNNEL_ID.to_string(), "screen_name": "jane",
                 "username": caller.name, "verify_password": PASSWORD,
             }),
+            (_, "/auth/verify-email" | "/auth/verify-email/resend") => json!({ "token": "unknown" }),
+            (_, "/auth/account-access/security-questions") => json!({ "username": "jane" }),
+            (_, "/auth/account-access/recover-password") => {
+                json!({ "username": format!("somebody{}", self.site.next_number()), "option": "email" })
+            }
+            (_, "/auth/account-access/recover-username") => json!({ "email": self.address() }),
+            (_, "/account/profile/send-verification-passcode") => json!({ "email": self.address() }),
+            (_, "/account/profile/verify-verification-passcode") => {
+                json!({ "email": self.address(), "passcode": 1 })
+            }
+            (_, "/account/profile/change-password") => {
+                json!({ "password": PASSWORD, "current_password": PASSWORD, "password_confirm": PASSWORD })
+            }
             ("POST", "/account/logbook/time/") => json!({
                 "status": "open", "entry_date": now - 60, "tunnel": Site::TUNNEL_ID.to_string(), "comment": "a good one", "time": "15",
             }),
@@ -176,6 +195,14 @@ impl World {
         let client = URL_SAFE_NO_PAD.encode(client.to_string());
         let response = json!({ "clientDataJSON": client, "authenticatorData": "AA", "signature": "AA" });
         json!({ "id": "AA", "rawId": "AA", "type": "public-key", "response": response }).to_string()
+    }
+
+    /// Another session of the member, as it is listed.
+    fn session(&self, member: &Caller) -> String {
+        self.site.again(member);
+        let listed = member.get("/account/profile/sessions").ok().json();
+        let other = listed["data"].as_array().and_then(|all| all.iter().find(|one| one["this"] == false).cloned());
+        other.and_then(|one| Some(one["session_id"].as_str()?.to_owned())).expect("a second session is listed")
     }
 
     /// A new flight-time entry of the member.

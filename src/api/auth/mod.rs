@@ -1,6 +1,8 @@
 //! The authentication group.
 
+pub mod email;
 pub mod login;
 pub mod logout;
 pub mod passkey;
+pub mod recovery;
 pub mod signup;

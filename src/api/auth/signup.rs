@@ -1,10 +1,10 @@
 //! Becoming a member.
 
 use crate::call::Call;
-use crate::domain::{email, password, questions, username};
+use crate::domain::{email, password, phone, questions, username};
 use crate::failure::Failure;
-use crate::fields::{self, Fields, Judged, Unjudged};
-use crate::gate::{Caller, Pace};
+use crate::fields::{self, Fields, Unjudged};
+use crate::gate::{Caller, Pace, confirmation};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
@@ -69,6 +69,7 @@ pub fn create(site: &Site, call: &Call) -> Answer {
         for (question, answer_hash) in &answers {
             members::set_security_answer(tx, member_id, *question, answer_hash)?;
         }
+        confirmation::send(site, tx, member_id, &signup.email, call.language())?;
         let message = call.say("done.signed_up");
         Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
     })
@@ -123,13 +124,21 @@ impl Signup {
                 .filter_map(|(question, answer)| Some((question.get(&ok)?, answer.get(&ok)?)))
                 .collect(),
         };
-        signup.check(site, &ok)?;
-        Ok(signup)
+        signup.checked(site)
     }
 
-    /// What only several fields together, or the file, can tell.
-    fn check(&self, site: &Site, _: &Judged) -> Result<(), Failure> {
+    /// What only several fields together, or the file, can tell. A number without a calling code is one of the site's
+    /// own country.
+    fn checked(mut self, site: &Site) -> Result<Signup, Failure> {
         let mut problems = Fields::new(Default::default());
+        if let Some(typed) = &self.phone {
+            let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
+            let country = self.country_code.as_deref().or(home.as_deref()).unwrap_or("");
+            match phone::parse(country, typed) {
+                Ok(number) => self.phone = Some(number),
+                Err(text) => problems.refuse("phone", text),
+            }
+        }
         if let Err(text) = password::check(&self.password, &self.username, &self.email) {
             problems.refuse("password", text);
         }
@@ -138,7 +147,7 @@ impl Signup {
         {
             problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
         }
-        problems.finish().map(|_| ())
+        problems.finish().map(|_| self)
     }
 
     fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::New<'a> {

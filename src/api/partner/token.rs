@@ -169,12 +169,7 @@ fn write_history(
     booking_id: i64,
     sent: &Booking,
 ) -> Result<(), Failure> {
-    let detail = serde_json::json!({
-        "registration_id": sent.registration_id, "purchase_id": sent.purchase_id, "purchase_date": sent.purchase_date,
-        "flight_date": sent.flight_date, "minutes_booked": sent.minutes_booked, "product_id": sent.product_id,
-        "tunnel_id": sent.tunnel_id, "checkin_time": sent.checkin_time,
-    })
-    .to_string();
+    let detail = history::booking_detail(sent);
     let about =
         About { member_id: Some(member_id), booking_id: Some(booking_id), detail: Some(&detail), ..About::default() };
     history::insert(tx, partner.id(), event, &about)?;

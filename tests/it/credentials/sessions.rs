@@ -91,8 +91,8 @@ fn the_desk_and_the_admins_are_members_too_and_sync_is_not() {
     for route in rows_for(&["member", "bearer"]) {
         for (caller, admitted) in [(&world.desk, true), (&world.admin, true), (&world.sync, false)] {
             let right = world.right_caller(route);
-            let own = if admitted { caller } else { &right };
             let again = world.site.sign_in(caller.id, &caller.name, role_of(&world, caller), Duration::ZERO);
+            let own = if admitted { &again } else { &right };
             let reply = again.send(&world.request(route, own));
             if admitted { expect_admitted(reply, &caller.name, route) } else { expect(reply, &caller.name, 403) }
         }

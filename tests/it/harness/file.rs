@@ -35,3 +35,23 @@ pub fn rows(site: &Site) -> Rows {
 fn tables(tx: &Read) -> rusqlite::Result<Vec<String>> {
     tx.list("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", [], |row| row.get(0))
 }
+
+/// Every column in which this text stands, as `table.column`.
+pub fn columns_with(site: &Site, text: &str) -> Vec<String> {
+    site.store.rest();
+    let found = site.store.read(|tx| {
+        let mut found = Vec::new();
+        for table in tables(tx)? {
+            let columns: Vec<String> = tx.list("SELECT name FROM pragma_table_info(?1)", [&table], |row| row.get(0))?;
+            for column in columns {
+                let sql = format!("SELECT count(*) FROM {table} WHERE instr(CAST({column} AS TEXT), ?1) > 0");
+                if tx.get(&sql, [text], |row| row.get::<_, i64>(0))? > 0 {
+                    found.push(format!("{table}.{column}"));
+                }
+            }
+        }
+        Ok(found)
+    });
+    site.store.rest();
+    found.expect("the file can be read")
+}

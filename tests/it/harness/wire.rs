@@ -22,10 +22,15 @@ impl Wire {
     /// Sends the bytes on the open connection (or a new one) and reads one answer; `None` when the server closes
     /// without one. Panics when neither happens in time.
     pub fn exchange(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
-        let reused = self.stream.is_some();
-        let answer = self.try_exchange(bytes, asked);
-        // A server may close an idle connection at any moment, so silence on an old one proves nothing.
-        if answer.is_none() && reused { self.try_exchange(bytes, asked) } else { answer }
+        let mut stream = self.stream.take().unwrap_or_else(|| self.connect());
+        // A server that has seen enough may answer and close before everything is sent.
+        let sent = stream.write_all(bytes);
+        let (reply, goes_on, surplus) = read_reply(&mut stream, asked)?;
+        assert_eq!(surplus, 0, "{asked}: more came than was announced");
+        if goes_on && sent.is_ok() {
+            self.stream = Some(stream);
+        }
+        Some(reply)
     }
 
     /// The same on a connection of its own, for bytes that may be no whole request or more than one: only the first
@@ -37,18 +42,6 @@ impl Wire {
             _ = stream.shutdown(Shutdown::Write);
         }
         read_reply(&mut stream, asked).map(|(reply, ..)| reply)
-    }
-
-    fn try_exchange(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
-        let mut stream = self.stream.take().unwrap_or_else(|| self.connect());
-        // A server that has seen enough may answer and close before everything is sent.
-        let sent = stream.write_all(bytes);
-        let (reply, goes_on, surplus) = read_reply(&mut stream, asked)?;
-        assert_eq!(surplus, 0, "{asked}: more came than was announced");
-        if goes_on && sent.is_ok() {
-            self.stream = Some(stream);
-        }
-        Some(reply)
     }
 
     fn connect(&self) -> TcpStream {

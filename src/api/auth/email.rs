@@ -1,0 +1,38 @@
+//! Confirming an e-mail address.
+
+use crate::call::Call;
+use crate::fields;
+use crate::gate::confirmation::{self, Confirmed};
+use crate::reply::{self, Done};
+use crate::routes::Answer;
+use crate::site::Site;
+
+const TOKEN_CHARS_MAX: usize = 128;
+
+fn token(call: &Call) -> Result<String, crate::failure::Failure> {
+    let mut body = call.fields()?;
+    let token = body.required("token", fields::line(TOKEN_CHARS_MAX));
+    let ok = body.finish()?;
+    Ok(token.get(&ok))
+}
+
+/// `POST /auth/verify-email`: confirms the address that the token was mailed to.
+pub fn verify(site: &Site, call: &Call) -> Answer {
+    let token = token(call)?;
+    site.once(call, |tx| {
+        let (status, key) = match confirmation::confirm(tx, &token)? {
+            Confirmed::Now | Confirmed::Before => (true, "done.email_confirmed"),
+            Confirmed::Not => (false, "confirmation.not"),
+        };
+        Ok(reply::ok(&Done { status, message: call.say(key) }))
+    })
+}
+
+/// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
+pub fn resend(site: &Site, call: &Call) -> Answer {
+    let token = token(call)?;
+    site.once(call, |tx| {
+        confirmation::resend(site, tx, &token, call.language())?;
+        Ok(reply::done(call.say("confirmation.sent")))
+    })
+}

@@ -1,0 +1,240 @@
+//! Back in without the password: a passcode to a confirmed address or number, and the answers to the own questions.
+//! Whoever asks learns nothing: an unknown name gets the answers, and the work, of a known one.
+
+use crate::api::profile::questions::text;
+use crate::call::Call;
+use crate::domain::{email, password, questions};
+use crate::failure::Failure;
+use crate::fields::{self, Fields};
+use crate::gate::passcode::{self, Target, Use};
+use crate::gate::sign_in;
+use crate::keys::Purpose;
+use crate::language::Text;
+use crate::reply::{self, Done, Reply};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members::{self, Account};
+use crate::store::outbox::Channel;
+use crate::store::{Write, notices, passcodes, sessions};
+use serde::Serialize;
+
+/// Questions that an unknown name seems to have chosen.
+const MADE_UP_QUESTIONS: usize = 3;
+const OPTIONS: [&str; 2] = ["email", "sms"];
+
+#[derive(Serialize)]
+struct QuestionsReply {
+    status: bool,
+    message: String,
+    data: Vec<Question>,
+}
+
+#[derive(Serialize)]
+struct Question {
+    question: i64,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct UsernameReply {
+    status: bool,
+    message: String,
+    username: String,
+}
+
+/// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query where
+/// a client cannot send a body with `GET`.
+pub fn questions(site: &Site, call: &Call) -> Answer {
+    let mut fields = if call.body.is_empty() { call.query() } else { call.fields()? };
+    let username = fields.required("username", fields::line(254));
+    let ok = fields.finish()?;
+    let name = username.get(&ok);
+    let own = site.store.read(|tx| match members::find_account(tx, &name)? {
+        Some(account) => Ok(members::list_answered_questions(tx, account.member_id)?),
+        None => Ok(Vec::new()),
+    })?;
+    let asked = if own.is_empty() { made_up(site, &name) } else { own };
+    let data = asked.into_iter().map(|question| Question { question, text: text(call.language(), question) }).collect();
+    Ok(reply::ok(&QuestionsReply { status: true, message: String::new(), data }))
+}
+
+/// Always the same for a name, and nobody can tell them from chosen ones.
+fn made_up(site: &Site, name: &str) -> Vec<i64> {
+    let hash = site.keys.hash(Purpose::MadeUpQuestions, &[name.to_lowercase().as_bytes()]);
+    let mut left: Vec<i64> = questions::NUMBERS.collect();
+    let mut chosen: Vec<i64> =
+        hash.iter().take(MADE_UP_QUESTIONS).map(|byte| left.remove(usize::from(*byte) % left.len())).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// What `recover-password` was sent.
+struct Recovery {
+    username: String,
+    channel: Channel,
+    proof: Option<Proof>,
+}
+
+struct Proof {
+    passcode: String,
+    password: String,
+    answers: Vec<(i64, String)>,
+}
+
+/// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
+/// to the asked questions the password is set, and everything that the old one opened has ended.
+pub fn password(site: &Site, call: &Call) -> Answer {
+    let recovery = Recovery::read(call)?;
+    let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
+    match recovery.proof {
+        None => send(site, call, &recovery.username, account.as_ref(), recovery.channel, Use::RecoverPassword),
+        Some(proof) => {
+            let own = account.as_ref().map_or("", |account| account.email.as_str());
+            password::check(&proof.password, &recovery.username, own)
+                .map_err(|text| Failure::field("password", text))?;
+            set(site, call, &recovery.username, account.as_ref(), &proof)
+        }
+    }
+}
+
+impl Recovery {
+    fn read(call: &Call) -> Result<Recovery, Failure> {
+        let mut body = call.fields()?;
+        let username = body.required("username", fields::line(254));
+        let option = body.optional("option", fields::as_line(channel));
+        let passcode = body.optional("passcode", fields::line(32));
+        let has_proof = body.has("passcode");
+        let password = if has_proof { Some(body.required("password", fields::secret)) } else { None };
+        let answers: Vec<_> =
+            if has_proof { questions::NUMBERS.map(|n| (n, answer(&mut body, n))).collect() } else { Vec::new() };
+        let ok = body.finish()?;
+        let passcode = passcode.get(&ok);
+        let proof = passcode.zip(password).map(|(passcode, password)| Proof {
+            passcode,
+            password: password.get(&ok),
+            answers: answers.into_iter().filter_map(|(number, given)| Some((number, given.get(&ok)?))).collect(),
+        });
+        Ok(Recovery { username: username.get(&ok), channel: option.get(&ok).unwrap_or(Channel::Email), proof })
+    }
+}
+
+fn answer(body: &mut Fields, number: i64) -> fields::Unjudged<Option<String>> {
+    body.optional(&format!("answer_{number}"), fields::line(200))
+}
+
+fn channel(option: &str) -> Result<Channel, Text> {
+    match option {
+        "email" => Ok(Channel::Email),
+        "sms" => Ok(Channel::Sms),
+        _ => Err(Text::new("field.one_of").with("values", OPTIONS.join(", "))),
+    }
+}
+
+/// A passcode for a known account, by a confirmed address or number; for everybody a write and the same answer, so that
+/// neither time nor words say anything.
+fn send(site: &Site, call: &Call, name: &str, account: Option<&Account>, channel: Channel, usage: Use) -> Answer {
+    site.once(call, |tx| {
+        passcode::pace(site, tx, name)?;
+        if let Some(account) = account.filter(|account| !account.banned) {
+            send_to(site, tx, call, account.member_id, channel, usage)?;
+        }
+        Ok(reply::done(call.say("recovery.sent")))
+    })
+}
+
+/// That an address had its share of passcodes is told to nobody here.
+fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channel, usage: Use) -> Result<(), Failure> {
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let address = match channel {
+        Channel::Email if profile.email_verified => profile.email,
+        Channel::Sms if profile.phone_verified => profile.phone,
+        _ => return Ok(()),
+    };
+    let target = Target { member_id, channel, address: &address, language: call.language() };
+    match passcode::send(site, tx, usage, &target) {
+        Err(failure) if failure.code() == "passcode_too_many" => Ok(()),
+        sent => sent,
+    }
+}
+
+/// Everything that is due, or the one answer that says no. Hashing comes before the transaction; whether the passcode
+/// and the account are still what they were is decided in it.
+fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &Proof) -> Answer {
+    if sign_in::is_delayed(site, call, name)? {
+        return Ok(refused(call));
+    }
+    let answered = answers_are_right(site, account, &proof.answers)?;
+    let password_hash = password::hash(&proof.password);
+    site.once(call, |tx| {
+        if let Some(account) = account.filter(|account| !account.banned && answered) {
+            let code = passcode::take(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)?;
+            if code.is_some() {
+                return recovered(tx, call, account.member_id, &password_hash);
+            }
+        } else if let Some(account) = account {
+            // Right or not, a try with wrong answers costs one of the passcode's.
+            passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
+        }
+        sign_in::count_miss(site, call, tx, name)?;
+        Ok(refused(call))
+    })
+}
+
+fn recovered(tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Answer {
+    members::set_password(tx, member_id, password_hash)?;
+    sessions::delete_of_member(tx, member_id, None)?;
+    passcodes::delete_of_member(tx, member_id)?;
+    notices::insert(tx, member_id, "notice.password_changed", "{}")?;
+    Ok(reply::done(call.say("recovery.done")))
+}
+
+fn refused(call: &Call) -> Reply {
+    reply::ok(&Done { status: false, message: call.say("recovery.wrong") })
+}
+
+/// All of the member's own questions, or nothing where there are none. As many hashes are tried as were answered, for
+/// an unknown name too.
+fn answers_are_right(site: &Site, account: Option<&Account>, given: &[(i64, String)]) -> Result<bool, Failure> {
+    let own = match account {
+        Some(account) => site.store.read(|tx| Ok(members::list_answers(tx, account.member_id)?))?,
+        None => Vec::new(),
+    };
+    site.store.rest();
+    let mut right = 0;
+    for (number, answer) in given.iter().take(*questions::NUMBERS.end() as usize) {
+        let phc = own.iter().find(|(question, _)| question == number).map(|(_, phc)| phc.as_str());
+        right += usize::from(password::verify(&questions::normalise(answer), phc));
+    }
+    Ok(right == own.len())
+}
+
+/// `POST /auth/account-access/recover-username`: without a passcode one is sent to the address; with it the username is
+/// told.
+pub fn username(site: &Site, call: &Call) -> Answer {
+    let mut body = call.fields()?;
+    let address = body.required("email", fields::as_line(email::parse));
+    let passcode = body.optional("passcode", fields::line(32));
+    let ok = body.finish()?;
+    let (address, code) = (address.get(&ok), passcode.get(&ok));
+    let account = site.store.read(|tx| Ok(members::find_account(tx, &address)?.filter(|a| a.email_confirmed)))?;
+    let Some(code) = code else {
+        return send(site, call, &address, account.as_ref(), Channel::Email, Use::RecoverUsername);
+    };
+    if sign_in::is_delayed(site, call, &address)? {
+        return Ok(untold(call));
+    }
+    site.once(call, |tx| {
+        if let Some(account) = account.as_ref().filter(|account| !account.banned)
+            && passcode::take(site, tx, account.member_id, Use::RecoverUsername, &code)?.is_some()
+        {
+            let username = account.username.clone();
+            return Ok(reply::ok(&UsernameReply { status: true, message: String::new(), username }));
+        }
+        sign_in::count_miss(site, call, tx, &address)?;
+        Ok(untold(call))
+    })
+}
+
+fn untold(call: &Call) -> Reply {
+    reply::ok(&UsernameReply { status: false, message: call.say("recovery.wrong"), username: String::new() })
+}

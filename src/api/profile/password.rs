@@ -1,0 +1,38 @@
+//! Changing the password.
+
+use crate::call::Call;
+use crate::domain::password;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::{Member, sign_in};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{members, notices, sessions};
+
+/// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every
+/// booking token of the member ends with the old password.
+pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let wanted = body.required("password", fields::secret);
+    let current = body.required("current_password", fields::secret);
+    let confirm = body.required("password_confirm", fields::secret);
+    let ok = body.finish()?;
+    let (wanted, current) = (wanted.get(&ok), current.get(&ok));
+    if confirm.get(&ok) != wanted {
+        return Err(Failure::field("password_confirm", Text::new("field.not_confirmed")));
+    }
+    let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
+    password::check(&wanted, &profile.username, &profile.email).map_err(|text| Failure::field("password", text))?;
+    if !sign_in::confirm_own(site, call, member.id(), &current)? {
+        return Err(Failure::field("current_password", Text::new("field.wrong_password")));
+    }
+    let password_hash = password::hash(&wanted);
+    site.once(call, |tx| {
+        members::set_password(tx, member.id(), &password_hash)?;
+        sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
+        notices::insert(tx, member.id(), "notice.password_changed", "{}")?;
+        Ok(reply::done(call.say("done.password_changed")))
+    })
+}

@@ -1,0 +1,37 @@
+//! The security questions that can help a member back in.
+
+use crate::call::Call;
+use crate::domain::questions;
+use crate::gate::Member;
+use crate::language::Language;
+use crate::reply::{self, List};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct QuestionReply {
+    question: i64,
+    text: String,
+    /// Whether the caller gave an answer; the answer itself is not kept.
+    answered: bool,
+}
+
+/// `GET /account/profile/security-questions`: the catalogue in the caller's language, and which of it is answered.
+pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+    let answered = site.store.read(|tx| Ok(members::list_answered_questions(tx, member.id())?))?;
+    let show = |question| QuestionReply {
+        question,
+        text: text(call.language(), question),
+        answered: answered.contains(&question),
+    };
+    let data: Vec<_> = questions::NUMBERS.map(show).collect();
+    let total = data.len() as i64;
+    Ok(reply::ok(&List { status: true, total, limit: total, offset: 0, data }))
+}
+
+/// A question's text.
+pub fn text(language: Language, question: i64) -> String {
+    language.texts().get(&format!("question.{question}")).cloned().unwrap_or_default()
+}

@@ -1,0 +1,66 @@
+//! Where a member is signed in.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::Member;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::sessions::{self, Listed};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct SessionReply {
+    /// Names the session without being its token.
+    session_id: String,
+    /// What the app or browser calls itself.
+    device: String,
+    created_at: i64,
+    /// To within an hour or so.
+    seen_at: i64,
+    /// When it ends unless it is used.
+    ends_at: i64,
+    /// Whether this call came by it.
+    this: bool,
+}
+
+/// `GET /account/profile/sessions`: the caller's sessions in force, newest first.
+pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+    let page = call.page()?;
+    let now = site.now();
+    site.store.read(|tx| {
+        let listed = sessions::list_of_member(tx, member.id(), now)?;
+        let total = listed.len() as i64;
+        let shown = listed.into_iter().skip(page.offset as usize).take(page.limit as usize);
+        Ok(reply::list(total, page, shown.map(|one| show(one, member)).collect()))
+    })
+}
+
+/// `DELETE /account/profile/sessions/{session_id}`: ends one of the caller's sessions.
+pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {
+    site.once(call, |tx| {
+        let listed = sessions::list_of_member(tx, member.id(), tx.now())?;
+        let asked = listed.iter().find(|one| one.session_id() == call.param(0)).ok_or_else(Failure::not_found)?;
+        sessions::delete(tx, &asked.token_hash)?;
+        Ok(reply::done(call.say("done.session_ended")))
+    })
+}
+
+/// `DELETE /account/profile/sessions`: ends every session of the caller but this one, and the tokens of bookings.
+pub fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
+    site.once(call, |tx| {
+        sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
+        Ok(reply::done(call.say("done.sessions_ended")))
+    })
+}
+
+fn show(one: Listed, member: &Member) -> SessionReply {
+    SessionReply {
+        session_id: one.session_id(),
+        this: one.token_hash == *member.session(),
+        device: one.user_agent,
+        created_at: one.created_at,
+        seen_at: one.seen_at,
+        ends_at: one.ends_at,
+    }
+}

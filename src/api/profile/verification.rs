@@ -1,0 +1,106 @@
+//! A new e-mail address or telephone number, taken over by the passcode that went there.
+
+use crate::call::Call;
+use crate::domain::{email, phone};
+use crate::failure::Failure;
+use crate::fields::{self, Unjudged};
+use crate::gate::Member;
+use crate::gate::passcode::{self, Target, Use};
+use crate::language::Text;
+use crate::reply::{self, Done};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::outbox::Channel;
+use crate::store::{Write, members, notices};
+
+/// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
+struct Place {
+    usage: Use,
+    channel: Channel,
+    address: String,
+}
+
+impl Place {
+    fn read(body: &mut fields::Fields) -> UnjudgedPlace {
+        if body.has("email") || !body.has("phone") {
+            return UnjudgedPlace::Email(body.required("email", fields::as_line(email::parse)));
+        }
+        UnjudgedPlace::Phone(body.required("country", fields::line(8)), body.required("phone", fields::line(32)))
+    }
+}
+
+enum UnjudgedPlace {
+    Email(Unjudged<String>),
+    Phone(Unjudged<String>, Unjudged<String>),
+}
+
+impl UnjudgedPlace {
+    fn get(self, ok: &fields::Judged) -> Result<Place, Failure> {
+        match self {
+            UnjudgedPlace::Email(address) => {
+                Ok(Place { usage: Use::VerifyEmail, channel: Channel::Email, address: address.get(ok) })
+            }
+            UnjudgedPlace::Phone(country, number) => {
+                let address =
+                    phone::parse(&country.get(ok), &number.get(ok)).map_err(|text| Failure::field("phone", text))?;
+                Ok(Place { usage: Use::VerifyPhone, channel: Channel::Sms, address })
+            }
+        }
+    }
+}
+
+/// `POST /account/profile/send-verification-passcode`: a passcode to the new address or number.
+pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let place = Place::read(&mut body);
+    let ok = body.finish()?;
+    let place = place.get(&ok)?;
+    site.once(call, |tx| {
+        let target = Target {
+            member_id: member.id(),
+            channel: place.channel,
+            address: &place.address,
+            language: call.language(),
+        };
+        passcode::send(site, tx, place.usage, &target)?;
+        Ok(reply::done(call.say("passcode.sent")))
+    })
+}
+
+/// `POST /account/profile/verify-verification-passcode`: the address or number that the passcode went to is the member's
+/// from now on.
+pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let place = Place::read(&mut body);
+    let code = body.required("passcode", passcode_digits);
+    let ok = body.finish()?;
+    let (place, code) = (place.get(&ok)?, code.get(&ok));
+    site.once(call, |tx| {
+        let went_to = passcode::take(site, tx, member.id(), place.usage, &code)?;
+        if went_to.as_deref() != Some(&place.address) {
+            return Ok(reply::ok(&Done { status: false, message: call.say("passcode.wrong") }));
+        }
+        take_over(tx, member.id(), &place)?;
+        Ok(reply::done(call.say("done.saved")))
+    })
+}
+
+/// The contract types the passcode as a number, which loses leading zeros.
+fn passcode_digits(value: &serde_json::Value) -> Result<String, Text> {
+    let number = fields::whole_in(0..=999_999)(value).map_err(|_| Text::new("field.passcode"))?;
+    Ok(format!("{number:06}"))
+}
+
+fn take_over(tx: &Write, member_id: i64, place: &Place) -> Result<(), Failure> {
+    match place.usage {
+        Use::VerifyEmail => {
+            members::set_email(tx, member_id, &place.address)?;
+            notices::insert(tx, member_id, "notice.email_changed", "{}")?;
+        }
+        _ => {
+            members::set_phone(tx, member_id, &place.address)?;
+            notices::insert(tx, member_id, "notice.phone_changed", "{}")?;
+        }
+    }
+    Ok(())
+}

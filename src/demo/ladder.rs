@@ -1,0 +1,132 @@
+//! The catalogue as something to climb: the way up to a level, and who may sign for it on which day.
+
+use super::people::{Climb, End, Person};
+use super::rng::Rng;
+use crate::domain::catalogue::{Catalogue, Level, LevelKey, Requirement, Safety, SafetyKind, Skill};
+
+/// A level by its programme, number and track.
+pub type Target = (&'static str, &'static str, &'static str);
+
+pub struct Ladder {
+    pub catalogue: &'static Catalogue,
+    levels: Vec<&'static Level>,
+}
+
+/// Somebody who may sign for a level, from a day on and up to a day.
+struct Authority {
+    who: usize,
+    from: i64,
+    until: i64,
+}
+
+/// Who may sign, by level.
+pub struct Signers(Vec<Vec<Authority>>);
+
+impl Ladder {
+    pub fn new(catalogue: &'static Catalogue) -> Ladder {
+        Ladder { catalogue, levels: catalogue.levels().collect() }
+    }
+
+    pub fn level(&self, index: usize) -> &'static Level {
+        self.levels[index]
+    }
+
+    /// The levels to be climbed for these targets, each after what it requires. A target that the catalogue does not
+    /// have is left out.
+    pub fn way(&self, targets: &[Target]) -> Vec<usize> {
+        let mut way = Vec::new();
+        for (cat_group, cat_id, track) in targets {
+            let key = LevelKey { cat_group, cat_id, track };
+            if let Some(index) = self.levels.iter().position(|level| level.key() == key) {
+                self.extend(&mut way, index);
+            }
+        }
+        way
+    }
+
+    fn extend(&self, way: &mut Vec<usize>, index: usize) {
+        if way.contains(&index) {
+            return;
+        }
+        let held: Vec<LevelKey> = way.iter().map(|at| self.levels[*at].key()).collect();
+        let missing: Vec<&Requirement> = self.levels[index].missing(&held).collect();
+        for required in missing {
+            let meets = |level: &&Level| {
+                level.cat_group == required.cat_group
+                    && level.cat_id >= required.cat_id
+                    && required.track.as_ref().is_none_or(|track| *track == level.track)
+            };
+            if let Some(first) = self.levels.iter().position(meets) {
+                self.extend(way, first);
+            }
+        }
+        way.push(index);
+    }
+
+    /// The skills that are signed in the first or second half of a level; the second has the optional ones, if any.
+    pub fn skills(&self, climb: &Climb, half: usize) -> Vec<&'static Skill> {
+        let skills = &self.levels[climb.level].skills;
+        let required: Vec<&Skill> = skills.iter().filter(|skill| skill.required).collect();
+        let (first, second) = required.split_at(required.len() / 2);
+        if half == 0 {
+            return first.to_vec();
+        }
+        let optional = skills.iter().filter(|skill| !skill.required && climb.optional);
+        second.iter().copied().chain(optional).collect()
+    }
+
+    /// The `cat_group` of the logbook where a level's safety records are kept, and the record of this kind.
+    pub fn safety(&self, level: usize, kind: SafetyKind) -> Option<(&'static str, &'static Safety)> {
+        let cat_group = &self.levels[level].cat_group;
+        let record = self.catalogue.safety(cat_group).iter().find(|record| record.kind == kind)?;
+        Some((&self.catalogue.find_programme(cat_group)?.safety_logbook, record))
+    }
+}
+
+impl Signers {
+    pub fn among(people: &[Person], ladder: &Ladder) -> Signers {
+        let mut signers: Vec<Vec<Authority>> = ladder.levels.iter().map(|_| Vec::new()).collect();
+        for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
+            let mut climbs: Vec<&Climb> = person.climbs.iter().filter(|climb| climb.end == End::Held).collect();
+            climbs.sort_by_key(|climb| climb.days[1]);
+            let keys: Vec<LevelKey> = climbs.iter().map(|climb| ladder.level(climb.level).key()).collect();
+            for (level, authorities) in ladder.levels.iter().zip(&mut signers) {
+                if let Some(last) = (0..keys.len()).find(|last| level.signable_by(&keys[..=*last])) {
+                    authorities.push(Authority { who, from: climbs[last].days[1], until: person.trained_until });
+                }
+            }
+        }
+        Signers(signers)
+    }
+
+    /// Somebody other than `asker` who may sign for the level on that day.
+    pub fn pick(&self, level: usize, day: i64, asker: usize, rng: &mut Rng) -> Option<usize> {
+        let may = |a: &&Authority| a.from < day && day < a.until && a.who != asker;
+        let free: Vec<usize> = self.0[level].iter().filter(may).map(|authority| authority.who).collect();
+        if free.is_empty() { None } else { Some(*rng.pick(&free)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_leads_over_everything_that_is_required() {
+        let ladder = Ladder::new(Catalogue::built_in());
+        let names = |targets: &[Target]| -> Vec<&str> {
+            ladder.way(targets).into_iter().map(|index| &*ladder.level(index).name).collect()
+        };
+        assert_eq!(
+            names(&[("Coach", "1", ""), ("Flyer", "3", "Dynamic")]),
+            ["Flyer Level 1", "Backflying Level 2", "Static Level 3", "Coach", "Dynamic Level 3"]
+        );
+        for level in Catalogue::built_in().levels() {
+            let index = ladder.levels.iter().position(|one| one.key() == level.key()).unwrap();
+            let mut way = Vec::new();
+            ladder.extend(&mut way, index);
+            let keys: Vec<LevelKey> = way.iter().map(|at| ladder.level(*at).key()).collect();
+            assert!((0..keys.len()).all(|n| ladder.level(way[n]).admits(&keys[..n])), "{level}");
+        }
+    }
+}

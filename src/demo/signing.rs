@@ -1,0 +1,112 @@
+//! Skills and safety records, each signed by somebody who might on that day.
+
+use super::cast::ADMIN;
+use super::diary::{Diary, HOUR};
+use super::events::What;
+use super::people::{Climb, End};
+use crate::domain::catalogue::{SafetyKind, Skill};
+use crate::store::bulk::Signed;
+use rusqlite::Result;
+
+impl Diary<'_> {
+    pub(super) fn sign(&mut self, at: i64, who: usize, what: What) -> Result<()> {
+        let people = self.world.people;
+        match what {
+            What::Brief => self.record_safety(at, who, self.world.ladder.way(FLYER_1)[0], SafetyKind::Initial),
+            What::Training(n) => {
+                let (level, _) = people[who].trainings[n];
+                let known = people[who].trainings[..n].iter().any(|(before, _)| *before == level);
+                self.record_safety(at, who, level, if known { SafetyKind::Recurrent } else { SafetyKind::Initial })
+            }
+            What::Half(n, half) => {
+                let climb = &people[who].climbs[n];
+                for (place, skill) in self.world.ladder.skills(climb, half).into_iter().enumerate() {
+                    let first = place == 0 && half == 1;
+                    let end = if first || (half == 1 && climb.end == End::Pending) { climb.end } else { End::Held };
+                    self.record_skill(at, who, climb, skill, end)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn brief_again(&mut self, at: i64, who: usize) -> Result<()> {
+        self.record_safety(at, who, self.world.ladder.way(FLYER_1)[0], SafetyKind::Recurrent)
+    }
+
+    fn record_safety(&mut self, at: i64, who: usize, level: usize, kind: SafetyKind) -> Result<()> {
+        let Some((logbook, record)) = self.world.ladder.safety(level, kind) else { return Ok(()) };
+        let signer = self.world.signers.pick(level, self.day, who, &mut self.rng);
+        self.made.entries += 1;
+        self.bulk
+            .insert_signed(&Signed {
+                member_id: number(who),
+                kind: "safety",
+                status: "open",
+                entry_date: at,
+                tunnel_id: self.world.tunnel_id,
+                author_id: number(signer.unwrap_or(ADMIN)),
+                cat_group: logbook,
+                cat_id: "",
+                skill: &record.skill,
+                instructor_id: signer.map(number),
+                comments_instructor: "",
+                comment_denial: "",
+                approval_date: Some(at),
+            })
+            .map(|_| ())
+    }
+
+    /// A founder's skills were recorded by the admin, without a signer; everybody else asked somebody.
+    fn record_skill(&mut self, at: i64, who: usize, climb: &Climb, skill: &Skill, end: End) -> Result<()> {
+        let level = self.world.ladder.level(climb.level);
+        let founder = self.world.people[who].founder;
+        let signer = if founder { None } else { self.world.signers.pick(climb.level, self.day, who, &mut self.rng) };
+        let (status, denial) = match end {
+            End::Held | End::Training => ("open", ""),
+            End::Pending => ("pending", ""),
+            End::Denied => ("denied", *self.rng.pick(&DENIALS)),
+            End::Suspended => ("suspended", ""),
+            End::Cancelled => ("cancelled", ""),
+        };
+        let signed = matches!(status, "open" | "suspended");
+        let comment = match founder {
+            true => "Appointed when the site opened",
+            false if signed && self.rng.percent(15) => *self.rng.pick(&PRAISE),
+            false => "",
+        };
+        let approval = at + self.rng.between(HOUR / 4, 2 * HOUR);
+        self.made.entries += 1;
+        self.bulk
+            .insert_signed(&Signed {
+                member_id: number(who),
+                kind: "skill",
+                status,
+                entry_date: at,
+                tunnel_id: self.world.tunnel_id,
+                author_id: number(if founder { ADMIN } else { who }),
+                cat_group: &level.cat_group,
+                cat_id: &level.cat_id,
+                skill: &skill.skill,
+                instructor_id: signer.map(number),
+                comments_instructor: comment,
+                comment_denial: denial,
+                approval_date: signed.then_some(approval),
+            })
+            .map(|_| ())
+    }
+}
+
+fn number(who: usize) -> i64 {
+    who as i64 + 1
+}
+
+const FLYER_1: &[super::ladder::Target] = &[("Flyer", "1", "")];
+const DENIALS: [&str; 4] = [
+    "Drifts to the wall; one more session on heading.",
+    "Stops are late. Please show it again next week.",
+    "Entry was too fast for this level.",
+    "Good start, not stable yet at full wind.",
+];
+const PRAISE: [&str; 5] =
+    ["Clean.", "Well prepared.", "Steady and calm.", "Keep the chin up.", "Ready for the next step."];

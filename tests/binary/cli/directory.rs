@@ -1,0 +1,87 @@
+//! The data directory: one site, one key, one process.
+
+use crate::harness::{Caller, Desk};
+use rusqlite::Connection;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+/// What every command that opens the site must say, and how it ends.
+fn refused_everywhere(desk: &Desk, code: i32, part: &str) {
+    for args in [&["serve"][..], &["member", "list"]] {
+        let said = desk.run(args).trouble(code);
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_directory_without_a_site_names_the_commands_that_make_one() {
+    let desk = Desk::empty();
+    refused_everywhere(&desk, 1, "tunneldesk init");
+    std::fs::create_dir(desk.data()).unwrap();
+    refused_everywhere(&desk, 2, "tunneldesk init");
+}
+
+#[test]
+fn a_second_server_on_the_same_directory_is_refused() {
+    let desk = Desk::with_site();
+    let first = desk.serve();
+    let said = desk.run(&["serve", "--listen", "127.0.0.1:0"]).trouble(1);
+    assert!(said.contains("is running on") && said.contains("--data"), "{said}");
+    let said = desk.run(&["init", "--name", "T", "--country", "CH"]).trouble(1);
+    assert!(said.contains("using"), "{said}");
+    assert_eq!(first.get(&Caller::Anyone, "/readyz").status, 200);
+}
+
+#[test]
+fn a_taken_port_is_one_clear_line() {
+    let desk = Desk::with_site();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said = desk.run(&["serve", "--listen", &address]).trouble(2);
+    assert!(said.contains(&address) && said.contains("listen"), "{said}");
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused() {
+    let desk = Desk::with_site();
+    let conn = Connection::open(desk.database()).unwrap();
+    conn.execute("INSERT INTO refinery_schema_history VALUES (9999, 'later', '', '')", []).unwrap();
+    drop(conn);
+    refused_everywhere(&desk, 2, "schema 9999");
+}
+
+#[test]
+fn the_key_of_another_site_is_refused() {
+    let desk = Desk::with_site();
+    std::fs::write(desk.data().join("site.key"), format!("{}\n", "5a".repeat(32))).unwrap();
+    refused_everywhere(&desk, 2, "is not the key of");
+    std::fs::write(desk.data().join("site.key"), "not a key").unwrap();
+    refused_everywhere(&desk, 2, "64 hex digits");
+    std::fs::remove_file(desk.data().join("site.key")).unwrap();
+    refused_everywhere(&desk, 2, "cannot read the site key");
+}
+
+#[test]
+fn a_key_that_others_can_read_is_refused() {
+    let desk = Desk::with_site();
+    let key = desk.data().join("site.key");
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    refused_everywhere(&desk, 2, "chmod 600");
+}
+
+#[test]
+fn a_stopped_site_is_two_files_that_can_be_copied() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let server = desk.serve();
+    server.sign_in("jane", crate::harness::PASSWORD);
+    assert_eq!(server.stop().code, Some(0));
+    assert_eq!(std::fs::metadata(desk.data().join("tunneldesk.sqlite-wal")).map_or(0, |wal| wal.len()), 0);
+    let copy = Desk::empty();
+    std::fs::create_dir(copy.data()).unwrap();
+    for name in ["site.key", "tunneldesk.sqlite"] {
+        std::fs::copy(desk.data().join(name), copy.data().join(name)).unwrap();
+    }
+    copy.serve().sign_in("jane", crate::harness::PASSWORD);
+}

@@ -1,0 +1,53 @@
+//! The commands: what they print for people and for machines, and how they end.
+
+mod accounts;
+mod directory;
+mod settings;
+
+use crate::harness::{Desk, text};
+
+#[test]
+fn a_command_that_cannot_be_understood_is_refused_and_help_is_no_error() {
+    let desk = Desk::empty();
+    for args in [&["fly"][..], &["partner"], &["serve", "--listn", "x"], &[]] {
+        let ran = desk.run(args);
+        assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{args:?}");
+        assert!(ran.err.contains("Usage:"), "{}", ran.err);
+    }
+    for args in [&["--help"][..], &["partner", "add", "--help"], &["--version"]] {
+        assert!(!desk.run(args).done().is_empty());
+    }
+}
+
+#[test]
+fn the_version_carries_the_revision() {
+    let version = Desk::empty().run(&["--version"]).done();
+    assert!(version.starts_with(concat!("tunneldesk ", env!("CARGO_PKG_VERSION"), " (")), "{version}");
+    let revision = version.trim_end().trim_end_matches(')').rsplit('(').next().unwrap();
+    assert!(revision == "unknown" || revision.len() == 12, "{version}");
+}
+
+#[test]
+fn routes_lists_every_operation_of_the_contract() {
+    let desk = Desk::empty();
+    let rows = desk.json(&["routes"]);
+    let in_contract = rows.as_array().unwrap().iter().filter(|row| {
+        let path = text(&row["path"]);
+        path.starts_with("/api/") && path != "/api/auth/logout"
+    });
+    assert_eq!(in_contract.count(), 62);
+    let listed = desk.run(&["routes"]).done();
+    assert!(listed.contains("POST    /api/external/partner-metrics/op/generate-token"), "{listed}");
+}
+
+#[test]
+fn a_new_site_says_what_to_do_next_and_is_made_once() {
+    let desk = Desk::empty();
+    let out = desk.run(&["init", "--name", "Windwerk", "--country", "ch", "--city", "Winterthur"]).done();
+    assert!(out.contains("member add") && out.contains("partner add") && out.contains("serve"), "{out}");
+    let said = desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).trouble(1);
+    assert!(said.contains("there is a site in"), "{said}");
+    let made = desk.json(&["init", "--name", "Second", "--country", "CH", "--tunnel-id", "7", "--data", "second"]);
+    assert_eq!((&made["data"], &made["tunnel_id"]), (&"second".into(), &7.into()));
+    assert_eq!(text(&made["site_id"]).len(), 32);
+}

@@ -1,0 +1,148 @@
+//! The executable as a person runs it: in a directory of its own, on ports that the system chooses.
+
+mod http;
+mod log;
+mod random;
+mod server;
+
+pub use http::{Answer, Caller, Client, read_answer};
+pub use random::Random;
+pub use server::{Server, answers_until_close};
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
+pub const PASSWORD: &str = "violet-anvil-harbour-93";
+
+/// A directory to type commands in, gone after the test.
+pub struct Desk {
+    dir: tempfile::TempDir,
+}
+
+/// What a command left.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Desk {
+    /// An empty directory.
+    pub fn empty() -> Desk {
+        Desk { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// A directory with a new site in it.
+    pub fn with_site() -> Desk {
+        let desk = Desk::empty();
+        desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).done();
+        desk
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Where a site is made unless a test says otherwise.
+    pub fn data(&self) -> PathBuf {
+        self.dir.path().join("tunneldesk-data")
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.data().join("tunneldesk.sqlite")
+    }
+
+    /// The executable with nothing of ours in its environment.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(BINARY);
+        command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs a command that reads standard input.
+    pub fn run_with_input(&self, args: &[&str], input: &str) -> Ran {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Ran::from(child.wait_with_output().unwrap())
+    }
+
+    /// Runs a command with `--json` that must succeed.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let out = self.run(&[args, &["--json"]].concat()).done();
+        assert_eq!(out.trim_end().lines().count(), 1, "machines read one line: {out}");
+        serde_json::from_str(&out).unwrap()
+    }
+
+    pub fn serve(&self) -> Server {
+        Server::start(self.command(&["serve"]))
+    }
+
+    pub fn serve_with(&self, environment: &[(&str, &str)]) -> Server {
+        let mut command = self.command(&["serve"]);
+        command.envs(environment.iter().copied());
+        Server::start(command)
+    }
+
+    /// A server together with the directory it needs.
+    pub fn serve_kept(self) -> (Desk, Server) {
+        let server = self.serve();
+        (self, server)
+    }
+
+    /// A confirmed account with [`PASSWORD`]; its number.
+    pub fn add_member(&self, username: &str, role: &str) -> i64 {
+        let email = format!("{username}@example.com");
+        let args =
+            ["member", "add", username, "--email", &email, "--role", role, "--confirmed", "--password-stdin", "--json"];
+        let made: Value = serde_json::from_str(&self.run_with_input(&args, PASSWORD).done()).unwrap();
+        made["member_id"].as_i64().unwrap()
+    }
+
+    pub fn add_partner(&self, more: &[&str]) -> Caller {
+        let made = self.json(&[&["partner", "add", "Skyline Bookings"], more].concat());
+        Caller::partner(text(&made["client_id"]), text(&made["secret"]))
+    }
+
+    /// A session of the job that reads the reports.
+    pub fn sync_session(&self) -> Caller {
+        Caller::session(text(&self.json(&["session", "issue", "--role", "sync"])["token"]))
+    }
+}
+
+impl Ran {
+    /// Standard output of a command that must have succeeded.
+    pub fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
+        assert_eq!(self.err, "");
+        self.out
+    }
+
+    /// What was said to a person, in one line, by a command that had to end with `code`.
+    pub fn trouble(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        assert_eq!(self.out, "");
+        assert_eq!(self.err.trim_end().lines().count(), 1, "trouble is told in one line: {}", self.err);
+        self.err.strip_prefix("tunneldesk: ").expect("trouble says who speaks").trim_end().to_owned()
+    }
+}
+
+impl From<std::process::Output> for Ran {
+    fn from(output: std::process::Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// A value that must be text.
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is not text"))
+}

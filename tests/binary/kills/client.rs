@@ -1,0 +1,124 @@
+//! One client: a member with a session, and a partner's hand for that member's bookings.
+
+use super::deeds::{Deed, Known, Record};
+use crate::harness::{self, Answer, Caller, Random};
+use std::net::SocketAddr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const MINUTES_MAX: u64 = 60;
+
+pub struct Client {
+    pub number: usize,
+    pub member_id: i64,
+    pub session: Caller,
+    pub partner: Caller,
+    /// What was acknowledged.
+    pub record: Record,
+    pub known: Known,
+    /// What was sent and not answered, with its `Idempotency-Key`.
+    pub pending: Option<(Deed, Option<String>)>,
+    random: Random,
+    /// Counts names.
+    next: u64,
+    flown_at: i64,
+}
+
+impl Client {
+    pub fn new(number: usize, member_id: i64, session: Caller, partner: Caller, random: Random) -> Client {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+        Client {
+            number,
+            member_id,
+            session,
+            partner,
+            record: Record::default(),
+            known: Known::default(),
+            pending: None,
+            random,
+            next: 0,
+            flown_at: now - 3600,
+        }
+    }
+
+    /// One deed after the other until the connection breaks.
+    pub fn work(&mut self, address: SocketAddr, mut acknowledged: impl FnMut()) {
+        let mut http = harness::Client::new(address);
+        loop {
+            let deed = self.choose();
+            let key =
+                (self.is_post(&deed) && self.random.below(2) == 0).then(|| format!("{:016x}", self.random.next()));
+            self.pending = Some((deed, key));
+            let Ok(answer) = self.send_pending(&mut http) else { return };
+            self.acknowledge(&answer);
+            acknowledged();
+        }
+    }
+
+    /// The pending deed again, under its key; without a key it stays open whether it was done.
+    pub fn ask_again(&mut self, address: SocketAddr) {
+        if let Some((_, Some(_))) = &self.pending {
+            let mut http = harness::Client::new(address);
+            let answer = self.send_pending(&mut http).unwrap();
+            self.acknowledge(&answer);
+        }
+        self.pending = None;
+    }
+
+    fn send_pending(&self, http: &mut harness::Client) -> std::io::Result<Answer> {
+        let (deed, key) = self.pending.as_ref().expect("there is one");
+        let sent = deed.sent(self.member_id, self.flown_at, &self.known);
+        let caller = if sent.by_partner { &self.partner } else { &self.session };
+        http.call(caller, sent.method, &sent.path, key.as_deref(), &sent.body)
+    }
+
+    fn acknowledge(&mut self, answer: &Answer) {
+        let (deed, _) = self.pending.take().expect("it was sent");
+        deed.learn(&answer.ok(), &mut self.known);
+        self.record.add(&deed);
+    }
+
+    fn is_post(&self, deed: &Deed) -> bool {
+        deed.sent(self.member_id, self.flown_at, &self.known).method == "POST"
+    }
+
+    fn choose(&mut self) -> Deed {
+        if self.known.pin.is_none() {
+            return Deed::NewPin;
+        }
+        let minutes = 1 + self.random.below(MINUTES_MAX) as i64;
+        let times: Vec<String> = self.record.times.keys().cloned().collect();
+        let users: Vec<String> = self.record.users.keys().cloned().collect();
+        let bookings: Vec<i64> = self.record.bookings.keys().copied().collect();
+        let what = self.random.below(20);
+        let (time, user) = (self.random.one_of(&times).cloned(), self.random.one_of(&users).cloned());
+        let booking = self.random.one_of(&bookings).copied();
+        self.next += 1;
+        let name = format!("c{}n{}", self.number, self.next);
+        match (what, time, user, booking) {
+            (0..=1, Some(comment), _, _) => Deed::EditTime { comment, minutes },
+            (2..=4, Some(comment), _, _) => Deed::DeleteTime { comment },
+            (5, _, _, _) => Deed::NewPin,
+            (6..=7, _, Some(name), _) => Deed::EditUser { name, version: self.next },
+            (8..=9, _, Some(name), _) => Deed::DeleteUser { name },
+            (10..=11, _, _, Some(registration)) => Deed::Book { registration, minutes },
+            (12..=14, ..) => Deed::Book { registration: self.registration(), minutes },
+            (15..=16, ..) => Deed::AddUser { name },
+            _ => Deed::EnterTime { comment: name, minutes },
+        }
+    }
+
+    /// A number of this client's own.
+    fn registration(&self) -> i64 {
+        self.number as i64 * 1_000_000 + self.next as i64
+    }
+}
+
+/// Whose a name, a comment or an address is.
+pub fn number_of(name: &str) -> Option<usize> {
+    name.strip_prefix('c')?.split_once('n')?.0.parse().ok()
+}
+
+/// Whose a registration is.
+pub fn number_of_registration(registration: i64) -> usize {
+    (registration / 1_000_000) as usize
+}

@@ -1,0 +1,162 @@
+//! What a client does, and what must be there afterwards.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// One write. Names carry the client's number, so that everything in the file can be told whose it is.
+#[derive(Debug, Clone)]
+pub enum Deed {
+    EnterTime {
+        comment: String,
+        minutes: i64,
+    },
+    EditTime {
+        comment: String,
+        minutes: i64,
+    },
+    DeleteTime {
+        comment: String,
+    },
+    NewPin,
+    AddUser {
+        name: String,
+    },
+    /// The `version` makes another address of it.
+    EditUser {
+        name: String,
+        version: u64,
+    },
+    DeleteUser {
+        name: String,
+    },
+    /// New, or with other minutes than before.
+    Book {
+        registration: i64,
+        minutes: i64,
+    },
+}
+
+/// All that a client is entitled to find.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Record {
+    /// Minutes by comment.
+    pub times: BTreeMap<String, i64>,
+    /// Versions by name.
+    pub users: BTreeMap<String, u64>,
+    /// Minutes by registration.
+    pub bookings: BTreeMap<i64, i64>,
+    /// The partner's history about this client, in order.
+    pub events: Vec<String>,
+}
+
+pub fn email(name: &str, version: u64) -> String {
+    format!("{name}.v{version}@kills.example")
+}
+
+impl Record {
+    /// What the record is after a deed.
+    pub fn with(&self, deed: &Deed) -> Record {
+        let mut record = self.clone();
+        record.add(deed);
+        record
+    }
+
+    pub fn add(&mut self, deed: &Deed) {
+        match deed {
+            Deed::EnterTime { comment, minutes } | Deed::EditTime { comment, minutes } => {
+                self.times.insert(comment.clone(), *minutes);
+            }
+            Deed::DeleteTime { comment } => {
+                self.times.remove(comment);
+            }
+            Deed::NewPin => {}
+            Deed::AddUser { name } => {
+                self.users.insert(name.clone(), 0);
+                self.events.push(format!("user.created {name}"));
+            }
+            Deed::EditUser { name, version } => {
+                self.users.insert(name.clone(), *version);
+                self.events.push(format!("user.edited {name}"));
+            }
+            Deed::DeleteUser { name } => {
+                self.users.remove(name);
+                self.events.push(format!("user.deleted {name}"));
+            }
+            Deed::Book { registration, minutes } => {
+                match self.bookings.insert(*registration, *minutes) {
+                    None => self.events.push(format!("booking.recorded {registration}")),
+                    Some(before) if before != *minutes => self.events.push(format!("booking.changed {registration}")),
+                    Some(_) => {}
+                }
+                self.events.push(format!("token.issued {registration}"));
+            }
+        }
+    }
+}
+
+/// What a client must know to send its deeds, beside the deed: learned from answers, or from the file after a kill.
+#[derive(Debug, Default)]
+pub struct Known {
+    pub entry_ids: BTreeMap<String, i64>,
+    pub user_ids: BTreeMap<String, i64>,
+    /// Not known after a kill in the middle of a new one.
+    pub pin: Option<String>,
+}
+
+/// How a deed is sent.
+pub struct Sent {
+    pub method: &'static str,
+    pub path: String,
+    pub body: Value,
+    pub by_partner: bool,
+}
+
+impl Deed {
+    pub fn sent(&self, member_id: i64, flown_at: i64, known: &Known) -> Sent {
+        const USERS: &str = "/api/external/partner-metrics/op";
+        let time = |comment: &String| format!("/api/account/logbook/time/{}", known.entry_ids[comment]);
+        let (method, path, body) = match self {
+            Deed::EnterTime { comment, minutes } => (
+                "POST",
+                "/api/account/logbook/time/".to_owned(),
+                json!({"entry_date": flown_at, "time": minutes.to_string(), "comment": comment}),
+            ),
+            Deed::EditTime { comment, minutes } => ("PUT", time(comment), json!({"time": minutes.to_string()})),
+            Deed::DeleteTime { comment } => {
+                ("DELETE", format!("/api/account/logbook/{}", known.entry_ids[comment]), Value::Null)
+            }
+            Deed::NewPin => ("POST", "/api/account/profile/booking-pin".to_owned(), Value::Null),
+            Deed::AddUser { name } => ("POST", USERS.to_owned(), json!({"email": email(name, 0)})),
+            Deed::EditUser { name, version } => {
+                ("PUT", USERS.to_owned(), json!({"id": known.user_ids[name], "email": email(name, *version)}))
+            }
+            Deed::DeleteUser { name } => ("DELETE", format!("{USERS}/{}", known.user_ids[name]), Value::Null),
+            Deed::Book { registration, minutes } => (
+                "POST",
+                format!("{USERS}/generate-token"),
+                json!({"member_id": member_id, "member_pin": known.pin, "registration_id": registration,
+                       "flight_date": flown_at, "minutes_booked": minutes, "tunnel_id": 1}),
+            ),
+        };
+        Sent { method, path, body, by_partner: self.is_the_partners() }
+    }
+
+    fn is_the_partners(&self) -> bool {
+        matches!(self, Deed::AddUser { .. } | Deed::EditUser { .. } | Deed::DeleteUser { .. } | Deed::Book { .. })
+    }
+
+    /// Takes from an answer what later deeds need.
+    pub fn learn(&self, answer: &Value, known: &mut Known) {
+        assert_eq!(answer["status"], true, "{self:?}: {answer}");
+        match self {
+            Deed::EnterTime { comment, .. } => {
+                known.entry_ids.insert(comment.clone(), answer["entry_id"].as_i64().unwrap());
+            }
+            Deed::AddUser { name } => {
+                known.user_ids.insert(name.clone(), answer["id"].as_i64().unwrap());
+            }
+            Deed::NewPin => known.pin = Some(answer["pin"].as_str().unwrap().to_owned()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Nothing acknowledged is lost: the server is killed at random moments under mixed writes, started again on the same
+//! directory, and audited, over HTTP and in the file.
+//!
+//! Each of the clients is one member and does one deed after the other, so it knows what must be there: everything
+//! that was answered, and at the moment of the kill one deed more or not. `TUNNELDESK_KILLS` says how many rounds.
+
+mod audit;
+mod client;
+mod deeds;
+mod file;
+
+use crate::harness::{Caller, Desk, Random, Server};
+use client::Client;
+pub use file::make_current;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const CLIENTS: usize = 16;
+const ROUNDS: u64 = 30;
+/// A directory is used for so many rounds; then its audit would take longer than its writes.
+const ROUNDS_A_SITE: u64 = 40;
+/// Deeds in a round, at the most, before the kill.
+const DEEDS_MAX: u64 = 300;
+const KILL_DELAY_MICROS_MAX: u64 = 4_000;
+const READY_TIME_MAX: Duration = Duration::from_secs(2);
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
+    let rounds = std::env::var("TUNNELDESK_KILLS").map_or(ROUNDS, |rounds| rounds.parse().expect("a number of rounds"));
+    let seed = Seed(Random::seed());
+    let mut random = Random::new(seed.0);
+    let (mut done, mut deeds) = (0, 0);
+    while done < rounds {
+        let more = ROUNDS_A_SITE.min(rounds - done);
+        deeds += Site::open(&mut random).suffer(more, &mut random);
+        done += more;
+        println!("{done} kills survived, {deeds} deeds acknowledged and found");
+    }
+    assert!(deeds > rounds, "the clients did next to nothing: {deeds} deeds in {rounds} rounds");
+}
+
+/// Says how to repeat what failed.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("again with: TUNNELDESK_SEED={}", self.0);
+        }
+    }
+}
+
+struct Site {
+    desk: Desk,
+    sync: Caller,
+    clients: Vec<Client>,
+}
+
+impl Site {
+    /// A site with its members, the first half of them current flyers.
+    fn open(random: &mut Random) -> Site {
+        let desk = Desk::with_site();
+        let ids: Vec<i64> = (0..CLIENTS).map(|n| desk.add_member(&format!("flyer-{n}"), "member")).collect();
+        let partner = desk.add_partner(&["--requests-per-minute", "0"]);
+        file::make_current(&desk.database(), &ids[..CLIENTS / 2]);
+        let sync = desk.sync_session();
+        let server = desk.serve();
+        let clients = ids.iter().enumerate().map(|(number, &member_id)| {
+            let session = server.sign_in(&format!("flyer-{number}"), crate::harness::PASSWORD);
+            Client::new(number, member_id, session, partner.clone(), Random::new(random.next()))
+        });
+        let clients = clients.collect();
+        assert_eq!(server.stop().code, Some(0));
+        Site { desk, sync, clients }
+    }
+
+    /// So many kills; how many deeds were acknowledged.
+    fn suffer(mut self, rounds: u64, random: &mut Random) -> u64 {
+        let mut deeds = 0;
+        for round in 0..rounds {
+            let server = self.start(round);
+            self.make_good(&server);
+            audit::over_http(&server, &self.sync, &self.clients);
+            deeds += self.write_until_killed(&server, random);
+            let log = server.ended().log;
+            let odd = log.iter().find(|line| line.contains(r#""level":"ERROR""#));
+            assert_eq!(odd, None, "round {round}");
+            file::audit(&self.desk.data(), &mut self.clients);
+        }
+        deeds
+    }
+
+    /// Starts the server as it was left and counts the time until it takes requests.
+    fn start(&self, round: u64) -> Server {
+        let since = Instant::now();
+        let server = self.desk.serve();
+        let answer = server.get(&Caller::Anyone, "/readyz");
+        let took = since.elapsed();
+        assert_eq!((answer.status, &*answer.body), (200, "ready\n"));
+        assert!(took < READY_TIME_MAX, "round {round}: ready after {took:?}");
+        server
+    }
+
+    /// A client that did not hear an answer and had given its request a key asks again.
+    fn make_good(&mut self, server: &Server) {
+        self.clients.iter_mut().for_each(|client| client.ask_again(server.address));
+    }
+
+    fn write_until_killed(&mut self, server: &Server, random: &mut Random) -> u64 {
+        let (enough, delay) = (1 + random.below(DEEDS_MAX), Duration::from_micros(random.below(KILL_DELAY_MICROS_MAX)));
+        let (done, killed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let killer = std::thread::current();
+        std::thread::scope(|scope| {
+            for client in &mut self.clients {
+                let (done, killed, killer) = (done.clone(), killed.clone(), killer.clone());
+                scope.spawn(move || {
+                    client.work(server.address, || {
+                        if done.fetch_add(1, Ordering::SeqCst) + 1 == enough {
+                            killer.unpark();
+                        }
+                    });
+                    assert!(killed.load(Ordering::SeqCst), "a connection broke while the server ran");
+                });
+            }
+            while done.load(Ordering::SeqCst) < enough {
+                std::thread::park_timeout(Duration::from_secs(1));
+            }
+            // Not to wait for anything: the kill shall meet every stage of a write.
+            std::thread::sleep(delay);
+            killed.store(true, Ordering::SeqCst);
+            server.kill();
+        });
+        done.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,151 @@
+//! Sign-in by password.
+
+use crate::harness::{PASSWORD, Reply, Site};
+use http::Method;
+use serde_json::json;
+use std::time::Duration;
+
+const WAYS: [&str; 2] = ["/auth/login", "/auth/login/silent"];
+
+fn try_at(site: &Site, way: &str, username: &str, password: &str) -> Reply {
+    site.stranger().post(way, json!({"username": username, "password": password})).ok()
+}
+
+fn right(site: &Site, username: &str) -> bool {
+    try_at(site, WAYS[0], username, PASSWORD).json()["status"].as_bool().unwrap()
+}
+
+#[test]
+fn a_username_in_any_case_or_the_address_and_the_password_make_a_session() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    for way in WAYS {
+        for name in ["jane", "JANE", "jane@example.com", "Jane@Example.com"] {
+            let answer = try_at(&site, way, name, PASSWORD).json();
+            assert_eq!((answer["status"].as_bool(), answer["confirmationPending"].as_i64()), (Some(true), Some(0)));
+            assert_eq!((answer["member_id"].as_i64(), answer["message"].as_str()), (Some(jane.id), Some("")));
+            let token = answer["token"].as_str().unwrap();
+            for (header, value) in [
+                ("token", token.to_owned()),
+                ("authorization", token.to_owned()),
+                ("authorization", format!("bearer {token}")),
+            ] {
+                site.stranger().ask(Method::GET, "/account/profile/user").header(header, &value).send().ok();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_password_and_an_unknown_name_get_the_same_bytes() {
+    let site = Site::open();
+    site.member("jane");
+    for way in WAYS {
+        let wrong = try_at(&site, way, "jane", "not the password");
+        let unknown = try_at(&site, way, "nobody", "not the password");
+        assert_eq!(wrong.body, unknown.body);
+        let answer = wrong.json();
+        assert_eq!(
+            (answer["status"].as_bool(), answer["token"].as_str(), answer["member_id"].as_i64()),
+            (Some(false), Some(""), Some(0))
+        );
+    }
+}
+
+#[test]
+fn missing_fields_are_named_and_numbers_are_text() {
+    let site = Site::open();
+    for way in WAYS {
+        assert_eq!(site.stranger().post(way, json!({})).refused(422).bad_fields(), ["username", "password"]);
+        assert_eq!(site.stranger().post(way, json!({"username": 5, "password": 6})).ok().json()["status"], false);
+    }
+    let odd = json!({"username": "a", "password": "b", "checkTwoFactor": 7, "passcodeOption": "pigeon"});
+    assert_eq!(site.stranger().post(WAYS[0], odd).refused(422).bad_fields(), ["checkTwoFactor", "passcodeOption"]);
+}
+
+#[test]
+fn a_member_without_a_second_factor_is_signed_in_at_once_whatever_is_asked() {
+    let site = Site::open();
+    site.member("jane");
+    let body = json!({"username": "jane", "password": PASSWORD, "checkTwoFactor": true, "passcodeOption": "email"});
+    let answer = site.stranger().post(WAYS[0], body).ok().json();
+    assert_eq!((answer["status"].as_bool(), answer["confirmationPending"].as_i64()), (Some(true), Some(0)));
+    assert_ne!(answer["token"], "");
+}
+
+#[test]
+fn five_misses_are_free_then_even_the_right_password_waits_and_a_restart_changes_nothing() {
+    let mut site = Site::open();
+    site.member("jane");
+    site.member("mark");
+    let wrong = try_at(&site, WAYS[0], "jane", "not the password").body;
+    for _ in 0..5 {
+        try_at(&site, WAYS[1], "jane", "not the password");
+    }
+    assert_eq!(try_at(&site, WAYS[0], "jane", PASSWORD).body, wrong, "no oracle");
+    assert_eq!(try_at(&site, WAYS[1], "JANE", PASSWORD).body, wrong);
+    assert!(right(&site, "mark"), "others are left alone");
+    site.restart();
+    assert!(!right(&site, "jane"));
+    site.advance(Duration::from_secs(2));
+    assert!(right(&site, "jane"), "the sixth miss costs two seconds");
+    assert!(right(&site, "jane"));
+}
+
+#[test]
+fn delays_grow_and_stay_short_enough_for_the_owner() {
+    let site = Site::open();
+    site.member("jane");
+    let mut waited = Vec::new();
+    for _ in 0..12 {
+        try_at(&site, WAYS[0], "jane", "not the password");
+        let mut seconds = 0;
+        while site.sign_in_is_delayed() {
+            site.advance(Duration::from_secs(1));
+            seconds += 1;
+        }
+        waited.push(seconds);
+    }
+    assert_eq!(waited[..5], [0, 0, 0, 0, 1]);
+    assert!(waited[5..].windows(2).all(|pair| pair[0] <= pair[1]), "{waited:?}");
+    assert!(waited.iter().all(|seconds| *seconds <= 15 * 60));
+}
+
+#[test]
+fn a_banned_member_is_told_so_and_only_with_the_right_password() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    site.ban(&jane);
+    let told = try_at(&site, WAYS[0], "jane", PASSWORD).json();
+    let guessed = try_at(&site, WAYS[0], "jane", "not the password").json();
+    assert_eq!((told["status"].as_bool(), told["token"].as_str()), (Some(false), Some("")));
+    assert_ne!(told["message"], guessed["message"]);
+    jane.get("/account/profile/user").refused(401);
+}
+
+#[test]
+fn signing_out_ends_that_session_and_no_other() {
+    let site = Site::open();
+    let (one, other) = (site.member("jane"), site.member("mark"));
+    let second = site.again(&one);
+    one.post("/auth/logout", json!({})).ok();
+    one.get("/account/profile/user").refused(401);
+    second.get("/account/profile/user").ok();
+    other.get("/account/profile/user").ok();
+}
+
+#[test]
+fn a_session_ends_when_idle_or_old_and_use_keeps_it() {
+    let site = Site::open();
+    let (used, idle, desk) = (site.member("jane"), site.member("mark"), site.desk());
+    let days = |n: u64| Duration::from_secs(n * 86_400);
+    site.advance(Duration::from_secs(12 * 3600));
+    desk.get("/account/profile/user").refused(401);
+    for _ in 0..8 {
+        site.advance(days(20));
+        used.get("/account/profile/user").ok();
+    }
+    idle.get("/account/profile/user").refused(401);
+    site.advance(days(20));
+    used.get("/account/profile/user").refused(401);
+}

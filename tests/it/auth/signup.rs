@@ -1,0 +1,102 @@
+//! Becoming a member.
+
+use crate::harness::Site;
+use serde_json::{Value, json};
+
+const SIGNUP: &str = "/auth/signup";
+const CHECK: &str = "/auth/signup/check-username";
+const GOOD: &str = "wet hair, dry socks";
+
+fn body(more: Value) -> Value {
+    let mut body = json!({"username": "jane", "password": GOOD, "email": "jane@example.com", "real_name": "Jane Doe", "terms": true});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+#[test]
+fn a_new_member_signs_in_at_once_and_waits_for_the_confirmation() {
+    let site = Site::open();
+    let stranger = site.stranger();
+    let more = json!({
+        "screen_name": "JD", "phone": "+41 44 123 45 67", "country": "Switzerland", "country_code": "CH", "tunnel": "7", "dob": 631152000,
+        "question_1": "3", "answer_1": "Volvo", "question_2": 9, "answer_2": "Momo", "salt": "x", "success": true, "message": "hello",
+    });
+    let made = stranger.post(SIGNUP, body(more)).ok().json();
+    assert_eq!((made["status"].as_bool(), made["confirmationPending"].as_i64()), (Some(true), Some(1)));
+    let login = stranger.post("/auth/login", json!({"username": "jane@example.com", "password": GOOD})).ok().json();
+    assert_eq!((login["status"].as_bool(), login["confirmationPending"].as_i64()), (Some(true), Some(1)));
+    assert_eq!(login["member_id"], made["member_id"]);
+    let token = login["token"].as_str().unwrap();
+    let profile = stranger.ask(http::Method::GET, "/account/profile/user").header("token", token).send().ok().json();
+    for (field, value) in [
+        ("screen_name", "JD"),
+        ("tunnel", "7"),
+        ("country_code", "CH"),
+        ("phone", "+41441234567"),
+        ("real_name", "Jane Doe"),
+    ] {
+        assert_eq!(profile[field], value, "{field}");
+    }
+    assert_eq!((profile["dob"].as_i64(), profile["email_verified"].as_bool()), (Some(631_152_000), Some(false)));
+    assert_eq!(site.rows()["security_answers"], 2);
+}
+
+#[test]
+fn every_bad_field_is_named_at_once() {
+    let site = Site::open();
+    let before = site.rows();
+    let named = |more: Value| site.stranger().post(SIGNUP, more).refused(422).bad_fields();
+    assert_eq!(named(json!({})), ["username", "password", "email", "real_name", "terms"]);
+    assert_eq!(
+        named(body(json!({"terms": false, "dob": 99_000_000_000_i64, "email": "jane"}))),
+        ["email", "dob", "terms"]
+    );
+    assert_eq!(
+        named(body(json!({"question_1": 99, "answer_1": "a", "question_2": 3, "answer_3": "c"}))),
+        ["question_1", "answer_2", "question_3"]
+    );
+    assert_eq!(
+        named(body(json!({"question_1": 3, "answer_1": "a", "question_2": 3, "answer_2": "b"}))),
+        ["question_2"]
+    );
+    assert_eq!(named(body(json!({"tunnel": 99}))), ["tunnel"]);
+    assert_eq!(named(body(json!({"phone": "call me"}))), ["phone"]);
+    for weak in ["password1", "short", "janejane", "jane@example.com"] {
+        assert_eq!(named(body(json!({"password": weak}))), ["password"], "{weak}");
+    }
+    assert_eq!(site.rows(), before);
+}
+
+#[test]
+fn a_username_is_one_persons_without_regard_to_case() {
+    let site = Site::open();
+    let stranger = site.stranger();
+    let available =
+        |name: &str| stranger.post(CHECK, json!({"username": name})).ok().json()["available"].as_bool().unwrap();
+    assert!(available("jane"));
+    stranger.post(SIGNUP, body(json!({}))).ok();
+    assert!(!available("JANE") && !available("ja") && !available("ja ne"));
+    stranger.post(SIGNUP, body(json!({"username": "Jane", "email": "other@example.com"}))).refused(409);
+    assert_eq!(stranger.post(CHECK, json!({})).refused(422).bad_fields(), ["username"]);
+}
+
+#[test]
+fn signing_up_does_not_tell_whose_an_address_is() {
+    let site = Site::open();
+    site.member("mark");
+    let known = site.stranger().post(SIGNUP, body(json!({"email": "mark@example.com"}))).ok().json();
+    let unknown =
+        site.stranger().post(SIGNUP, body(json!({"username": "jane2", "email": "new@example.com"}))).ok().json();
+    assert_eq!(known["message"], unknown["message"]);
+    // The address stays with whoever confirmed it.
+    let login =
+        site.stranger().post("/auth/login", json!({"username": "mark@example.com", "password": GOOD})).ok().json();
+    assert_ne!(login["member_id"], known["member_id"]);
+}
+
+#[test]
+fn one_address_signs_up_so_many_an_hour() {
+    let site = Site::open_with(|config| config.limits.signups_per_hour_per_address = 1);
+    site.stranger().post(SIGNUP, body(json!({}))).ok();
+    site.stranger().post(SIGNUP, body(json!({"username": "mark"}))).refused(429);
+}

@@ -1,0 +1,3 @@
+//! The logbook group.
+
+mod time;

@@ -1,0 +1,6 @@
+//! The partner metrics group.
+
+mod gate;
+mod reports;
+mod token;
+mod users;

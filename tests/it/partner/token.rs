@@ -1,0 +1,214 @@
+//! A member's PIN for a token, and the booking that comes with it.
+
+use crate::harness::{Caller, Reply, Site};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const GENERATE: &str = "/external/partner-metrics/op/generate-token";
+
+fn ask(partner: &Caller, member: &Caller, pin: &str, more: Value) -> Reply {
+    let mut body = json!({"member_id": member.id, "member_pin": pin});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    partner.post(GENERATE, body)
+}
+
+fn booking(site: &Site, registration_id: i64) -> Value {
+    json!({
+        "registration_id": registration_id, "purchase_id": 5, "purchase_date": site.now(), "flight_date": site.now() + 3600,
+        "minutes_booked": 12, "product_id": 3, "tunnel_id": Site::TUNNEL_ID, "checkin_time": site.now() + 3000,
+    })
+}
+
+fn count(site: &Site, table: &str) -> i64 {
+    site.rows()[table]
+}
+
+#[track_caller]
+fn refused_by_message(reply: Reply) -> String {
+    let answer = reply.ok().json();
+    assert_eq!((answer["status"].as_bool(), answer["token"].as_str()), (Some(false), Some("")), "{answer}");
+    answer["message"].as_str().filter(|m| !m.is_empty()).unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+#[test]
+fn a_booking_of_a_current_flyer_is_in_every_list() {
+    let site = Site::open();
+    let (partner, jane, sync) = (site.partner(), site.flyer("jane"), site.sync());
+    let answer = ask(&partner, &jane, &site.pin(&jane), booking(&site, 1)).ok().json();
+    assert_eq!((answer["status"].as_bool(), answer["message"].as_str()), (Some(true), Some("")));
+    assert_eq!(answer.as_object().unwrap().len(), 3, "status, message and token");
+
+    let own = jane.get("/account/profile/booking-history").ok().json();
+    assert_eq!((own["total"].as_i64(), own["data"][0]["minutes_booked"].as_i64()), (Some(1), Some(12)));
+    let time = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
+    assert_eq!((time["data"][0]["time"].as_str(), time["data"][0]["booking_id"].as_i64()), (Some("12"), Some(1)));
+    let bookings = sync.post("/admin/reports/external/partner-metrics/bookings", json!({})).ok().json();
+    assert_eq!(bookings["data"][0]["registration_id"], 1);
+    let history = sync.post("/admin/reports/external/partner-metrics/history", json!({})).ok().json();
+    let events: Vec<_> = history["data"].as_array().unwrap().iter().map(|row| row["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["token.issued", "booking.recorded"]);
+}
+
+#[test]
+fn a_booked_flight_counts_once_it_is_flown() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    ask(&partner, &jane, &site.pin(&jane), booking(&site, 1)).ok();
+    let before = jane.get("/account/profile/user").ok().json();
+    site.advance(Duration::from_secs(3600));
+    let after = jane.get("/account/profile/user").ok().json();
+    assert_eq!(
+        (before["total_flight_time"].as_str(), after["total_flight_time"].as_str()),
+        (Some("0:10"), Some("0:22"))
+    );
+    assert_eq!(after["last_flight"], site.now());
+}
+
+#[test]
+fn the_token_reads_its_member_and_edits_that_one_entry_and_nothing_else() {
+    let site = Site::open();
+    let (partner, jane, mark) = (site.partner(), site.flyer("jane"), site.member("mark"));
+    let token = site.booking_token(&partner, &jane);
+    token.get("/account/profile/user").ok();
+    let time = token.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
+    let entry = |booked: bool| {
+        let rows = time["data"].as_array().unwrap().iter();
+        let mut ids =
+            rows.filter(|row| row["booking_id"].is_i64() == booked).map(|row| row["entry_id"].as_i64().unwrap());
+        ids.next().unwrap()
+    };
+    token.put(&format!("/account/logbook/time/{}", entry(true)), json!({"time": 15, "comment": "two rotations"})).ok();
+    token.put(&format!("/account/logbook/time/{}", entry(false)), json!({"time": 15})).refused(404);
+    token.get(&format!("/account/logbook/time/{}", mark.id)).refused(403);
+    token.delete(&format!("/account/logbook/{}", entry(true))).refused(403);
+    token.get("/account/profile/booking-history").refused(403);
+    site.advance(Duration::from_secs(24 * 3600));
+    token.get("/account/profile/user").refused(401);
+}
+
+#[test]
+fn the_same_booking_is_one_booking_with_a_fresh_token_and_later_values_win() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let pin = site.pin(&jane);
+    let first = ask(&partner, &jane, &pin, booking(&site, 1)).ok().json();
+    let second = ask(&partner, &jane, &pin, booking(&site, 1)).ok().json();
+    assert_ne!(first["token"], second["token"]);
+    let mut later = booking(&site, 1);
+    later["minutes_booked"] = json!("0:20");
+    ask(&partner, &jane, &pin, later).ok();
+    let own = jane.get("/account/profile/booking-history").ok().json();
+    assert_eq!((own["total"].as_i64(), own["data"][0]["minutes_booked"].as_i64()), (Some(1), Some(20)));
+    assert_eq!(count(&site, "entries"), 2, "the flight before, and the booked one");
+    assert_eq!(count(&site, "history"), 5, "three tokens, one booking recorded, one changed");
+}
+
+#[test]
+fn a_booking_without_registration_is_known_by_purchase_and_flight_else_by_member_and_flight() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let pin = site.pin(&jane);
+    let short =
+        |flight: i64| json!({"flight_date": site.now() + flight, "minutes_booked": 5, "tunnel_id": Site::TUNNEL_ID});
+    let purchase = |flight: i64| {
+        let mut booking = short(flight);
+        booking["purchase_id"] = json!(9);
+        booking
+    };
+    for _ in 0..2 {
+        for sent in [purchase(60), purchase(120), short(60), short(120)] {
+            ask(&partner, &jane, &pin, sent).ok();
+        }
+    }
+    assert_eq!(count(&site, "bookings"), 4);
+    ask(&site.partner(), &jane, &pin, purchase(60)).ok();
+    assert_eq!(count(&site, "bookings"), 5, "another partner's purchase is another booking");
+}
+
+#[test]
+fn a_registration_does_not_move_to_another_member() {
+    let site = Site::open();
+    let (partner, jane, mark) = (site.partner(), site.member("jane"), site.member("mark"));
+    ask(&partner, &jane, &site.pin(&jane), booking(&site, 1)).ok();
+    ask(&partner, &mark, &site.pin(&mark), booking(&site, 1)).refused(409);
+}
+
+#[test]
+fn any_field_of_a_booking_makes_it_one_and_three_are_needed_then() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.member("jane"));
+    let pin = site.pin(&jane);
+    let named = |more: Value| ask(&partner, &jane, &pin, more).refused(422).bad_fields();
+    assert_eq!(named(json!({"product_id": 1})), ["flight_date", "minutes_booked", "tunnel_id"]);
+    assert_eq!(named(json!({"flight_date": 1, "minutes_booked": 601, "tunnel_id": 7})), ["minutes_booked"]);
+    assert_eq!(named(json!({"flight_date": 1, "minutes_booked": 10, "tunnel_id": 99})), ["tunnel_id"]);
+    assert_eq!(partner.post(GENERATE, json!({})).refused(422).bad_fields(), ["member_id", "member_pin"]);
+    assert_eq!(ask(&partner, &jane, &pin, json!({})).ok().json()["status"], true, "a token without a booking");
+    assert_eq!(count(&site, "bookings"), 0);
+}
+
+#[test]
+fn a_wrong_pin_and_an_unknown_member_get_the_same_answer() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.member("jane"));
+    site.pin(&jane);
+    let wrong = ask(&partner, &jane, "none", json!({})).ok();
+    let unknown = partner.post(GENERATE, json!({"member_id": 999, "member_pin": "none"})).ok();
+    assert_eq!(wrong.body, unknown.body);
+    refused_by_message(wrong);
+    assert_eq!(count(&site, "history"), 2, "both refusals are on record");
+}
+
+#[test]
+fn five_wrong_pins_pause_the_pin_and_the_right_one_gets_the_same_answer_then() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.member("jane"));
+    let pin = site.pin(&jane);
+    let wrong = ask(&partner, &jane, "none", json!({})).ok().body;
+    for _ in 0..4 {
+        refused_by_message(ask(&partner, &jane, "none", json!({})));
+    }
+    assert_eq!(ask(&partner, &jane, &pin, json!({})).ok().body, wrong);
+    site.advance(Duration::from_secs(15 * 60));
+    assert_eq!(ask(&partner, &jane, &pin, json!({})).ok().json()["status"], true);
+    let newer = site.pin(&jane);
+    if newer != pin {
+        refused_by_message(ask(&partner, &jane, &pin, json!({})));
+    }
+    assert_eq!(ask(&partner, &jane, &newer, json!({})).ok().json()["status"], true);
+}
+
+#[test]
+fn the_banned_the_unpaid_and_the_unconfirmed_are_refused_each_in_words() {
+    let site = Site::open_with(|config| config.yearly_fee_cents = 3000);
+    let partner = site.partner();
+    let beginner = site.member("beginner");
+    assert_eq!(ask(&partner, &beginner, &site.pin(&beginner), booking(&site, 1)).ok().json()["status"], true);
+
+    let jane = site.flyer("jane");
+    let pin = site.pin(&jane);
+    let unpaid = refused_by_message(ask(&partner, &jane, &pin, booking(&site, 2)));
+    assert_eq!(ask(&partner, &jane, &pin, json!({})).ok().json()["status"], true, "a token that only reads");
+    site.pay(&jane, Duration::from_secs(86_400));
+    assert_eq!(ask(&partner, &jane, &pin, booking(&site, 2)).ok().json()["status"], true);
+
+    site.unconfirm(&jane);
+    let unconfirmed = refused_by_message(ask(&partner, &jane, &pin, booking(&site, 3)));
+    site.ban(&jane);
+    let banned = refused_by_message(ask(&partner, &jane, &pin, json!({})));
+    assert!(unpaid != unconfirmed && unconfirmed != banned && banned != unpaid);
+    assert_eq!(count(&site, "bookings"), 2);
+}
+
+#[test]
+fn a_flyer_who_is_not_current_gets_no_flight_time_and_is_told_what_to_do() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    site.advance(Duration::from_secs(180 * 86_400));
+    let jane = site.again(&jane);
+    assert_eq!(jane.get("/account/profile/user").ok().json()["currency_flyer"], 0);
+    ask(&partner, &jane, &site.pin(&jane), booking(&site, 1)).ok();
+    assert_eq!(jane.get("/account/profile/booking-history").ok().json()["total"], 1);
+    assert_eq!(jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json()["total"], 1, "the flight before");
+    assert_eq!(site.notices(&jane), ["notice.booking_not_current"]);
+}

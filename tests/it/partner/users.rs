@@ -1,0 +1,84 @@
+//! The user records of a partner.
+
+use crate::harness::Site;
+use serde_json::json;
+
+const OP: &str = "/external/partner-metrics/op";
+
+#[test]
+fn a_record_is_made_read_changed_and_deleted() {
+    let site = Site::open();
+    let partner = site.partner();
+    let made = partner.post(OP, json!({"email": "ann@example.com"})).ok().json();
+    let id = made["id"].as_i64().unwrap();
+    assert_eq!((made["email"].as_str(), made["created_at"].as_i64()), (Some("ann@example.com"), Some(site.now())));
+
+    let path = format!("{OP}/{id}");
+    assert_eq!(partner.get(&path).ok().json()["email"], "ann@example.com");
+    partner.put(OP, json!({"id": id.to_string(), "email": "beth@example.com"})).ok();
+    assert_eq!(partner.get(&path).ok().json()["email"], "beth@example.com");
+
+    partner.delete(&path).ok();
+    partner.get(&path).refused(404);
+    partner.delete(&path).refused(404);
+    partner.put(OP, json!({"id": id, "email": "c@example.com"})).refused(404);
+}
+
+#[test]
+fn a_partner_sees_its_own_records_only() {
+    let site = Site::open();
+    let (one, other) = (site.partner(), site.partner());
+    let id = one.post(OP, json!({"email": "ann@example.com"})).ok().json()["id"].as_i64().unwrap();
+    let path = format!("{OP}/{id}");
+    other.get(&path).refused(404);
+    other.put(OP, json!({"id": id, "email": "mine@example.com"})).refused(404);
+    other.delete(&path).refused(404);
+    assert_eq!(other.get(OP).ok().json()["total"], 0);
+    assert_eq!(one.get(&path).ok().json()["email"], "ann@example.com");
+    other.post(OP, json!({"email": "ann@example.com"})).ok();
+}
+
+#[test]
+fn a_second_record_for_an_address_is_a_conflict_without_regard_to_case() {
+    let site = Site::open();
+    let partner = site.partner();
+    let first = partner.post(OP, json!({"email": "ann@example.com"})).ok().json()["id"].as_i64().unwrap();
+    partner.post(OP, json!({"email": "Ann@Example.com"})).refused(409);
+    let second = partner.post(OP, json!({"email": "beth@example.com"})).ok().json()["id"].as_i64().unwrap();
+    partner.put(OP, json!({"id": second, "email": "ANN@example.com"})).refused(409);
+    partner.delete(&format!("{OP}/{first}")).ok();
+    partner.put(OP, json!({"id": second, "email": "ANN@example.com"})).ok();
+}
+
+#[test]
+fn a_record_knows_the_member_who_confirmed_its_address() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.member("jane"));
+    assert_eq!(partner.post(OP, json!({"email": "JANE@example.com"})).ok().json()["member_id"], jane.id);
+    assert!(partner.post(OP, json!({"email": "nobody@example.com"})).ok().json()["member_id"].is_null());
+}
+
+#[test]
+fn records_are_listed_newest_first_a_page_at_a_time() {
+    let site = Site::open();
+    let partner = site.partner();
+    let ids: Vec<i64> = (0..5)
+        .map(|n| partner.post(OP, json!({"email": format!("u{n}@example.com")})).ok().json()["id"].as_i64().unwrap())
+        .collect();
+    let page = partner.get(&format!("{OP}?limit=2&offset=1")).ok().json();
+    let listed: Vec<i64> = page["data"].as_array().unwrap().iter().map(|u| u["id"].as_i64().unwrap()).collect();
+    assert_eq!((listed, page["total"].as_i64()), (vec![ids[3], ids[2]], Some(5)));
+    assert_eq!(partner.get(&format!("{OP}?limit=0&offset=-1")).refused(422).bad_fields(), ["limit", "offset"]);
+    partner.get(&format!("{OP}?limit=501")).refused(422);
+}
+
+#[test]
+fn bad_fields_are_named_and_leave_nothing_behind() {
+    let site = Site::open();
+    let partner = site.partner();
+    let before = site.rows();
+    assert_eq!(partner.post(OP, json!({})).refused(422).bad_fields(), ["email"]);
+    assert_eq!(partner.put(OP, json!({"id": "x", "email": "no"})).refused(422).bad_fields(), ["email", "id"]);
+    partner.get(&format!("{OP}/abc")).refused(404);
+    assert_eq!(site.rows(), before);
+}

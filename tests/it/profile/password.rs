@@ -1,0 +1,46 @@
+//! Changing the password.
+
+use crate::harness::{Caller, PASSWORD, Reply, Site};
+use serde_json::{Value, json};
+
+const CHANGE: &str = "/account/profile/change-password";
+const NEW: &str = "four dry socks in a row";
+
+fn change(member: &Caller, more: Value) -> Reply {
+    let mut body = json!({"password": NEW, "current_password": PASSWORD, "password_confirm": NEW});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    member.put(CHANGE, body)
+}
+
+fn signs_in(site: &Site, password: &str) -> bool {
+    let reply = site.stranger().post("/auth/login", json!({"username": "jane", "password": password}));
+    reply.ok().json()["status"].as_bool().unwrap()
+}
+
+#[test]
+fn the_new_password_replaces_the_old_one_and_everything_that_it_opened() {
+    let site = Site::open();
+    let jane = site.flyer("jane");
+    let (elsewhere, token) = (site.again(&jane), site.booking_token(&site.partner(), &jane));
+    change(&jane, json!({})).ok();
+    assert!(signs_in(&site, NEW) && !signs_in(&site, PASSWORD));
+    jane.get("/account/profile/user").ok();
+    elsewhere.get("/account/profile/user").refused(401);
+    token.get("/account/profile/user").refused(401);
+    assert_eq!(site.notices(&jane).last().map(String::as_str), Some("notice.password_changed"));
+}
+
+#[test]
+fn what_does_not_fit_is_named_and_changes_nothing() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let named = |more: Value| change(&jane, more).refused(422).bad_fields();
+    assert_eq!(
+        jane.put(CHANGE, json!({})).refused(422).bad_fields(),
+        ["password", "current_password", "password_confirm"]
+    );
+    assert_eq!(named(json!({"password_confirm": "another"})), ["password_confirm"]);
+    assert_eq!(named(json!({"current_password": "not the password"})), ["current_password"]);
+    assert_eq!(named(json!({"password": "jane", "password_confirm": "jane"})), ["password"]);
+    assert!(signs_in(&site, PASSWORD));
+}

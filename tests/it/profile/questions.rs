@@ -1,0 +1,23 @@
+//! The security questions.
+
+use crate::harness::Site;
+use http::Method;
+
+const QUESTIONS: &str = "/account/profile/security-questions";
+
+#[test]
+fn the_catalogue_says_which_are_answered_in_the_callers_language() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    site.change(|tx| Ok(tunneldesk::store::members::set_security_answer(tx, jane.id, 3, "a hash")?));
+    let shown = jane.ask(Method::GET, QUESTIONS).header("accept-language", "de-CH").send().ok().json();
+    let answered: Vec<i64> = shown["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|q| q["answered"] == true)
+        .map(|q| q["question"].as_i64().unwrap())
+        .collect();
+    assert_eq!((answered, shown["total"].as_i64()), (vec![3], Some(12)));
+    assert_eq!(shown["data"][0]["text"], "Wie hieß dein erstes Haustier?");
+}

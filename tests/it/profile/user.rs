@@ -1,0 +1,105 @@
+//! The member's profile.
+
+use crate::harness::{PASSWORD, Site};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const USER: &str = "/account/profile/user";
+
+fn change(more: Value) -> Value {
+    let mut body = json!({"real_name": "Jane Doe", "tunnel": "7", "screen_name": "JD", "username": "jane.doe", "verify_password": PASSWORD});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+#[test]
+fn it_carries_every_name_that_clients_read_in_its_type() {
+    let site = Site::open();
+    let profile = site.flyer("jane").get(USER).ok().json();
+    for text in [
+        "username",
+        "screen_name",
+        "real_name",
+        "email",
+        "phone",
+        "country",
+        "country_code",
+        "tunnel",
+        "tunnel_name",
+        "tunnel_country",
+        "role_name",
+        "total_flight_time",
+    ] {
+        assert!(profile[text].is_string(), "{text}: {profile}");
+    }
+    for programme in ["flyer", "coach", "instructor", "trainer", "examiner", "military"] {
+        assert!(matches!(profile[format!("currency_{programme}")].as_i64(), Some(0 | 1)), "{programme}");
+        assert!(profile.get(format!("currency_renewal_date_{programme}")).is_some(), "{programme}");
+    }
+    assert_eq!((profile["email_verified"].as_bool(), profile["phone_verified"].as_bool()), (Some(true), Some(false)));
+    assert_eq!((profile["member_id"].as_i64(), profile["join_date"].as_i64()), (Some(1), Some(site.now())));
+    assert_eq!(profile["paymentData"]["paymentStatus"], "active");
+    assert_eq!((profile["total_flight_time"].as_str(), profile["role_name"].as_str()), (Some("0:10"), Some("Flyer")));
+    let ten_days_ago = site.now() - 10 * 86_400;
+    assert_eq!(profile["currency_renewal_date_flyer"], ten_days_ago + 180 * 86_400);
+}
+
+#[test]
+fn currency_lapses_with_time_alone() {
+    let site = Site::open();
+    let jane = site.flyer("jane");
+    site.advance(Duration::from_secs(170 * 86_400 - 1));
+    let jane = site.again(&jane);
+    assert_eq!(jane.get(USER).ok().json()["currency_flyer"], 1);
+    site.advance(Duration::from_secs(1));
+    assert_eq!(jane.get(USER).ok().json()["currency_flyer"], 0);
+}
+
+#[test]
+fn the_membership_is_in_force_while_it_is_paid_for() {
+    let site = Site::open_with(|config| config.yearly_fee_cents = 3000);
+    let jane = site.flyer("jane");
+    let payment = || jane.get(USER).ok().json()["paymentData"].clone();
+    assert_eq!(payment(), json!({"paymentStatus": "unpaid", "nextDate": null}));
+    site.pay(&jane, Duration::from_secs(100));
+    assert_eq!(payment(), json!({"paymentStatus": "active", "nextDate": site.now() + 100}));
+    site.advance(Duration::from_secs(100));
+    assert_eq!(payment()["paymentStatus"], "unpaid");
+}
+
+#[test]
+fn whoever_knows_the_password_changes_it() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    jane.put(USER, change(json!({}))).ok();
+    let profile = jane.get(USER).ok().json();
+    assert_eq!((profile["username"].as_str(), profile["screen_name"].as_str()), (Some("jane.doe"), Some("JD")));
+    let login = site.stranger().post("/auth/login", json!({"username": "jane.doe", "password": PASSWORD})).ok().json();
+    assert_eq!(login["member_id"], jane.id);
+}
+
+#[test]
+fn a_wrong_password_a_taken_name_and_bad_fields_change_nothing() {
+    let site = Site::open();
+    let (jane, before) = (site.member("jane"), site.member("mark").get(USER).ok().json());
+    let named = |body: Value| jane.put(USER, body).refused(422).bad_fields();
+    assert_eq!(named(json!({})), ["real_name", "screen_name", "username", "tunnel", "verify_password"]);
+    assert_eq!(named(change(json!({"verify_password": "not the password"}))), ["verify_password"]);
+    assert_eq!(named(change(json!({"tunnel": "99"}))), ["tunnel"]);
+    jane.put(USER, change(json!({"username": "MARK"}))).refused(409);
+    assert_eq!(jane.get(USER).ok().json()["username"], "jane");
+    assert_eq!(before["username"], "mark");
+}
+
+#[test]
+fn guessing_the_password_with_a_stolen_session_is_slowed_down() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    for _ in 0..5 {
+        jane.put(USER, change(json!({"verify_password": "not the password"}))).refused(422);
+    }
+    let refusal = jane.put(USER, change(json!({}))).refused(429);
+    assert!(refusal.header("retry-after").is_some());
+    site.advance(Duration::from_secs(60));
+    jane.put(USER, change(json!({}))).ok();
+}

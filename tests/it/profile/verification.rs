@@ -1,0 +1,78 @@
+//! A new e-mail address or telephone number.
+
+use crate::harness::{Caller, Site};
+use serde_json::{Value, json};
+
+const SEND: &str = "/account/profile/send-verification-passcode";
+const VERIFY: &str = "/account/profile/verify-verification-passcode";
+
+fn passcode(site: &Site) -> String {
+    site.mails().pop().expect("a message waits")["values"]["passcode"].as_str().unwrap().to_owned()
+}
+
+fn verify(member: &Caller, body: Value) -> bool {
+    member.post(VERIFY, body).ok().json()["status"].as_bool().unwrap()
+}
+
+#[test]
+fn an_address_is_taken_over_by_the_passcode_that_went_there() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    jane.post(SEND, json!({"email": "new@example.com"})).ok();
+    let code: i64 = passcode(&site).parse().unwrap();
+    assert!(!verify(&jane, json!({"email": "new@example.com", "passcode": (code + 1) % 1_000_000})));
+    assert!(verify(&jane, json!({"email": "new@example.com", "passcode": code})), "a number loses its zeros");
+    let profile = jane.get("/account/profile/user").ok().json();
+    assert_eq!((profile["email"].as_str(), profile["email_verified"].as_bool()), (Some("new@example.com"), Some(true)));
+    assert!(!verify(&jane, json!({"email": "new@example.com", "passcode": code})), "once");
+}
+
+#[test]
+fn a_passcode_counts_for_the_place_it_went_to_alone() {
+    let site = Site::open();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    jane.post(SEND, json!({"email": "new@example.com"})).ok();
+    let code = passcode(&site);
+    assert!(!verify(&mark, json!({"email": "new@example.com", "passcode": code})));
+    assert!(!verify(&jane, json!({"phone": "446681800", "country": "41", "passcode": code})));
+    assert!(!verify(&jane, json!({"email": "other@example.com", "passcode": code})));
+    assert_eq!(jane.get("/account/profile/user").ok().json()["email"], "jane@example.com");
+}
+
+#[test]
+fn a_number_is_stored_as_it_is_called() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    jane.post(SEND, json!({"country": 41, "phone": 446681800})).ok();
+    let message = site.mails().pop().unwrap();
+    assert_eq!((message["channel"].as_str(), message["recipient"].as_str()), (Some("sms"), Some("+41446681800")));
+    assert!(verify(&jane, json!({"country": "+41", "phone": "044 668 18 00", "passcode": passcode(&site)})));
+    let profile = jane.get("/account/profile/user").ok().json();
+    assert_eq!((profile["phone"].as_str(), profile["phone_verified"].as_bool()), (Some("+41446681800"), Some(true)));
+}
+
+#[test]
+fn an_address_that_another_member_confirmed_stays_theirs() {
+    let site = Site::open();
+    let (jane, _mark) = (site.member("jane"), site.member("mark"));
+    jane.post(SEND, json!({"email": "mark@example.com"})).ok();
+    jane.post(VERIFY, json!({"email": "mark@example.com", "passcode": passcode(&site)})).refused(409);
+    assert_eq!(jane.get("/account/profile/user").ok().json()["email"], "jane@example.com");
+}
+
+#[test]
+fn bad_fields_are_named_and_an_address_gets_five_passcodes_an_hour() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    assert_eq!(jane.post(SEND, json!({})).refused(422).bad_fields(), ["email"]);
+    assert_eq!(jane.post(SEND, json!({"phone": "12"})).refused(422).bad_fields(), ["country"]);
+    assert_eq!(jane.post(SEND, json!({"phone": "12", "country": "41"})).refused(422).bad_fields(), ["phone"]);
+    assert_eq!(
+        jane.post(VERIFY, json!({"email": "a@example.com", "passcode": "x"})).refused(422).bad_fields(),
+        ["passcode"]
+    );
+    for _ in 0..5 {
+        jane.post(SEND, json!({"email": "new@example.com"})).ok();
+    }
+    jane.post(SEND, json!({"email": "NEW@example.com"})).refused(429);
+}

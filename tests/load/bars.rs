@@ -1,0 +1,127 @@
+//! What must be reached, and whether it was.
+
+use crate::generator::Seen;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What is measured again and again, in the order in which it is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measured {
+    Bare,
+    Profile,
+    Time,
+    TimeUngrouped,
+    TimeSlow,
+    TimeSlowUngrouped,
+    Record,
+    Flush,
+    Argon2,
+    Login,
+}
+
+/// Every round's figures of everything measured.
+#[derive(Default)]
+pub struct Figures {
+    pub seen: BTreeMap<Measured, Vec<Seen>>,
+    pub idle_kib: Vec<u64>,
+    pub idle_again_kib: u64,
+    pub loaded_kib: u64,
+    pub started_in: Vec<Duration>,
+}
+
+pub struct Bar {
+    pub text: String,
+    pub target: String,
+    pub reached: String,
+    pub met: bool,
+}
+
+impl Measured {
+    pub fn name(self) -> &'static str {
+        match self {
+            Measured::Bare => "a: bare hyper, a constant",
+            Measured::Profile => "b: GET account/profile/user",
+            Measured::Time => "c: POST account/logbook/time/",
+            Measured::TimeUngrouped => "c, a flush each",
+            Measured::TimeSlow => "c, flushes 2 ms slower",
+            Measured::TimeSlowUngrouped => "c, a flush each, 2 ms slower",
+            Measured::Record => "d: GET op/{id}, signed",
+            Measured::Flush => "e: flushes of the disk",
+            Measured::Argon2 => "f: Argon2id on all cores",
+            Measured::Login => "f: POST auth/login",
+        }
+    }
+}
+
+impl Figures {
+    pub fn add(&mut self, what: Measured, seen: Seen) {
+        self.seen.entry(what).or_default().push(seen);
+    }
+
+    pub fn per_second(&self, what: Measured) -> f64 {
+        median(self.seen[&what].iter().map(|seen| seen.per_second))
+    }
+
+    pub fn time(&self, what: Measured, of: impl Fn(&Seen) -> Duration) -> Duration {
+        Duration::from_secs_f64(median(self.seen[&what].iter().map(|seen| of(seen).as_secs_f64())))
+    }
+
+    /// The median of each round's ratio: a machine that drifts changes both sides of a round alike.
+    fn ratio(&self, of: Measured, to: Measured) -> f64 {
+        median(self.seen[&of].iter().zip(&self.seen[&to]).map(|(of, to)| of.per_second / to.per_second))
+    }
+
+    pub fn bars(&self) -> Vec<Bar> {
+        use Measured::*;
+        vec![
+            self.at_least(Profile, Bare, 0.5),
+            self.at_least(Record, Bare, 0.5),
+            self.at_least(Time, TimeUngrouped, 3.0),
+            self.at_least(TimeSlow, TimeSlowUngrouped, 15.0),
+            self.at_least(Login, Argon2, 0.9),
+            below(
+                "resident memory when idle",
+                median(self.idle_kib.iter().map(|kib| *kib as f64)) / 1024.0,
+                20.0,
+                "MB",
+            ),
+            below("resident memory at the most, under every load", self.loaded_kib as f64 / 1024.0, 64.0, "MB"),
+            below(
+                "from start to first answer",
+                median(self.started_in.iter().map(Duration::as_secs_f64)) * 1e3,
+                50.0,
+                "ms",
+            ),
+        ]
+    }
+
+    fn at_least(&self, of: Measured, to: Measured, target: f64) -> Bar {
+        let reached = self.ratio(of, to);
+        Bar {
+            text: format!("{} / {}", of.name(), to.name()),
+            target: format!("≥ {target}"),
+            reached: format!("{reached:.2}"),
+            met: reached >= target,
+        }
+    }
+}
+
+fn below(text: &str, reached: f64, target: f64, unit: &str) -> Bar {
+    Bar {
+        text: text.to_owned(),
+        target: format!("< {target} {unit}"),
+        reached: format!("{reached:.1} {unit}"),
+        met: reached > 0.0 && reached < target,
+    }
+}
+
+/// 0 of nothing.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}

@@ -1,0 +1,147 @@
+//! Requests as fast as they are answered: each of 64 connections sends its own request again and again, and an answer
+//! with another status than the expected one ends the measurement.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+pub const CONNECTIONS: usize = 64;
+const THREADS: usize = 2;
+/// Connections are made and caches filled before anything counts.
+const WARM_UP: Duration = Duration::from_millis(300);
+/// An answer that takes this long is a hang.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// What is asked, by connection in turn, and how it must be answered.
+pub struct Load {
+    pub requests: Vec<Vec<u8>>,
+    pub status: u16,
+}
+
+/// What a run of a load saw.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    pub per_second: f64,
+    pub p50: Duration,
+    pub p99: Duration,
+}
+
+impl Load {
+    /// Runs the load for so long.
+    pub fn run(&self, address: SocketAddr, time: Duration) -> Result<Seen, String> {
+        let start = Instant::now() + WARM_UP;
+        let share =
+            |thread: usize| (thread..CONNECTIONS).step_by(THREADS).map(|n| &*self.requests[n % self.requests.len()]);
+        let mut micros: Vec<u32> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    scope.spawn(move || drive(address, share(thread).collect(), self.status, start, start + time))
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("the generator does not panic"))
+                .collect::<Result<Vec<_>, _>>()
+        })?
+        .concat();
+        if micros.is_empty() {
+            return Err("nothing was answered in time".to_owned());
+        }
+        micros.sort_unstable();
+        let at = |part: f64| Duration::from_micros(u64::from(micros[((micros.len() - 1) as f64 * part) as usize]));
+        Ok(Seen { per_second: micros.len() as f64 / time.as_secs_f64(), p50: at(0.50), p99: at(0.99) })
+    }
+}
+
+/// One thread's connections; microseconds of each answer between `start` and `end`.
+fn drive(
+    address: SocketAddr,
+    requests: Vec<&[u8]>,
+    status: u16,
+    start: Instant,
+    end: Instant,
+) -> Result<Vec<u32>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let connections = requests.into_iter().map(|request| {
+            let request = request.to_vec();
+            tokio::task::spawn_local(tokio::time::timeout(
+                end.saturating_duration_since(Instant::now()) + ANSWER_TIME_MAX,
+                async move { repeat(address, &request, status, start, end).await },
+            ))
+        });
+        let mut micros = Vec::new();
+        for connection in connections.collect::<Vec<_>>() {
+            let seen = connection.await.map_err(|e| e.to_string())?.map_err(|_| "an answer did not come".to_owned())?;
+            micros.extend(seen?);
+        }
+        Ok(micros)
+    })
+}
+
+async fn repeat(
+    address: SocketAddr,
+    request: &[u8],
+    status: u16,
+    start: Instant,
+    end: Instant,
+) -> Result<Vec<u32>, String> {
+    let broken = |e: std::io::Error| format!("a connection broke: {e}");
+    let mut stream = TcpStream::connect(address).await.map_err(broken)?;
+    stream.set_nodelay(true).map_err(broken)?;
+    let (mut micros, mut buffer) = (Vec::new(), vec![0; HEAD_BYTES_MAX]);
+    loop {
+        let sent = Instant::now();
+        if sent >= end {
+            return Ok(micros);
+        }
+        stream.write_all(request).await.map_err(broken)?;
+        let answer = read_answer(&mut stream, &mut buffer).await.map_err(broken)?;
+        if !answer.starts_with(format_status(status).as_slice()) {
+            return Err(format!("expected {status}, got: {}", String::from_utf8_lossy(answer)));
+        }
+        let done = Instant::now();
+        if sent >= start && done <= end {
+            micros.push((done - sent).as_micros() as u32);
+        }
+    }
+}
+
+/// `HTTP/1.1 200`, without the heap.
+fn format_status(status: u16) -> [u8; 12] {
+    let mut line = *b"HTTP/1.1 000";
+    for (place, unit) in [(9, 100), (10, 10), (11, 1)] {
+        line[place] += (status / unit % 10) as u8;
+    }
+    line
+}
+
+/// The whole answer: its head, and as much body as `content-length` says.
+async fn read_answer<'b>(stream: &mut TcpStream, buffer: &'b mut [u8]) -> std::io::Result<&'b [u8]> {
+    let mut filled = 0;
+    loop {
+        if filled == buffer.len() {
+            return Err(std::io::ErrorKind::OutOfMemory.into());
+        }
+        let read = stream.read(&mut buffer[filled..]).await?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        filled += read;
+        if answer_bytes(&buffer[..filled]).is_some_and(|bytes| filled >= bytes) {
+            return Ok(&buffer[..filled]);
+        }
+    }
+}
+
+/// How long the answer will be, once its head is there.
+fn answer_bytes(seen: &[u8]) -> Option<usize> {
+    const NAME: &[u8] = b"\r\ncontent-length: ";
+    let head = seen.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let value = seen[..head].windows(NAME.len()).position(|name| name == NAME)? + NAME.len();
+    let digits = seen[value..].iter().take_while(|byte| byte.is_ascii_digit());
+    Some(head + 4 + digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
+}

@@ -1,0 +1,178 @@
+//! The benchmark: what the product does a second, against what the same machine could do at best in the same minutes.
+//!
+//! Everything runs on the same cores as the generator, in rounds that take each measurement in turn, because machines
+//! drift: ratios are taken within a round, and their medians judged. Run it by `tests/load/run`.
+
+mod bare;
+mod bars;
+mod generator;
+mod machine;
+mod report;
+mod server;
+mod site;
+
+use bars::{Figures, Measured};
+use generator::{Load, Seen};
+use server::{Server, Writes};
+use site::Requests;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const ROUNDS: u32 = 5;
+const SECONDS: f64 = 3.0;
+const STARTS: usize = 7;
+
+/// How much to measure.
+struct Plan {
+    rounds: u32,
+    time: Duration,
+}
+
+/// One server a way to write, all on copies of one site; those that are not asked cost nothing.
+struct Servers {
+    bare: Server,
+    grouped: Server,
+    ungrouped: Server,
+    slow: Server,
+    slow_ungrouped: Server,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.first().map(String::as_str) {
+        Some("bare") => bare::serve(),
+        _ if !args.iter().any(|arg| arg == "--bench") => println!("the benchmark is run by tests/load/run"),
+        _ => return finish(plan(&args).and_then(|plan| measure(&plan))),
+    }
+    ExitCode::SUCCESS
+}
+
+fn finish(measured: Result<bool, String>) -> ExitCode {
+    match measured {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(trouble) => {
+            eprintln!("load: {trouble}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn plan(args: &[String]) -> Result<Plan, String> {
+    let number = |name: &str, default: f64| match args.iter().position(|arg| arg == name) {
+        None => Ok(default),
+        Some(place) => {
+            args.get(place + 1).and_then(|text| text.parse().ok()).filter(|n| *n > 0.0).ok_or(format!("{name} N"))
+        }
+    };
+    let (rounds, seconds) = (number("--rounds", f64::from(ROUNDS))?, number("--seconds", SECONDS)?);
+    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds) })
+}
+
+/// Measures, reports, and says whether every bar was met.
+fn measure(plan: &Plan) -> Result<bool, String> {
+    let room = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|e| format!("no room to work in: {e}"))?;
+    let dir = room.path().join("site");
+    eprintln!("making a site …");
+    let requests = site::prepare(&dir)?;
+    let mut figures = Figures::default();
+    measure_starts(&dir, &mut figures)?;
+    let servers = Servers::start(&dir)?;
+    for round in 1..=plan.rounds {
+        eprintln!("round {round} of {}", plan.rounds);
+        run_round(plan, &servers, &requests, room.path(), &mut figures)?;
+    }
+    figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
+    figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
+    servers.stop()?;
+    conclude(plan, &figures)
+}
+
+/// Start to first answer, and memory before anybody came.
+fn measure_starts(dir: &Path, figures: &mut Figures) -> Result<(), String> {
+    for _ in 0..STARTS {
+        let server = Server::product(dir, Writes::Grouped, None)?;
+        figures.started_in.push(server.started_in);
+        figures.idle_kib.push(server.memory_kib("VmRSS"));
+        server.stop()?;
+    }
+    Ok(())
+}
+
+impl Servers {
+    fn start(dir: &Path) -> Result<Servers, String> {
+        let shim = machine::slow_fsync(dir.parent().expect("the site lies in a room"))?;
+        let on_copy = |name: &str, writes, preload| Server::product(&server::copy(dir, name)?, writes, preload);
+        Ok(Servers {
+            ungrouped: on_copy("ungrouped", Writes::Ungrouped, None)?,
+            slow: on_copy("slow", Writes::Grouped, Some(&shim))?,
+            slow_ungrouped: on_copy("slow-ungrouped", Writes::Ungrouped, Some(&shim))?,
+            grouped: Server::product(dir, Writes::Grouped, None)?,
+            bare: Server::bare()?,
+        })
+    }
+
+    fn stop(self) -> Result<(), String> {
+        [self.grouped, self.ungrouped, self.slow, self.slow_ungrouped].into_iter().try_for_each(Server::stop)
+    }
+}
+
+fn run_round(
+    plan: &Plan,
+    servers: &Servers,
+    requests: &Requests,
+    room: &Path,
+    figures: &mut Figures,
+) -> Result<(), String> {
+    use Measured::*;
+    let loads: [(Measured, &Load, &Server); 8] = [
+        (Bare, &requests.constant, &servers.bare),
+        (Profile, &requests.profile, &servers.grouped),
+        (Record, &requests.record, &servers.grouped),
+        (Time, &requests.time, &servers.grouped),
+        (TimeUngrouped, &requests.time, &servers.ungrouped),
+        (TimeSlow, &requests.time, &servers.slow),
+        (TimeSlowUngrouped, &requests.time, &servers.slow_ungrouped),
+        (Login, &requests.login, &servers.grouped),
+    ];
+    for (what, load, server) in loads {
+        let seen = load.run(server.address, plan.time).map_err(|e| format!("{}: {e}", what.name()))?;
+        note(figures, what, seen);
+    }
+    note(figures, Argon2, alone(machine::hashes_per_second(plan.time)));
+    note(figures, Flush, alone(machine::flushes_per_second(room, plan.time.min(Duration::from_secs(1)))?));
+    Ok(())
+}
+
+/// A rate without answers.
+fn alone(per_second: f64) -> Seen {
+    Seen { per_second, p50: Duration::ZERO, p99: Duration::ZERO }
+}
+
+fn note(figures: &mut Figures, what: Measured, seen: Seen) {
+    eprintln!("  {:32} {:>9} a second", what.name(), report::whole(seen.per_second));
+    figures.add(what, seen);
+}
+
+/// Prints the result, keeps one of full length, and names what was missed.
+fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
+    let about = report::About {
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        machine: machine::describe(),
+        product: format!("tunneldesk {}, release build", env!("CARGO_PKG_VERSION")),
+        runs: format!(
+            "medians of {} interleaved runs of {:.0} s, generator on the same cores",
+            plan.rounds,
+            plan.time.as_secs_f64()
+        ),
+    };
+    println!("{}", figures.as_markdown(&about));
+    if plan.rounds >= ROUNDS && plan.time >= Duration::from_secs_f64(SECONDS) {
+        let file = report::keep(figures, &about).map_err(|e| format!("the result was not kept: {e}"))?;
+        println!("kept as {}", file.display());
+    }
+    let missed: Vec<_> = figures.bars().into_iter().filter(|bar| !bar.met).collect();
+    missed.iter().for_each(|bar| eprintln!("missed: {} ({}, wanted {})", bar.text, bar.reached, bar.target));
+    Ok(missed.is_empty())
+}

@@ -1,0 +1,88 @@
+//! The figures as tables for people, and as a chart.
+
+use crate::bars::{Figures, Measured};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a result is about: when, where, how long.
+pub struct About {
+    pub date: String,
+    pub machine: String,
+    pub product: String,
+    pub runs: String,
+}
+
+impl Figures {
+    pub fn as_markdown(&self, about: &About) -> String {
+        let mut text = format!("# Load, {}\n\n{}\n\n{}; {}.\n\n", about.date, about.machine, about.product, about.runs);
+        text.push_str("| 64 connections | a second | p50 | p99 |\n|---|---:|---:|---:|\n");
+        for what in self.seen.keys() {
+            let times = |of: fn(&crate::generator::Seen) -> Duration| shown(self.time(*what, of));
+            let (p50, p99) = (times(|seen| seen.p50), times(|seen| seen.p99));
+            _ = writeln!(text, "| {} | {} | {p50} | {p99} |", what.name(), whole(self.per_second(*what)));
+        }
+        text.push_str("\n| bar | target | reached | |\n|---|---:|---:|---|\n");
+        for bar in self.bars() {
+            let verdict = if bar.met { "met" } else { "**missed**" };
+            _ = writeln!(text, "| {} | {} | {} | {verdict} |", bar.text, bar.target, bar.reached);
+        }
+        _ = writeln!(text, "\nIdle again after all of it: {:.1} MB.", self.idle_again_kib as f64 / 1024.0);
+        text
+    }
+
+    /// One horizontal bar a measurement, long as its answers a second.
+    pub fn as_svg(&self, about: &About) -> String {
+        const ROW: usize = 26;
+        let rows: Vec<(Measured, f64)> = self.seen.keys().map(|what| (*what, self.per_second(*what))).collect();
+        let most = rows.iter().map(|row| row.1).fold(1.0, f64::max);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 {}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"12\" y=\"24\" font-size=\"15\">Answers a second, {}</text>\n",
+            rows.len() * ROW + 52,
+            about.date
+        );
+        for (place, (what, per_second)) in rows.iter().enumerate() {
+            let (y, width) = (place * ROW + 42, (per_second / most * 440.0).max(1.0));
+            let colour = if *what == Measured::Bare { "#9aa5b1" } else { "#2f6f9f" };
+            _ = writeln!(
+                svg,
+                "<text x=\"212\" y=\"{}\" text-anchor=\"end\">{}</text><rect x=\"220\" y=\"{y}\" width=\"{width:.1}\" height=\"18\" \
+                 fill=\"{colour}\"/><text x=\"{:.1}\" y=\"{}\">{}</text>",
+                y + 14,
+                what.name(),
+                width + 226.0,
+                y + 14,
+                whole(*per_second)
+            );
+        }
+        svg + "</svg>\n"
+    }
+}
+
+/// Writes both beside the benchmark; a second run of a day replaces the first.
+pub fn keep(figures: &Figures, about: &About) -> std::io::Result<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/results");
+    std::fs::create_dir_all(&dir)?;
+    let file = dir.join(format!("{}.md", about.date));
+    let chart = format!("\n![Answers a second]({}.svg)\n", about.date);
+    std::fs::write(file.with_extension("svg"), figures.as_svg(about))?;
+    std::fs::write(&file, figures.as_markdown(about) + &chart)?;
+    Ok(file)
+}
+
+/// Thousands apart.
+pub fn whole(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
+    groups.join(",")
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_secs_f64() * 1e3 {
+        0.0 => "–".to_owned(),
+        ms if ms < 10.0 => format!("{ms:.2} ms"),
+        ms => format!("{ms:.0} ms"),
+    }
+}

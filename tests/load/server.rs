@@ -1,0 +1,133 @@
+//! A server of our own in a process of its own: started, looked at, told what to do from the shell, and stopped.
+
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PRODUCT: &str = env!("CARGO_BIN_EXE_tunneldesk");
+
+/// How the product is started for a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writes {
+    Grouped,
+    /// One flush a transaction.
+    Ungrouped,
+}
+
+pub struct Server {
+    process: Child,
+    pub address: SocketAddr,
+    /// From its start until it said where it listens and answered there.
+    pub started_in: Duration,
+}
+
+impl Server {
+    /// The product on a data directory, its log in a file beside that, at the level of production.
+    pub fn product(dir: &Path, writes: Writes, preload: Option<&Path>) -> Result<Server, String> {
+        let mut command = product(dir);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).env("TUNNELDESK_METRICS_LISTEN", "");
+        if writes == Writes::Ungrouped {
+            command.arg("--ungrouped");
+        }
+        if let Some(shim) = preload {
+            command.env("LD_PRELOAD", shim);
+        }
+        let log = File::create(dir.with_extension("log")).map_err(|e| format!("cannot make a log file: {e}"))?;
+        Server::start(command.stderr(log), "/readyz")
+    }
+
+    /// The yardstick: this program in its other role.
+    pub fn bare() -> Result<Server, String> {
+        let ourselves = std::env::current_exe().map_err(|e| e.to_string())?;
+        Server::start(Command::new(ourselves).arg("bare"), "/")
+    }
+
+    fn start(command: &mut Command, path: &str) -> Result<Server, String> {
+        let start = Instant::now();
+        let mut process =
+            command.stdout(Stdio::piped()).spawn().map_err(|e| format!("cannot start {command:?}: {e}"))?;
+        let mut said = BufReader::new(process.stdout.take().expect("the output is piped"));
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            if said.read_line(&mut line).map_err(|e| e.to_string())? == 0 {
+                return Err(format!("{command:?} ended: {:?}", process.wait()));
+            }
+            if let Some(address) = address_in(&line) {
+                break address;
+            }
+        };
+        // Whatever else it says must not fill the pipe.
+        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        let mut server = Server { process, address, started_in: Duration::ZERO };
+        server.ask(path)?;
+        server.started_in = start.elapsed();
+        Ok(server)
+    }
+
+    fn ask(&self, path: &str) -> Result<(), String> {
+        let url = format!("http://{}{path}", self.address);
+        ureq::get(&url).call().map(|_| ()).map_err(|e| format!("{url}: {e}"))
+    }
+
+    /// `VmRSS` (now) or `VmHWM` (at the most so far), in kB.
+    pub fn memory_kib(&self, field: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+        line.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn stop(mut self) -> Result<(), String> {
+        // SAFETY: sends a signal to a child that was not waited for, so its number is still its own.
+        unsafe { libc::kill(self.process.id() as libc::pid_t, libc::SIGTERM) };
+        let status = self.process.wait().map_err(|e| e.to_string())?;
+        if status.success() { Ok(()) } else { Err(format!("the server ended with {status}")) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+fn address_in(line: &str) -> Option<SocketAddr> {
+    let authority = line.split("http://").nth(1)?.split_whitespace().next()?;
+    authority.replace("localhost", "127.0.0.1").parse().ok()
+}
+
+fn product(dir: &Path) -> Command {
+    let mut command = Command::new(PRODUCT);
+    command.arg("--data").arg(dir).stdin(Stdio::null());
+    command
+}
+
+/// What a command prints as JSON.
+pub fn command(dir: &Path, args: &[&str]) -> Result<Value, String> {
+    let output = product(dir).arg("--json").args(args).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|e| format!("cannot run {PRODUCT}: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("`tunneldesk {}` failed", args.join(" ")));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|e| format!("`tunneldesk {}`: {e}", args.join(" ")))
+}
+
+/// A copy of a stopped server's directory.
+pub fn copy(dir: &Path, name: &str) -> Result<PathBuf, String> {
+    let copied = || -> std::io::Result<PathBuf> {
+        let to = dir.with_file_name(name);
+        std::fs::create_dir(&to)?;
+        for file in std::fs::read_dir(dir)? {
+            let file = file?;
+            std::fs::copy(file.path(), to.join(file.file_name()))?;
+        }
+        Ok(to)
+    };
+    copied().map_err(|e| format!("cannot copy {}: {e}", dir.display()))
+}

@@ -1,0 +1,145 @@
+//! The site that is measured: 10,000 members and their logbooks, 64 of them signed in, and a partner with a record.
+
+use crate::generator::{CONNECTIONS, Load};
+use crate::server::{self, Server, Writes};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::path::Path;
+use tunneldesk::keys::{hex, hmac_sha256};
+
+const MEMBERS: &str = "10000";
+const ENTRIES: &str = "100000";
+/// Somewhere in the middle of the members, so that they have flown.
+const MEMBERS_SKIPPED: &str = "5000";
+/// A moment that no member was born after and everybody may have flown at.
+const FLOWN_AT: i64 = 1_750_000_000;
+
+/// The requests that are measured, ready to be sent.
+pub struct Requests {
+    pub constant: Load,
+    pub profile: Load,
+    pub time: Load,
+    pub record: Load,
+    pub login: Load,
+}
+
+/// A person whose password we know, signed in.
+struct Guest {
+    username: String,
+    password: String,
+    token: String,
+}
+
+/// Fills an empty directory with a site, and prepares the requests to it. Leaves no server running.
+pub fn prepare(dir: &Path) -> Result<Requests, String> {
+    let made = server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
+    if made["members"] == 0 {
+        crowd(dir)?;
+    }
+    let server = Server::product(dir, Writes::Grouped, None)?;
+    let guests = guests(dir, server.address)?;
+    let (record_path, signature) = partner_record(dir, server.address)?;
+    server.stop()?;
+    let each = |request: &dyn Fn(&Guest) -> Vec<u8>| guests.iter().map(request).collect::<Vec<_>>();
+    Ok(Requests {
+        constant: Load { requests: vec![request("GET", "/", "", None)], status: 200 },
+        profile: Load {
+            requests: each(&|g| request("GET", "/api/account/profile/user", &bearer(g), None)),
+            status: 200,
+        },
+        time: Load {
+            requests: each(&|g| request("POST", "/api/account/logbook/time/", &bearer(g), Some(&flight()))),
+            status: 201,
+        },
+        record: Load {
+            requests: vec![request("GET", &record_path, &format!("token: {signature}\r\n"), None)],
+            status: 200,
+        },
+        login: Load { requests: each(&|g| request("POST", "/api/auth/login", "", Some(&credentials(g)))), status: 200 },
+    })
+}
+
+/// As many members as there will be connections, with new passwords, signed in by them.
+fn guests(dir: &Path, address: SocketAddr) -> Result<Vec<Guest>, String> {
+    let spare = (2 * CONNECTIONS).to_string();
+    let listed =
+        server::command(dir, &["member", "list", "--role", "member", "--limit", &spare, "--offset", MEMBERS_SKIPPED])?;
+    let mut guests = Vec::new();
+    for member in
+        listed.as_array().into_iter().flatten().filter(|member| member["banned_at"].is_null()).take(CONNECTIONS)
+    {
+        let reset = server::command(dir, &["member", "reset-password", text(member, "username")?])?;
+        let mut guest = Guest {
+            username: text(&reset, "username")?.to_owned(),
+            password: text(&reset, "password")?.to_owned(),
+            token: String::new(),
+        };
+        guest.token = text(&post(address, "/api/auth/login", None, &credentials(&guest))?, "token")?.to_owned();
+        guests.push(guest);
+    }
+    if guests.len() == CONNECTIONS {
+        Ok(guests)
+    } else {
+        Err(format!("the site has {} members to sign in", guests.len()))
+    }
+}
+
+/// A partner's record: the path that reads it, and the signature that belongs to a request without a body.
+fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), String> {
+    let added = server::command(dir, &["partner", "add", "Load", "--requests-per-minute", "0"])?;
+    let sign = |body: &str| Ok::<_, String>(hex(&hmac_sha256(text(&added, "secret")?.as_bytes(), &[body.as_bytes()])));
+    let body = json!({ "email": "load@example.com" }).to_string();
+    let made = post(address, "/api/external/partner-metrics/op", Some(&sign(&body)?), &body)?;
+    Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), sign("")?))
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> Result<&'v str, String> {
+    value[name].as_str().filter(|text| !text.is_empty()).ok_or_else(|| format!("no {name} in {value}"))
+}
+
+fn post(address: SocketAddr, path: &str, token: Option<&str>, body: &str) -> Result<Value, String> {
+    let mut request = ureq::post(format!("http://{address}{path}")).content_type("application/json");
+    if let Some(token) = token {
+        request = request.header("token", token);
+    }
+    let answer = request.send(body).and_then(|mut answer| answer.body_mut().read_json());
+    answer.map_err(|e| format!("POST {path}: {e}"))
+}
+
+fn flight() -> String {
+    json!({ "entry_date": FLOWN_AT, "time": "30", "tunnel": "1", "status": "open", "comment": "Thirty minutes, measured" }).to_string()
+}
+
+fn credentials(guest: &Guest) -> String {
+    json!({ "username": guest.username, "password": guest.password }).to_string()
+}
+
+fn bearer(guest: &Guest) -> String {
+    format!("authorization: Bearer {}\r\n", guest.token)
+}
+
+fn request(method: &str, path: &str, headers: &str, body: Option<&str>) -> Vec<u8> {
+    let body = body.map_or("\r\n".to_owned(), |b| {
+        format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{b}", b.len())
+    });
+    format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nuser-agent: load\r\naccept: */*\r\n{headers}{body}")
+        .into_bytes()
+}
+
+/// Until `demo` fills a site: members with ten flights and a level each.
+fn crowd(dir: &Path) -> Result<(), String> {
+    let sql = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+               INSERT INTO members (username, screen_name, real_name, email, email_confirmed_at, country, tunnel_id, dob, join_date, updated_at)
+               SELECT 'flyer' || i, 'Flyer ' || i, 'Jane Flyer the ' || i, 'flyer' || i || '@example.com', 1, 'CH', 1, i * 50000, 1, 1 FROM n;
+               WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
+               INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, comment, author_id, created_at, updated_at)
+               SELECT i % 10000 + 1, 'time', 'open', 1700000000 + i * 500, 10, 1, 'A flight', i % 10000 + 1, 1, 1 FROM n;
+               INSERT INTO holdings (member_id, cat_group, cat_id, track, since) SELECT member_id, 'Flyer', '1', '', 1 FROM members;
+               INSERT INTO holdings (member_id, cat_group, cat_id, track, since) SELECT member_id, 'Flyer', '2', '', 1 FROM members";
+    let file = std::fs::read_dir(dir)
+        .ok()
+        .and_then(|files| files.flatten().find(|f| f.path().extension().is_some_and(|e| e == "sqlite")));
+    let file = file.ok_or("no database")?;
+    let conn = rusqlite::Connection::open(file.path()).map_err(|e| e.to_string())?;
+    conn.execute_batch(sql).map_err(|e| e.to_string())
+}
