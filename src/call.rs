@@ -80,6 +80,11 @@ impl Call {
         self.header("host").map(host_name)
     }
 
+    /// Whether the operation only looks.
+    pub fn reads(&self) -> bool {
+        matches!(self.method, Method::GET | Method::HEAD)
+    }
+
     /// The language that the caller reads.
     pub fn language(&self) -> Language {
         language(&self.headers)

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     settle_libc();
+    tunneldesk::store::settle();
     tunneldesk::cli::main(std::env::args_os())
 }
 

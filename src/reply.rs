@@ -5,12 +5,14 @@ use crate::failure::Failure;
 use crate::keys::hex;
 use crate::language::Language;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ETAG_BYTES: usize = 16;
+/// Room for most answers, so that they are not moved about while they grow.
+const JSON_BYTES_USUAL: usize = 1024;
 
 /// An answer, complete but for what the server adds.
 #[derive(Debug, Clone)]
@@ -68,7 +70,9 @@ pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
 }
 
 fn json(status: StatusCode, body: &impl Serialize) -> Reply {
-    json_again(status, serde_json::to_vec(body).expect("our own structs can be written as JSON"))
+    let mut text = Vec::with_capacity(JSON_BYTES_USUAL);
+    serde_json::to_writer(&mut text, body).expect("our own structs can be written as JSON");
+    json_again(status, text)
 }
 
 #[derive(Serialize)]
@@ -113,7 +117,7 @@ impl Reply {
     /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
     /// nothing that is private, and nobody keeps what a `POST` returned.
     pub fn with_caching(mut self, call: &Call) -> Reply {
-        let reads = matches!(call.method, Method::GET | Method::HEAD);
+        let reads = call.reads();
         let policy = match (reads, call.route.is_public()) {
             (false, _) => "no-store",
             (true, true) => "no-cache",

@@ -33,6 +33,8 @@ pub struct Route {
     pub client_id: bool,
     /// False: in the contract and not built yet.
     pub built: bool,
+    /// Beside the contract.
+    pub ours: bool,
 }
 
 use Method as M;
@@ -120,18 +122,18 @@ pub static ROUTES: &[Route] = &[
     member  (PUT,    "/account/notifications/read/{notification_id}",       unbuilt::member).later(),
 
     // Ours, beside the contract
-    member  (POST,   "/auth/logout",                                        auth::logout::end),
-    member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list),
-    member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete),
-    member  (GET,    "/account/profile/sessions",                           profile::sessions::list),
-    member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others),
-    member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end),
-    open    (GET,    "/healthz",                                            health::alive).at_root(),
-    open    (GET,    "/readyz",                                             health::ready).at_root(),
+    member  (POST,   "/auth/logout",                                        auth::logout::end).ours(),
+    member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
+    member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
+    member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
+    member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
+    member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
+    open    (GET,    "/healthz",                                            health::alive).ours().at_root(),
+    open    (GET,    "/readyz",                                             health::ready).ours().at_root(),
 ];
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
-    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true }
+    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true, ours: false }
 }
 
 const fn open(method: Method, path: &'static str, operation: fn(&Site, &Call) -> Answer) -> Route {
@@ -176,6 +178,11 @@ impl Route {
 
     const fn later(mut self) -> Route {
         self.built = false;
+        self
+    }
+
+    const fn ours(mut self) -> Route {
+        self.ours = true;
         self
     }
 

@@ -1,9 +1,11 @@
 //! Passwords: which are good enough, and their hashes (Argon2id, 19 MiB, two passes, one lane).
 
 use crate::language::Text;
+use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use std::cell::RefCell;
+use subtle::ConstantTimeEq;
 
 const CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 /// Of zxcvbn's 0 to 4.
@@ -16,6 +18,12 @@ const SALT_BYTES: usize = 16;
 /// A hash that belongs to nobody (random bytes), so that an unknown account costs the same time as a known one.
 const NOBODY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$3kKpWHRlbtryY7UXMKAowg$FmEAm2H4XAhEQ6SMQAyQR9BrjBTEINt5+DvMOb0VdLE";
+
+thread_local! {
+    /// What this thread checks passwords in, until it rests: to take it from the system each time costs a third as much
+    /// as the hash itself.
+    static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
 
 fn argon2() -> Argon2<'static> {
     let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are in range");
@@ -47,9 +55,25 @@ pub fn verify(secret: &str, phc: Option<&str>) -> bool {
     let judged = phc.unwrap_or(NOBODY);
     // Nobody can have set a longer one, and hashing it would cost what an attacker sends.
     let judged_secret = if secret.chars().count() <= *CHARS.end() { secret } else { "" };
-    let matches = PasswordHash::new(judged)
-        .is_ok_and(|parsed| argon2().verify_password(judged_secret.as_bytes(), &parsed).is_ok());
+    let matches = MEMORY.with_borrow_mut(|memory| is_hash_of(judged, judged_secret, memory)).unwrap_or(false);
     matches && phc.is_some() && judged_secret.len() == secret.len()
+}
+
+fn is_hash_of(phc: &str, secret: &str, memory: &mut Vec<Block>) -> Option<bool> {
+    let parsed = PasswordHash::new(phc).ok()?;
+    let (salt, expected) = (parsed.salt.as_ref()?, parsed.hash.as_ref()?);
+    let params = Params::try_from(&parsed).ok()?;
+    memory.resize(params.block_count(), Block::default());
+    let algorithm = Algorithm::try_from(parsed.algorithm.as_str()).ok()?;
+    let argon2 = Argon2::new(algorithm, parsed.version?.try_into().ok()?, params);
+    let mut hash = vec![0; expected.len()];
+    argon2.hash_password_into_with_memory(secret.as_bytes(), salt, &mut hash, memory).ok()?;
+    Some(hash.ct_eq(expected.as_bytes()).into())
+}
+
+/// Gives the memory that this thread hashed in back to the system.
+pub fn rest() {
+    MEMORY.take();
 }
 
 /// Whether the hash was made with other parameters than today's, so that the next sign-in should renew it.

@@ -1,9 +1,13 @@
 //! The threads that run operations: a fixed number, behind queues of a fixed length.
 //!
+//! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
+//! changing between threads, and never stand behind a flush.
+//!
 //! Password hashing has threads and a queue of its own, one thread a core and at a lower priority, so that a flood of
 //! sign-ins neither holds up the others nor fills the memory with hashes at work (about 20 MB each).
 
 use crate::call::{Call, Who};
+use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
 use crate::reply::{self, Reply};
@@ -18,12 +22,15 @@ use tokio::sync::oneshot;
 /// How long a request may wait for a thread before it is turned away; hashing is slow by design.
 const QUEUE_WAIT_MAX: Duration = Duration::from_secs(2);
 const HASHING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
+/// More than one a core, for those that wait for a page of the file.
+const READING_THREADS_PER_CORE: usize = 2;
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
 const HASHING_NICENESS: i32 = 5;
 
 pub struct Pool {
-    quick: Lane,
+    reading: Lane,
+    writing: Lane,
     hashing: Lane,
 }
 
@@ -52,7 +59,15 @@ impl Pool {
         let limits = &site.config.limits;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Ok(Pool {
-            quick: Lane::start(site, "request", limits.pool_threads, limits.queue_max, QUEUE_WAIT_MAX, 0)?,
+            reading: Lane::start(
+                site,
+                "reading",
+                limits.pool_threads.min(cores * READING_THREADS_PER_CORE),
+                limits.queue_max,
+                QUEUE_WAIT_MAX,
+                0,
+            )?,
+            writing: Lane::start(site, "writing", limits.pool_threads, limits.queue_max, QUEUE_WAIT_MAX, 0)?,
             hashing: Lane::start(
                 site,
                 "hashing",
@@ -66,7 +81,11 @@ impl Pool {
 
     /// Runs a call on its lane. A full queue is an answer at once.
     pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
-        let lane = if call.route.hashes { &self.hashing } else { &self.quick };
+        let lane = match (call.route.hashes, call.reads()) {
+            (true, _) => &self.hashing,
+            (false, true) => &self.reading,
+            (false, false) => &self.writing,
+        };
         let (done, answer) = oneshot::channel();
         let refused = lane.jobs.try_send(Some(Job { call, queued: Instant::now(), done })).err();
         if let Some(job) = refused.and_then(TrySendError::into_inner) {
@@ -81,12 +100,12 @@ impl Pool {
 
     /// Requests waiting now, for hashing and for everything else.
     pub fn waiting(&self) -> (usize, usize) {
-        (self.hashing.jobs.len(), self.quick.jobs.len())
+        (self.hashing.jobs.len(), self.reading.jobs.len() + self.writing.jobs.len())
     }
 
     /// Ends the threads after what is queued.
     pub fn stop(self) {
-        [self.quick, self.hashing].into_iter().for_each(Lane::stop);
+        [self.reading, self.writing, self.hashing].into_iter().for_each(Lane::stop);
     }
 }
 
@@ -139,6 +158,9 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
             perform(site, &job.call)
         };
         _ = job.done.send(finished);
+        if jobs.is_empty() {
+            password::rest();
+        }
     }
 }
 
@@ -196,6 +218,7 @@ mod tests {
             hashes: false,
             client_id: false,
             built: true,
+            ours: false,
         }
     }
 

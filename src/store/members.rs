@@ -5,6 +5,7 @@ use crate::domain::booking::Standing;
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use rusqlite::{Result, Row, named_params};
+use std::sync::LazyLock;
 
 /// What signing in needs to know.
 #[derive(Debug)]
@@ -164,7 +165,9 @@ fn profile(row: &Row) -> Result<Profile> {
 }
 
 pub fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
-    tx.find(&format!("{PROFILE} WHERE m.member_id = :id"), named_params! {":id": member_id}, profile)
+    // Every profile asks this, so its text is put together once.
+    static SQL: LazyLock<String> = LazyLock::new(|| format!("{PROFILE} WHERE m.member_id = :id"));
+    tx.find(&SQL, named_params! {":id": member_id}, profile)
 }
 
 /// By role, newest first.

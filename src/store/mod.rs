@@ -42,11 +42,17 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
-const READER_CACHE_KIB: i64 = 512;
-const WRITER_CACHE_KIB: i64 = 8 * 1024;
+const READER_CACHE_KIB: i64 = 96;
+const WRITER_CACHE_KIB: i64 = 2 * 1024;
 const STATEMENTS_KEPT: usize = 128;
 /// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// Has SQLite not count its memory, which it does under one lock for all threads. Only before its first use.
+pub fn settle() {
+    // SAFETY: called first thing, while no other thread runs and nothing of SQLite was used.
+    unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
+}
 
 /// One thread's way to the file.
 pub struct Store {

@@ -3,6 +3,7 @@
 use super::{Read, Write, is_taken};
 use crate::failure::Failure;
 use rusqlite::{Result, Row, named_params};
+use std::sync::LazyLock;
 
 #[derive(Debug)]
 pub struct PartnerUser {
@@ -51,7 +52,8 @@ pub fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
 }
 
 pub fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
-    tx.find(&format!("{USER} AND u.user_id = :id"), named_params! {":partner_id": partner_id, ":id": id}, user)
+    static SQL: LazyLock<String> = LazyLock::new(|| format!("{USER} AND u.user_id = :id"));
+    tx.find(&SQL, named_params! {":partner_id": partner_id, ":id": id}, user)
 }
 
 /// Newest first.

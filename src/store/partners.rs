@@ -3,6 +3,7 @@
 use super::{Read, Write, is_taken};
 use crate::failure::Failure;
 use rusqlite::{Result, Row, named_params};
+use std::sync::LazyLock;
 
 #[derive(Debug)]
 pub struct Partner {
@@ -89,12 +90,18 @@ pub fn list(tx: &Read) -> Result<Vec<Partner>> {
 
 /// The secrets in force of one client, or of every client.
 pub fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<Secret>> {
-    let sql = format!(
+    // Every partner's request asks one of these, so their texts are put together once.
+    static OF_ONE: LazyLock<String> = LazyLock::new(|| secrets_where("p.client_id = ?2"));
+    static OF_EVERY: LazyLock<String> = LazyLock::new(|| secrets_where("?2 IS NULL"));
+    let sql = if client_id.is_some() { &OF_ONE } else { &OF_EVERY };
+    tx.list(sql, (now, client_id), |row| Ok(Secret { partner: partner(row)?, sealed: row.get(7)? }))
+}
+
+fn secrets_where(condition: &str) -> String {
+    format!(
         "SELECT {COLUMNS}, s.sealed FROM partners p JOIN partner_secrets s ON s.partner_id = p.partner_id
-         WHERE p.revoked_at IS NULL AND (s.ends_at IS NULL OR s.ends_at > ?1) AND {}",
-        if client_id.is_some() { "p.client_id = ?2" } else { "?2 IS NULL" }
-    );
-    tx.list(&sql, (now, client_id), |row| Ok(Secret { partner: partner(row)?, sealed: row.get(7)? }))
+         WHERE p.revoked_at IS NULL AND (s.ends_at IS NULL OR s.ends_at > ?1) AND {condition}"
+    )
 }
 
 pub fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {

@@ -9,7 +9,7 @@ use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How far time may run before the file remembers it again.
 const CLOCK_MARK_SECONDS: i64 = 60;
@@ -35,8 +35,8 @@ struct Line {
 /// Transactions that are committed together.
 #[derive(Default)]
 struct Group {
-    fate: Mutex<Option<Fate>>,
-    decided: Condvar,
+    /// Everybody waits for it and nobody locks it: those who wake together would only stand in line once more.
+    fate: OnceLock<Fate>,
 }
 
 #[derive(Clone)]
@@ -153,14 +153,11 @@ impl Line {
 
 impl Group {
     fn decide(&self, fate: Fate) {
-        *self.fate.lock().unwrap_or_else(PoisonError::into_inner) = Some(fate);
-        self.decided.notify_all();
+        _ = self.fate.set(fate);
     }
 
     fn wait(&self) -> Result<(), Failure> {
-        let fate = self.fate.lock().unwrap_or_else(PoisonError::into_inner);
-        let fate = self.decided.wait_while(fate, |fate| fate.is_none()).unwrap_or_else(PoisonError::into_inner);
-        match fate.as_ref().expect("waited until decided") {
+        match self.fate.wait() {
             Fate::Kept => Ok(()),
             Fate::Lost { full: true, cause } => Err(Failure::disk_full().because(cause)),
             Fate::Lost { full: false, cause } => Err(Failure::broken().because(cause)),

@@ -32,10 +32,7 @@ struct Guest {
 
 /// Fills an empty directory with a site, and prepares the requests to it. Leaves no server running.
 pub fn prepare(dir: &Path) -> Result<Requests, String> {
-    let made = server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
-    if made["members"] == 0 {
-        crowd(dir)?;
-    }
+    server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
     let server = Server::product(dir, Writes::Grouped, None)?;
     let guests = guests(dir, server.address)?;
     let (record_path, signature) = partner_record(dir, server.address)?;
@@ -124,22 +121,4 @@ fn request(method: &str, path: &str, headers: &str, body: Option<&str>) -> Vec<u
     });
     format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nuser-agent: load\r\naccept: */*\r\n{headers}{body}")
         .into_bytes()
-}
-
-/// Until `demo` fills a site: members with ten flights and a level each.
-fn crowd(dir: &Path) -> Result<(), String> {
-    let sql = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-               INSERT INTO members (username, screen_name, real_name, email, email_confirmed_at, country, tunnel_id, dob, join_date, updated_at)
-               SELECT 'flyer' || i, 'Flyer ' || i, 'Jane Flyer the ' || i, 'flyer' || i || '@example.com', 1, 'CH', 1, i * 50000, 1, 1 FROM n;
-               WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
-               INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, comment, author_id, created_at, updated_at)
-               SELECT i % 10000 + 1, 'time', 'open', 1700000000 + i * 500, 10, 1, 'A flight', i % 10000 + 1, 1, 1 FROM n;
-               INSERT INTO holdings (member_id, cat_group, cat_id, track, since) SELECT member_id, 'Flyer', '1', '', 1 FROM members;
-               INSERT INTO holdings (member_id, cat_group, cat_id, track, since) SELECT member_id, 'Flyer', '2', '', 1 FROM members";
-    let file = std::fs::read_dir(dir)
-        .ok()
-        .and_then(|files| files.flatten().find(|f| f.path().extension().is_some_and(|e| e == "sqlite")));
-    let file = file.ok_or("no database")?;
-    let conn = rusqlite::Connection::open(file.path()).map_err(|e| e.to_string())?;
-    conn.execute_batch(sql).map_err(|e| e.to_string())
 }

@@ -3,6 +3,8 @@
 //! Lines are collected and written together, at most a tenth of a second late, because a system call a line would cost
 //! more than many a request. Warnings and errors go out at once, with everything before them.
 
+mod json;
+
 use crate::config::{Log, LogFormat};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -27,15 +29,15 @@ struct Line {
 /// Starts the log; a second call changes nothing. Panics are logged by place, and by message only where the message is
 /// the programmer's own text: a formatted one could carry somebody's data.
 pub fn start(settings: &Log) {
-    let json = match settings.format {
+    let as_json = match settings.format {
         LogFormat::Auto => !std::io::stderr().is_terminal(),
         LogFormat::Json => true,
         LogFormat::Text => false,
     };
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter(settings.level)).with_target(false).with_writer(Writer);
-    let started = match json {
-        true => builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+    let started = match as_json {
+        true => builder.event_format(json::Json).try_init(),
         false => builder.with_ansi(std::io::stderr().is_terminal()).try_init(),
     };
     if started.is_err() {
