@@ -242,6 +242,31 @@ CREATE TABLE recovery_codes (
     PRIMARY KEY (member_id, code_hash)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE passkeys (
+    passkey_id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id     INTEGER NOT NULL REFERENCES members,
+    rp_id         TEXT    NOT NULL,                  -- the name of the site that it was made for; it works at no other
+    credential_id BLOB    NOT NULL UNIQUE,
+    public_key    TEXT    NOT NULL,                  -- JSON: the key and what its authenticator said of itself
+    counter       INTEGER NOT NULL DEFAULT 0,        -- of signatures, at the last sign-in; stays 0 where the authenticator has none
+    name          TEXT    NOT NULL,
+    device_id     INTEGER,                           -- as the client gave it
+    created_at    INTEGER NOT NULL,
+    used_at       INTEGER
+) STRICT;
+
+CREATE TABLE passkey_challenges (
+    challenge_hash BLOB    PRIMARY KEY,              -- keyed
+    kind           TEXT    NOT NULL CHECK (kind IN ('sign_in', 'register')),
+    member_id      INTEGER NOT NULL,                 -- 0: nobody has that name, or the member has no passkey; that costs
+                                                     -- as much as a member, so it is no reference and every row is indexed
+    session_hash   BLOB,                             -- registering: the session that asked, which must still be in force
+    sealed         BLOB    NOT NULL,                 -- what the answer is checked against
+    created_at     INTEGER NOT NULL,
+    ends_at        INTEGER NOT NULL,
+    CHECK (kind = 'sign_in' OR (member_id <> 0 AND session_hash IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE certificates (
     code      TEXT    PRIMARY KEY,                   -- 24 letters and digits, a keyed hash of all below
     member_id INTEGER REFERENCES members,            -- null once the member was erased: the paper is then void
@@ -358,6 +383,12 @@ CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
 CREATE INDEX outbox_dead ON outbox (message_id) WHERE state = 'dead';
 
 CREATE INDEX outbox_done ON outbox (created_at) WHERE state <> 'waiting';
+
+CREATE INDEX passkeys_by_member ON passkeys (member_id, passkey_id);
+
+CREATE INDEX passkey_challenges_by_member ON passkey_challenges (member_id);
+
+CREATE INDEX passkey_challenges_by_end ON passkey_challenges (ends_at);
 
 CREATE INDEX certificates_by_member ON certificates (member_id) WHERE member_id IS NOT NULL;
 

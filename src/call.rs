@@ -75,6 +75,11 @@ impl Call {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
 
+    /// The name under which the caller reaches the site, without a port.
+    pub fn host(&self) -> Option<String> {
+        self.header("host").map(host_name)
+    }
+
     /// Whether the operation only looks.
     pub fn reads(&self) -> bool {
         matches!(self.method, Method::GET | Method::HEAD)
@@ -181,6 +186,15 @@ pub fn request_id(given: Option<&str>) -> String {
         REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
     given.filter(sound).map_or_else(|| hex(&random::<8>()), str::to_owned)
+}
+
+/// The name in a `Host`: lower case, without a port or a final dot.
+pub fn host_name(host: &str) -> String {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.trim_end_matches('.').to_ascii_lowercase()
 }
 
 fn is_json(content_type: &str) -> bool {

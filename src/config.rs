@@ -49,6 +49,7 @@ pub struct Limits {
     pub queue_max: usize,
     pub sign_in_misses_per_address: i64,
     pub signups_per_hour_per_address: i64,
+    pub passkey_questions_per_minute_per_address: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -161,6 +162,7 @@ impl Settings {
             ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
             ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
             ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.passkey_questions_per_minute_per_address", Value::from(1_000_000)),
         ] {
             if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
                 self.set(key, value, "--demo");
@@ -193,6 +195,11 @@ impl Settings {
                 queue_max: self.whole("limits.queue_max", 1, 100_000) as usize,
                 sign_in_misses_per_address: self.whole("limits.sign_in_misses_per_address", 5, 1_000_000),
                 signups_per_hour_per_address: self.whole("limits.signups_per_hour_per_address", 1, 1_000_000),
+                passkey_questions_per_minute_per_address: self.whole(
+                    "limits.passkey_questions_per_minute_per_address",
+                    1,
+                    1_000_000,
+                ),
             },
             log: Log {
                 level: self

@@ -73,6 +73,10 @@ impl Failure {
         booking_of_another_member = CONFLICT;
         /// A signed entry is part of the record: it can be suspended and not deleted.
         entry_signed = CONFLICT;
+        /// Browsers offer no passkeys where this call came from.
+        passkeys_need_https = CONFLICT;
+        /// The member has as many passkeys as one may have.
+        passkeys_full = CONFLICT;
         /// A client, account or value of that name is there already.
         exists = CONFLICT;
         /// There is no second factor to do this with.

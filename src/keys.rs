@@ -32,6 +32,8 @@ pub enum Purpose {
     Passcode,
     PasscodeAddress,
     Certificate,
+    PasskeyChallenge,
+    PasskeyDecoy,
     MadeUpQuestions,
     SecondFactor,
     RecoveryCode,

@@ -25,6 +25,7 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/messages.json")),
             include_str!(concat!("../assets/translations/", $language, "/certificate.json")),
             include_str!(concat!("../assets/translations/", $language, "/mail.json")),
+            include_str!(concat!("../assets/translations/", $language, "/passkeys.json")),
             include_str!(concat!("../assets/translations/", $language, "/account.json")),
         ]
     };

@@ -11,7 +11,7 @@ use crate::stats::Stats;
 use crate::store::migrate::{self, Migrated};
 use crate::store::place::Place;
 use crate::store::{Store, Write, tunnels};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 mod rotation;
 
@@ -26,6 +26,8 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    /// Where the server answers, once it does.
+    ports: Arc<OnceLock<Vec<u16>>>,
     pub site_id: Arc<str>,
     /// This site's own tunnel.
     pub tunnel_id: i64,
@@ -114,6 +116,7 @@ impl Site {
             catalogue: Catalogue::built_in(),
             stats: Arc::default(),
             rates: Arc::default(),
+            ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
         }
@@ -129,9 +132,20 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,
         }
+    }
+
+    /// The ports on which the server answers; none before it does.
+    pub fn ports(&self) -> &[u16] {
+        self.ports.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The server says on which ports it answers: what is configured may leave the choice to the system.
+    pub fn answers_on(&self, ports: Vec<u16>) {
+        _ = self.ports.set(ports);
     }
 
     /// Now, in Unix seconds.

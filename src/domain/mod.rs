@@ -6,6 +6,7 @@ pub mod certificate;
 pub mod currency;
 pub mod email;
 pub mod minutes;
+pub mod passkey;
 pub mod password;
 pub mod phone;
 pub mod questions;

@@ -4,6 +4,7 @@ mod callback;
 pub mod confirmation;
 mod partner;
 pub mod passcode;
+pub mod passkey;
 mod rates;
 pub mod repeat;
 pub mod second_factor;
@@ -13,7 +14,7 @@ pub mod sign_in;
 pub use callback::{Provider, Sender};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
-pub use session::{Bearer, Member, Staff, new_token, presented_session, token_hash};
+pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 
 use crate::call::{Call, Who};
 use crate::routes::{Access, Answer};

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
 use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
-use crate::store::{email_tokens, outbox as messages, partners, passcodes, replays, sessions, throttles};
+use crate::store::{email_tokens, outbox as messages, partners, passcodes, passkeys, replays, sessions, throttles};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         messages::end_passcodes(tx, tx.now() - LIFE_SECONDS)?;
         messages::end_waiting(tx, tx.now() - MESSAGE_WAITS_SECONDS)?;
         removed += messages::sweep(tx, tx.now() - MESSAGE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
         Ok(removed)
     })

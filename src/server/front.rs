@@ -155,11 +155,7 @@ impl Front {
             .and_then(|host| host.to_str().ok())
             .or_else(|| uri.authority().map(|a| a.as_str()));
         let host = given.ok_or_else(|| Failure::bad_request().because("no Host"))?;
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-            _ => host,
-        };
-        let name = name.trim_end_matches('.').to_ascii_lowercase();
+        let name = call::host_name(host);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
     }

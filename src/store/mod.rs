@@ -19,6 +19,7 @@ pub mod outbox;
 pub mod partner_users;
 pub mod partners;
 pub mod passcodes;
+pub mod passkeys;
 pub mod payments;
 pub mod place;
 pub mod replays;

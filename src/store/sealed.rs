@@ -28,6 +28,7 @@ pub const COLUMNS: &[Column] = &[
     column("outbox",          "message_id",  "sealed",          Purpose::Message),
     column("second_factors",  "member_id",   "sealed",          Purpose::SecondFactor),
     column("second_factors",  "member_id",   "sealed_pending",  Purpose::SecondFactor),
+    column("passkey_challenges", "challenge_hash", "sealed",    Purpose::PasskeyChallenge),
 ];
 
 /// How many values there were, and how many of them could not be opened before, and stay as they are.

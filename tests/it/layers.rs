@@ -31,6 +31,7 @@ const RULES: &[Rule] = &[
             "fields.rs",
             "gate/confirmation.rs",
             "gate/passcode.rs",
+            "gate/passkey/",
             "jobs/",
             "language.rs",
             "reply.rs",
@@ -44,6 +45,7 @@ const RULES: &[Rule] = &[
     Rule { words: &["krilla::", "rustybuzz::", "qrcodegen::"], only_in: &["certificate/"] },
     Rule { words: &["image::"], only_in: &["picture.rs"] },
     Rule { words: &["argon2::", "zxcvbn::"], only_in: &["domain/password.rs"] },
+    Rule { words: &["webauthn_rs::"], only_in: &["gate/passkey/"] },
     Rule { words: &["std::env", "process::exit"], only_in: &["main.rs", "config.rs", "build.rs"] },
     // The time of day has one source; the monotonic clock is for limits and figures.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },

@@ -2,12 +2,15 @@
 //! generated from the table stand on this: a new row needs its line here, or they say so.
 
 use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::config::Config;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::Route;
+use tunneldesk::store::passkeys;
 
 /// The row that takes a picture, and the one that shows it.
 pub const PICTURE: &str = "/account/profile/media";
@@ -64,9 +67,10 @@ impl World {
     /// A request of this row that the caller may send, naming things of the caller's own, made for it.
     pub fn request(&self, route: &Route, caller: &Caller) -> Request {
         let request = Request::new(&route.method, &self.path(route, caller));
-        if route.path == PICTURE {
-            return self.picture(request, caller);
-        }
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+            "/auth/login/bio-web-option" => request.header("origin", &self.site.origin()),
+            _ => request,
+        };
         match self.body(route, caller) {
             Some(body) => request.json(&body),
             None => request,
@@ -86,6 +90,7 @@ impl World {
         match place {
             "id" => self.partner_user(caller).to_string(),
             "entry_id" => self.entry(caller).to_string(),
+            "passkey_id" => self.passkey(caller).to_string(),
             "member_id" => caller.id.to_string(),
             "tunnel" | "tunnel_id" => Site::TUNNEL_ID.to_string(),
             "status" => "open".to_owned(),
@@ -115,21 +120,8 @@ impl World {
                 json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
             }
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
-            (_, "/auth/login/totp/setup") => self.credentials(&self.somebody()),
-            (_, "/auth/login/totp/verify-setup") => {
-                let somebody = self.somebody();
-                let mut body = self.credentials(&somebody);
-                let setup = somebody.post("/auth/login/totp/setup", &body).ok().json();
-                body["code"] = Authenticator::scan(&setup).code(now).into();
-                body
-            }
-            (_, "/auth/login/verify-totp") => {
-                let protected = self.site.protect(&self.somebody());
-                let mut body = self.credentials(&protected.member);
-                body["code"] = protected.authenticator.code(now).into();
-                body
-            }
-            (_, "/account/profile/2fa-operation") => json!({ "operation": "status", "code": "123456" }),
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+            (_, "/auth/login/bio-web-verify") => json!({ "credential": self.unproven_credential() }),
             (_, "/auth/signup") => self.signup(),
             (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),
             ("PUT", "/account/profile/user") => json!({
@@ -221,6 +213,35 @@ impl World {
     pub fn partner_user(&self, partner: &Caller) -> i64 {
         let made = partner.post("/external/partner-metrics/op", json!({ "email": self.address() })).ok();
         made.json()["id"].as_i64().expect("a record has a number")
+    }
+
+    /// A passkey of the member that no authenticator has.
+    fn passkey(&self, member: &Caller) -> i64 {
+        let credential_id = self.site.next_number().to_be_bytes();
+        self.site.change(|tx| {
+            let new = passkeys::New {
+                member_id: member.id,
+                rp_id: "localhost",
+                credential_id: &credential_id,
+                public_key: "{}",
+                name: "Phone",
+                device_id: None,
+            };
+            Ok(passkeys::insert(tx, &new)?)
+        })
+    }
+
+    /// A browser's answer to a challenge that waits, with nothing in it that proves anything.
+    fn unproven_credential(&self) -> String {
+        let stranger = self.site.stranger();
+        let question = stranger.ask(Method::POST, "/auth/login/bio-web-option");
+        let question = question.header("origin", &self.site.origin()).json(&json!({ "username": "jane" })).send().ok();
+        let client = json!({
+            "type": "webauthn.get", "challenge": question.json()["publicKey"]["challenge"], "origin": self.site.origin(),
+        });
+        let client = URL_SAFE_NO_PAD.encode(client.to_string());
+        let response = json!({ "clientDataJSON": client, "authenticatorData": "AA", "signature": "AA" });
+        json!({ "id": "AA", "rawId": "AA", "type": "public-key", "response": response }).to_string()
     }
 
     /// Another session of the member, as it is listed.

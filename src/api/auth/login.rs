@@ -17,13 +17,13 @@ use serde::Serialize;
 /// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed, 2 a code from
 /// the authenticator app is due, 3 a passcode is.
 #[derive(Serialize)]
-struct LoginReply {
-    status: bool,
-    token: String,
+pub(super) struct LoginReply {
+    pub status: bool,
+    pub token: String,
     #[serde(rename = "confirmationPending")]
-    confirmation_pending: i64,
-    message: String,
-    member_id: i64,
+    pub confirmation_pending: i64,
+    pub message: String,
+    pub member_id: i64,
 }
 
 const NOTHING: i64 = 0;

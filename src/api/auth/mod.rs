@@ -3,6 +3,7 @@
 pub mod email;
 pub mod login;
 pub mod logout;
+pub mod passkey;
 mod qr;
 pub mod recovery;
 pub mod signup;

@@ -3,6 +3,7 @@
 pub mod bookings;
 pub mod certificates;
 pub mod media;
+pub mod passkeys;
 pub mod password;
 pub mod payments;
 pub mod pin;

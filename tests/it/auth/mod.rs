@@ -3,6 +3,7 @@
 mod email;
 mod factor_model;
 mod login;
+mod passkeys;
 mod recovery;
 mod second_factor;
 mod signup;

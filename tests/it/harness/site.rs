@@ -100,6 +100,11 @@ impl Site {
         self.door.address()
     }
 
+    /// The origin of the site's pages in a browser on this machine.
+    pub fn origin(&self) -> String {
+        format!("http://localhost:{}", self.address().port())
+    }
+
     /// Where the figures are.
     pub fn metrics_address(&self) -> SocketAddr {
         self.up().running.metrics_address.expect("the port for figures is open")
