@@ -67,10 +67,13 @@ impl World {
     /// A request of this row that the caller may send, naming things of the caller's own, made for it.
     pub fn request(&self, route: &Route, caller: &Caller) -> Request {
         let request = Request::new(&route.method, &self.path(route, caller));
-use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+        let request = match route.path {
             "/auth/login/bio-web-option" => request.header("origin", &self.site.origin()),
             _ => request,
         };
+        if route.path == PICTURE {
+            return self.picture(request, caller);
+        }
         match self.body(route, caller) {
             Some(body) => request.json(&body),
             None => request,
@@ -120,8 +123,23 @@ use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
                 json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
             }
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
-use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+            (_, "/auth/login/bio-web-option") => json!({ "username": "jane", "device_id": 7 }),
             (_, "/auth/login/bio-web-verify") => json!({ "credential": self.unproven_credential() }),
+            (_, "/auth/login/totp/setup") => self.credentials(&self.somebody()),
+            (_, "/auth/login/totp/verify-setup") => {
+                let somebody = self.somebody();
+                let mut body = self.credentials(&somebody);
+                let setup = somebody.post("/auth/login/totp/setup", &body).ok().json();
+                body["code"] = Authenticator::scan(&setup).code(now).into();
+                body
+            }
+            (_, "/auth/login/verify-totp") => {
+                let protected = self.site.protect(&self.somebody());
+                let mut body = self.credentials(&protected.member);
+                body["code"] = protected.authenticator.code(now).into();
+                body
+            }
+            (_, "/account/profile/2fa-operation") => json!({ "operation": "status", "code": "123456" }),
             (_, "/auth/signup") => self.signup(),
             (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),
             ("PUT", "/account/profile/user") => json!({
