@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-) STRICT;
+, sealed_hash_key BLOB) STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -207,7 +207,7 @@ CREATE TABLE outbox (
     provider_id TEXT    NOT NULL DEFAULT '',         -- how the mail provider's events name it
     created_at  INTEGER NOT NULL,
     sent_at     INTEGER
-) STRICT;
+, first_tried_at INTEGER) STRICT;
 
 CREATE TABLE passcodes (
     member_id  INTEGER NOT NULL REFERENCES members,
@@ -223,6 +223,75 @@ CREATE TABLE passcodes (
 CREATE TABLE passcode_sends (
     address_hash BLOB    NOT NULL,
     sent_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE second_factors (
+    member_id      INTEGER PRIMARY KEY REFERENCES members,
+    kind           TEXT    CHECK (kind IN ('totp', 'passcode')),  -- what is on; null: nothing yet
+    sealed         BLOB,                             -- the authenticator's secret, sealed
+    last_step      INTEGER NOT NULL DEFAULT 0,       -- time step of the last code that was used: none up to it works again
+    since          INTEGER,
+    sealed_pending BLOB,                             -- a secret that was handed out and not proven yet, sealed
+    pending_until  INTEGER NOT NULL DEFAULT 0,
+    CHECK ((kind IS 'totp') = (sealed IS NOT NULL))
+) STRICT;
+
+CREATE TABLE recovery_codes (
+    member_id INTEGER NOT NULL REFERENCES members,
+    code_hash BLOB    NOT NULL,                      -- keyed
+    PRIMARY KEY (member_id, code_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE passkeys (
+    passkey_id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id     INTEGER NOT NULL REFERENCES members,
+    rp_id         TEXT    NOT NULL,                  -- the name of the site that it was made for; it works at no other
+    credential_id BLOB    NOT NULL UNIQUE,
+    public_key    TEXT    NOT NULL,                  -- JSON: the key and what its authenticator said of itself
+    counter       INTEGER NOT NULL DEFAULT 0,        -- of signatures, at the last sign-in; stays 0 where the authenticator has none
+    name          TEXT    NOT NULL,
+    device_id     INTEGER,                           -- as the client gave it
+    created_at    INTEGER NOT NULL,
+    used_at       INTEGER
+) STRICT;
+
+CREATE TABLE passkey_challenges (
+    challenge_hash BLOB    PRIMARY KEY,              -- keyed
+    kind           TEXT    NOT NULL CHECK (kind IN ('sign_in', 'register')),
+    member_id      INTEGER NOT NULL,                 -- 0: nobody has that name, or the member has no passkey; that costs
+                                                     -- as much as a member, so it is no reference and every row is indexed
+    session_hash   BLOB,                             -- registering: the session that asked, which must still be in force
+    sealed         BLOB    NOT NULL,                 -- what the answer is checked against
+    created_at     INTEGER NOT NULL,
+    ends_at        INTEGER NOT NULL,
+    CHECK (kind = 'sign_in' OR (member_id <> 0 AND session_hash IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE certificates (
+    code      TEXT    PRIMARY KEY,                   -- 24 letters and digits, a keyed hash of all below
+    member_id INTEGER REFERENCES members,            -- null once the member was erased: the paper is then void
+    cat_group TEXT    NOT NULL,
+    cat_id    TEXT    NOT NULL,
+    track     TEXT    NOT NULL,
+    since     INTEGER NOT NULL,
+    issued_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE media (
+    member_id  INTEGER PRIMARY KEY REFERENCES members,
+    jpeg       BLOB    NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE payments (
+    payment_id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id    INTEGER NOT NULL REFERENCES members,
+    intent_id    TEXT    NOT NULL UNIQUE,            -- the processor's name for it
+    amount_cents INTEGER NOT NULL CHECK (amount_cents >= 0),
+    currency     TEXT    NOT NULL,                   -- ISO 4217, upper case
+    status       TEXT    NOT NULL CHECK (status IN ('created', 'processing', 'succeeded', 'failed', 'canceled', 'refunded')),
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE email_tokens (
@@ -319,6 +388,20 @@ CREATE INDEX outbox_by_member ON outbox (member_id) WHERE member_id IS NOT NULL;
 CREATE INDEX passcode_sends_by_address ON passcode_sends (address_hash, sent_at);
 
 CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
+
+CREATE INDEX outbox_dead ON outbox (message_id) WHERE state = 'dead';
+
+CREATE INDEX outbox_done ON outbox (created_at) WHERE state <> 'waiting';
+
+CREATE INDEX passkeys_by_member ON passkeys (member_id, passkey_id);
+
+CREATE INDEX passkey_challenges_by_member ON passkey_challenges (member_id);
+
+CREATE INDEX passkey_challenges_by_end ON passkey_challenges (ends_at);
+
+CREATE INDEX certificates_by_member ON certificates (member_id) WHERE member_id IS NOT NULL;
+
+CREATE INDEX payments_by_member ON payments (member_id, payment_id);
 
 CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
 

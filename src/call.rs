@@ -75,6 +75,11 @@ impl Call {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
 
+    /// The name under which the caller reaches the site, without a port.
+    pub fn host(&self) -> Option<String> {
+        self.header("host").map(host_name)
+    }
+
     /// Whether the operation only looks.
     pub fn reads(&self) -> bool {
         matches!(self.method, Method::GET | Method::HEAD)
@@ -131,6 +136,19 @@ impl Call {
         Ok(page.get(&ok))
     }
 
+    /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
+    pub fn prefers_page(&self) -> bool {
+        let accept = self.header("accept").unwrap_or("");
+        let quality = |wanted: &str| {
+            let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
+            let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
+            let read =
+                |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
+            found.filter_map(read).fold(0.0_f32, f32::max)
+        };
+        quality("text/html") > quality("application/json")
+    }
+
     /// The opaque tag that some clients send for the log.
     pub fn monitor_user(&self) -> Option<&str> {
         self.header("~monitor-user")
@@ -168,6 +186,15 @@ pub fn request_id(given: Option<&str>) -> String {
         REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
     given.filter(sound).map_or_else(|| hex(&random::<8>()), str::to_owned)
+}
+
+/// The name in a `Host`: lower case, without a port or a final dot.
+pub fn host_name(host: &str) -> String {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.trim_end_matches('.').to_ascii_lowercase()
 }
 
 fn is_json(content_type: &str) -> bool {

@@ -23,6 +23,11 @@ enum Source {
     Frozen(AtomicI64),
 }
 
+/// A moment in Unix seconds as other people's code wants it.
+pub fn system_time(moment: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(moment.max(0).unsigned_abs())
+}
+
 impl Clock {
     /// The machine's clock, never behind `high_water` (Unix seconds).
     pub fn machine(high_water: i64) -> Clock {

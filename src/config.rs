@@ -3,6 +3,8 @@
 mod social;
 
 pub use social::{AppSecret, Social, TokenIssuer};
+mod outgoing;
+pub use outgoing::{Mail, Secret, Security, Sms};
 
 use ipnet::IpNet;
 use std::collections::BTreeMap;
@@ -16,6 +18,8 @@ pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
 const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
 /// Environment variables of ours that are no settings.
 const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
+/// Settings that are never shown.
+const SECRETS: [&str; 3] = ["mail.password", "sms.token", "social.facebook.app_secret"];
 const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,9 +33,15 @@ pub struct Config {
     pub public_url: Option<String>,
     pub proxies: Vec<IpNet>,
     pub yearly_fee_cents: i64,
+    /// Where mails go; without it they wait.
+    pub mail: Option<Mail>,
+    /// Where short messages go; without it they wait.
+    pub sms: Option<Sms>,
     pub limits: Limits,
     pub log: Log,
     pub social: Social,
+    /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
+    pub demo: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +52,7 @@ pub struct Limits {
     pub queue_max: usize,
     pub sign_in_misses_per_address: i64,
     pub signups_per_hour_per_address: i64,
+    pub passkey_questions_per_minute_per_address: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +79,7 @@ struct Setting {
 pub struct Settings {
     typed: BTreeMap<String, Setting>,
     mistakes: Vec<String>,
+    demo: bool,
 }
 
 impl Settings {
@@ -147,11 +159,13 @@ impl Settings {
     /// What `serve --demo` changes where nobody said otherwise: its own directory, a fee (so that somebody can owe it),
     /// no delays for somebody who tries things out.
     pub fn for_demo(&mut self) {
+        self.demo = true;
         for (key, value) in [
             ("data", Value::from("tunneldesk-demo")),
             ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
             ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
             ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.passkey_questions_per_minute_per_address", Value::from(1_000_000)),
         ] {
             if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
                 self.set(key, value, "--demo");
@@ -175,6 +189,8 @@ impl Settings {
                     .map_err(|_| "is not an address or a network like 10.0.0.0/8")
             }),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
+            mail: self.mail(),
+            sms: self.sms(),
             limits: Limits {
                 connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
                 connections_per_address_max: self.whole("limits.connections_per_address_max", 1, 100_000) as usize,
@@ -182,6 +198,11 @@ impl Settings {
                 queue_max: self.whole("limits.queue_max", 1, 100_000) as usize,
                 sign_in_misses_per_address: self.whole("limits.sign_in_misses_per_address", 5, 1_000_000),
                 signups_per_hour_per_address: self.whole("limits.signups_per_hour_per_address", 1, 1_000_000),
+                passkey_questions_per_minute_per_address: self.whole(
+                    "limits.passkey_questions_per_minute_per_address",
+                    1,
+                    1_000_000,
+                ),
             },
             log: Log {
                 level: self
@@ -190,6 +211,7 @@ impl Settings {
                 format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
             },
             social: self.social(),
+            demo: self.demo,
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {
             self.mistakes.push("listen: needs at least one ADDRESS:PORT".to_owned());
@@ -260,9 +282,9 @@ impl Config {
     }
 }
 
-/// A value as people may see it.
+/// A value as it may be seen.
 fn shown(key: &str, value: &Value) -> String {
-    let hidden = key.ends_with("_secret") && value.as_str() != Some("");
+    let hidden = SECRETS.contains(&key) && value.as_str() != Some("");
     if hidden { "(secret)".to_owned() } else { value.to_string() }
 }
 

@@ -55,6 +55,8 @@ impl Failure {
         not_allowed = FORBIDDEN;
         /// A partner calling from an address that is not on its list.
         address_not_allowed = FORBIDDEN;
+        /// The account's role does not go without a second factor.
+        second_factor_required = FORBIDDEN;
         /// No such object, or none that is the caller's.
         not_found = NOT_FOUND;
         /// No such operation.
@@ -71,12 +73,22 @@ impl Failure {
         booking_of_another_member = CONFLICT;
         /// A signed entry is part of the record: it can be suspended and not deleted.
         entry_signed = CONFLICT;
+        /// Browsers offer no passkeys where this call came from.
+        passkeys_need_https = CONFLICT;
+        /// The member has as many passkeys as one may have.
+        passkeys_full = CONFLICT;
         /// A client, account or value of that name is there already.
         exists = CONFLICT;
+        /// There is no second factor to do this with.
+        second_factor_off = CONFLICT;
+        /// The member has no confirmed address that a passcode could go to.
+        nothing_confirmed = CONFLICT;
         /// The body is larger than the operation takes.
         body_too_large = PAYLOAD_TOO_LARGE;
         /// The body is of a type that the operation does not take.
         unsupported_type = UNSUPPORTED_MEDIA_TYPE;
+        /// An upload that does not say it is a picture of a kind we read.
+        unsupported_picture = UNSUPPORTED_MEDIA_TYPE;
         /// `Host` is none of the site's names.
         unknown_host = MISDIRECTED_REQUEST;
         /// Fields are missing or wrong; each is named.

@@ -1,5 +1,8 @@
 //! The site key: seals what must be read again, keys the hashes of what must only be recognised.
 //!
+//! The keyed hashes have a key of their own, which the file holds sealed by the site key: so the site key can change, and
+//! what was hashed is still recognised.
+//!
 //! A key lies in `site.key` beside the database, readable by its owner alone. Without it partner secrets, kept answers
 //! and PINs of that file are lost, so the two are copied together.
 
@@ -16,9 +19,10 @@ const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
 
 /// What a sealed value or keyed hash is for. One purpose's values mean nothing to another.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     KeyCheck,
+    HashKey,
     PartnerSecret,
     Answer,
     Pin,
@@ -27,11 +31,17 @@ pub enum Purpose {
     Message,
     Passcode,
     PasscodeAddress,
+    Certificate,
+    PasskeyChallenge,
+    PasskeyDecoy,
     MadeUpQuestions,
+    SecondFactor,
+    RecoveryCode,
 }
 
 pub struct Keys {
     site: [u8; KEY_BYTES],
+    hashes: [u8; KEY_BYTES],
     id: [u8; KEY_ID_BYTES],
 }
 
@@ -65,14 +75,30 @@ impl Keys {
         Ok(Keys::from_bytes(site))
     }
 
+    /// The keyed hashes take the site key until they have one of their own.
     pub fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
         let digest = Sha256::digest(site);
-        Keys { site, id: digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id") }
+        Keys { site, hashes: site, id: digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id") }
+    }
+
+    /// The same site key with this key for the keyed hashes; `None` where it has another length.
+    pub fn with_hash_key(self, key: &[u8]) -> Option<Keys> {
+        Some(Keys { hashes: key.try_into().ok()?, ..self })
+    }
+
+    /// The key of the keyed hashes, sealed.
+    pub fn sealed_hash_key(&self) -> Vec<u8> {
+        self.seal(Purpose::HashKey, &self.hashes)
+    }
+
+    /// A new site key, in a new file, with the same key for the keyed hashes.
+    pub fn create_next(&self, path: &Path) -> std::io::Result<Keys> {
+        Ok(Keys { hashes: self.hashes, ..Keys::create(path)? })
     }
 
     /// HMAC-SHA256 of the parts, each with its length, under a key of the purpose's own.
     pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
-        let mut mac = new_hmac(&self.derived(purpose));
+        let mut mac = new_hmac(&derived(&self.hashes, purpose));
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
@@ -97,12 +123,13 @@ impl Keys {
     }
 
     fn cipher(&self, purpose: Purpose) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(&Key::from(self.derived(purpose)))
+        XChaCha20Poly1305::new(&Key::from(derived(&self.site, purpose)))
     }
+}
 
-    fn derived(&self, purpose: Purpose) -> [u8; 32] {
-        hmac_sha256(&self.site, &[format!("tunneldesk {purpose:?}").as_bytes()])
-    }
+/// One purpose's key.
+fn derived(key: &[u8], purpose: Purpose) -> [u8; 32] {
+    hmac_sha256(key, &[format!("tunneldesk {purpose:?}").as_bytes()])
 }
 
 fn new_hmac(key: &[u8]) -> Hmac<Sha256> {

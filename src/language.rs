@@ -20,8 +20,12 @@ type Catalogue = HashMap<String, String>;
 macro_rules! texts {
     ($language:literal) => {
         [
+            include_str!(concat!("../assets/translations/", $language, "/factor.json")),
             include_str!(concat!("../assets/translations/", $language, "/foundation.json")),
             include_str!(concat!("../assets/translations/", $language, "/messages.json")),
+            include_str!(concat!("../assets/translations/", $language, "/certificate.json")),
+            include_str!(concat!("../assets/translations/", $language, "/mail.json")),
+            include_str!(concat!("../assets/translations/", $language, "/passkeys.json")),
             include_str!(concat!("../assets/translations/", $language, "/account.json")),
             include_str!(concat!("../assets/translations/", $language, "/social.json")),
         ]

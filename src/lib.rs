@@ -25,10 +25,12 @@
 //! # The rest
 //!
 //! [`cli`] is what the technician types; while a server runs, commands are carried out by it through a local socket,
-//! because nobody else may open its file. [`jobs`] is what runs by itself. [`demo`] fills a site with people.
+//! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`picture`] makes
+//! the pictures of strangers harmless. [`jobs`] is what runs by itself. [`demo`] fills a site with people.
 
 pub mod api;
 pub mod call;
+pub mod certificate;
 pub mod cli;
 pub mod clock;
 pub mod config;
@@ -41,6 +43,7 @@ pub mod jobs;
 pub mod keys;
 pub mod language;
 pub mod log;
+pub mod picture;
 pub mod reply;
 pub mod routes;
 pub mod server;

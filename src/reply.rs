@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::keys::hex;
 use crate::language::Language;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -64,6 +64,22 @@ pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     Reply { status, headers, body: body.into() }
 }
 
+/// 200 with bytes of another type than JSON.
+pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
+    let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(kind))]);
+    Reply { status: StatusCode::OK, headers, body: body.into() }
+}
+
+/// A page of HTML that may load its style from this site and do nothing else.
+pub fn page(status: StatusCode, language: Language, html: String) -> Reply {
+    let policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let mut reply = Reply { status, ..bytes("text/html; charset=utf-8", html) };
+    reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    reply
+}
+
 /// JSON that was an answer before.
 pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
     Reply { status, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]), body: body.into() }
@@ -114,6 +130,11 @@ pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply
 }
 
 impl Reply {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
+        self.headers.insert(name, value);
+        self
+    }
+
     /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
     /// nothing that is private, and nobody keeps what a `POST` returned.
     pub fn with_caching(mut self, call: &Call) -> Reply {

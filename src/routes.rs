@@ -1,6 +1,6 @@
 //! THE table: every operation with who may call it. A row that promises less than its function needs does not compile.
 
-use crate::api::{auth, health, logbook, partner, profile, unbuilt};
+use crate::api::{auth, health, logbook, partner, profile, unbuilt, verify};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::{Bearer, Member, Partner, Provider, Sender, Staff};
@@ -21,16 +21,24 @@ pub enum Access {
     Callback(Provider, fn(&Site, &Call, &Sender) -> Answer),
 }
 
+/// What a body may have, unless its row says otherwise.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// A picture as a camera leaves it.
+const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
+
 pub struct Route {
     pub access: Access,
     pub method: Method,
     /// What comes before `path`: `/api` for the contract.
     pub base: &'static str,
     pub path: &'static str,
-    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
+    /// Runs on the few threads for password hashing and other slow work, so that a flood of sign-ins leaves the others
+    /// alone.
     pub hashes: bool,
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
+    pub body_bytes_max: usize,
     /// False: in the contract and not built yet.
     pub built: bool,
     /// Beside the contract.
@@ -58,11 +66,11 @@ pub static ROUTES: &[Route] = &[
     // Authentication
     open    (POST,   "/auth/login",                                         auth::login::with_password).hashing(),
     open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing(),
-    open    (POST,   "/auth/login/bio-web-option",                          unbuilt::open).later(),
-    open    (POST,   "/auth/login/bio-web-verify",                          unbuilt::open).later(),
-    open    (POST,   "/auth/login/totp/setup",                              unbuilt::open).later(),
-    open    (POST,   "/auth/login/totp/verify-setup",                       unbuilt::open).later(),
-    open    (POST,   "/auth/login/verify-totp",                             unbuilt::open).later(),
+    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options),
+    open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify),
+    open    (POST,   "/auth/login/totp/setup",                              auth::totp::setup).hashing(),
+    open    (POST,   "/auth/login/totp/verify-setup",                       auth::totp::verify_setup).hashing(),
+    open    (POST,   "/auth/login/verify-totp",                             auth::totp::verify).hashing(),
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
     open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
     open    (POST,   "/auth/social",                                        auth::social::sign_in),
@@ -73,17 +81,17 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username),
 
     // Profile
-    member  (POST,   "/account/profile/2fa-operation",                      unbuilt::member).later(),
-    member  (POST,   "/account/profile/get-certificate",                    unbuilt::member).later(),
-    member  (GET,    "/account/profile/certificate-list",                   unbuilt::member).later(),
+    member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
+    member  (POST,   "/account/profile/get-certificate",                    profile::certificates::get).hashing(),
+    member  (GET,    "/account/profile/certificate-list",                   profile::certificates::list),
     member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
     member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
-    member  (GET,    "/account/profile/payment-history",                    unbuilt::member).later(),
+    member  (GET,    "/account/profile/payment-history",                    profile::payments::history),
     member  (GET,    "/account/profile/security-questions",                 profile::questions::list),
     bearer  (GET,    "/account/profile/user",                               profile::user::get),
     member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
-    member  (POST,   "/account/profile/remove-media",                       unbuilt::member).later(),
+    member  (POST,   "/account/profile/remove-media",                       profile::media::remove),
     member  (POST,   "/account/profile/send-verification-passcode",         profile::verification::send),
     member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
 
@@ -123,6 +131,12 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end).ours(),
+    member  (POST,   "/account/profile/media",                              profile::media::upload).ours().hashing().taking(PICTURE_BYTES_MAX),
+    member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
+    open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
+    open    (GET,    "/verify.css",                                         verify::style).ours().at_root(),
+    member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
+    member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
     member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
@@ -131,7 +145,21 @@ pub static ROUTES: &[Route] = &[
 ];
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
-    Route { access, method, base: "/api", path, hashes: false, client_id: false, built: true, ours: false }
+    let body_bytes_max = match access {
+        Access::Callback(..) => CALLBACK_BODY_BYTES_MAX,
+        _ => BODY_BYTES_MAX,
+    };
+    Route {
+        access,
+        method,
+        base: "/api",
+        path,
+        hashes: false,
+        client_id: false,
+        body_bytes_max,
+        built: true,
+        ours: false,
+    }
 }
 
 const fn open(method: Method, path: &'static str, operation: fn(&Site, &Call) -> Answer) -> Route {
@@ -169,6 +197,11 @@ impl Route {
         self
     }
 
+    const fn taking(mut self, body_bytes_max: usize) -> Route {
+        self.body_bytes_max = body_bytes_max;
+        self
+    }
+
     const fn with_client_id(mut self) -> Route {
         self.client_id = true;
         self
@@ -187,6 +220,11 @@ impl Route {
     const fn at_root(mut self) -> Route {
         self.base = "";
         self
+    }
+
+    /// Whether the port for figures answers it too.
+    pub fn is_health(&self) -> bool {
+        self.base.is_empty() && ["/healthz", "/readyz"].contains(&self.path)
     }
 
     /// Whether the answer is the same for everybody.

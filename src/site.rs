@@ -5,13 +5,15 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
 use crate::gate::{Rates, repeat};
-use crate::keys::{Keys, Purpose};
+use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
 use crate::stats::Stats;
 use crate::store::migrate::{self, Migrated};
 use crate::store::place::Place;
 use crate::store::{Store, Write, tunnels};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+mod rotation;
 
 /// What is sealed into every file to tell whether the key beside it is its own.
 const KEY_CHECK: &[u8] = b"this is the key";
@@ -24,6 +26,8 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    /// Where the server answers, once it does.
+    ports: Arc<OnceLock<Vec<u16>>>,
     pub site_id: Arc<str>,
     /// This site's own tunnel.
     pub tunnel_id: i64,
@@ -52,6 +56,7 @@ impl Site {
         } else {
             Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
         };
+        let keys = keys.with_hash_key(&random::<32>()).expect("a key has 32 bytes");
         migrate::run(place)?;
         let store = Store::open(&place.database(), true)?;
         let tunnel = tunnels::Tunnel {
@@ -61,9 +66,10 @@ impl Site {
             country: identity.country.clone(),
         };
         let row = tunnels::SiteRow {
-            site_id: crate::keys::hex(&crate::keys::random::<16>()),
+            site_id: hex(&random::<16>()),
             tunnel_id: identity.tunnel_id,
             key_check: keys.seal(Purpose::KeyCheck, KEY_CHECK),
+            sealed_hash_key: Some(keys.sealed_hash_key()),
             clock_high_water: clock.now(),
         };
         let written = store.write(clock.now(), |tx| {
@@ -94,13 +100,8 @@ impl Site {
                 place.database().display()
             )
         })?;
-        if keys.unseal(Purpose::KeyCheck, &row.key_check).as_deref() != Some(KEY_CHECK) {
-            return Err(format!(
-                "{} is not the key of {}: restore the pair from one backup",
-                place.key().display(),
-                place.database().display()
-            ));
-        }
+        let keys = rotation::fitting(place, keys, &row)?;
+        let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         store.rest();
         Ok((Site::assemble(store, clock, config, keys, row), migrated))
@@ -115,6 +116,7 @@ impl Site {
             catalogue: Catalogue::built_in(),
             stats: Arc::default(),
             rates: Arc::default(),
+            ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
         }
@@ -130,9 +132,20 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,
         }
+    }
+
+    /// The ports on which the server answers; none before it does.
+    pub fn ports(&self) -> &[u16] {
+        self.ports.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The server says on which ports it answers: what is configured may leave the choice to the system.
+    pub fn answers_on(&self, ports: Vec<u16>) {
+        _ = self.ports.set(ports);
     }
 
     /// Now, in Unix seconds.
@@ -145,4 +158,15 @@ impl Site {
     pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
         self.store.write(self.now(), |tx| repeat::run(self, tx, call, effect))
     }
+}
+
+/// The keys with the one for the keyed hashes. A file from before there was one hashed by the site key, and goes on so.
+fn open_hash_key(store: &Store, now: i64, keys: Keys, row: &tunnels::SiteRow) -> Result<Keys, String> {
+    let Some(sealed) = &row.sealed_hash_key else {
+        let written = store.write(now, |tx| Ok(tunnels::set_hash_key(tx, &keys.sealed_hash_key())?));
+        return written.map(|_| keys).map_err(|e| format!("cannot write the key of the keyed hashes: {e}"));
+    };
+    let key = keys.unseal(Purpose::HashKey, sealed);
+    key.and_then(|key| keys.with_hash_key(&key))
+        .ok_or_else(|| "the key of the keyed hashes is damaged: restore a backup".to_owned())
 }

@@ -6,3 +6,4 @@ pub mod logbook;
 pub mod partner;
 pub mod profile;
 pub mod unbuilt;
+pub mod verify;

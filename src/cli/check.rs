@@ -1,4 +1,4 @@
-//! `tunneldesk check`: the settings in force and who said so. No setting is a secret.
+//! `tunneldesk check`: the settings in force and who said so. Secrets are not shown.
 
 use super::{Global, Trouble, as_json, check_settings, table};
 

@@ -4,10 +4,12 @@ use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::role::Role;
 use crate::domain::{email, password, username};
 use crate::failure::Failure;
+use crate::gate::second_factor;
 use crate::keys::random;
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
+use crate::store::second_factors::{self, Kind};
 use crate::store::sessions;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -44,6 +46,8 @@ pub enum Member {
         #[arg(long)]
         lift: bool,
     },
+    /// Turn off the second factor of an account and end every session: for the day when the phone is gone
+    ResetSecondFactor { name: String },
     /// Set a new password and end every session; prints it unless one is given
     ResetPassword {
         name: String,
@@ -106,6 +110,12 @@ impl Member {
                 change(site, name, json, "is banned, and every session has ended", |tx, account| {
                     sessions::delete_of_member(tx, account.member_id, None)?;
                     Ok(members::set_banned(tx, account.member_id, Some(tx.now()))?)
+                })
+            }
+            Member::ResetSecondFactor { name } => {
+                let what = "has no second factor any more, and every session has ended";
+                change(site, name, json, what, |tx, account| {
+                    second_factor::turn_off(tx, account.member_id, None).map(|()| 1)
                 })
             }
             Member::ResetPassword { name, .. } => reset_password(site, name, json, secret),
@@ -248,9 +258,14 @@ fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) ->
 
 fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
     let account = find(site, name)?;
-    let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
+    let (profile, factor) = site.store.read(|tx| {
+        let profile = members::find(tx, account.member_id)?.ok_or_else(Failure::not_found)?;
+        Ok((profile, second_factors::find(tx, account.member_id, site.now())?.kind))
+    })?;
     if json {
-        return Ok(as_json(&as_value(&profile)));
+        let mut value = as_value(&profile);
+        value["second_factor"] = factor.map(Kind::name).into();
+        return Ok(as_json(&value));
     }
     let moment = |at: Option<i64>, none: &str| at.map_or(none.to_owned(), shown_moment);
     let confirmed = if profile.email_verified { "confirmed" } else { "not confirmed" };
@@ -260,10 +275,19 @@ fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
         ("name", profile.real_name),
         ("e-mail", format!("{} ({confirmed})", profile.email)),
         ("role", profile.role.name().to_owned()),
+        ("2nd factor", shown_factor(factor).to_owned()),
         ("joined", shown_moment(profile.join_date)),
         ("paid until", moment(profile.paid_until, "never paid")),
         ("banned", moment(profile.banned_at, "no")),
         ("flight time", crate::domain::minutes::show(profile.flight_minutes)),
     ];
     Ok(lines.map(|(label, value)| format!("{label:12} {value}")).join("\n"))
+}
+
+fn shown_factor(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Totp) => "authenticator app",
+        Some(Kind::Passcode) => "passcodes by e-mail or SMS",
+        None => "none",
+    }
 }

@@ -4,7 +4,9 @@ mod check;
 pub mod control;
 mod demo;
 mod init;
+mod key;
 mod member;
+mod outbox;
 mod partner;
 mod routes;
 mod serve;
@@ -57,15 +59,21 @@ enum Command {
     Check,
     /// Show every operation and who may call it
     Routes,
-    /// Members: add, list, show, set-role, confirm, ban, reset-password
+    /// Members: add, list, show, set-role, confirm, ban, reset-password, reset-second-factor
     #[command(subcommand)]
     Member(member::Member),
     /// Partners: add, list, rotate, revoke
     #[command(subcommand)]
     Partner(partner::Partner),
+    /// The site key: rotate
+    #[command(subcommand)]
+    Key(key::Key),
     /// Sessions for jobs
     #[command(subcommand)]
     Session(session::Session),
+    /// Messages on their way out: list, show, retry
+    #[command(subcommand)]
+    Outbox(outbox::Outbox),
     /// Make a demo site, as large as you like, and always the same
     Demo(demo::Demo),
 }
@@ -159,6 +167,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Check => check::run(&global).into(),
         Command::Routes => Ok(routes::run(global.json)).into(),
         Command::Demo(demo) => demo.run(&global).into(),
+        Command::Key(key) => key.run(&global).into(),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -227,6 +236,7 @@ fn perform(site: &Site, command: &Command, json: bool, secret: Option<&str>) -> 
         Command::Member(command) => command.run(site, json, secret),
         Command::Partner(command) => command.run(site, json),
         Command::Session(command) => command.run(site, json),
+        Command::Outbox(command) => command.run(site, json),
         _ => Err(refused("a running server does not carry out this command")),
     }
 }

@@ -50,12 +50,14 @@ impl Serve {
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let sweeping = start_sweeping(&site)?;
+        let sending = jobs::outbox::start(&site).map_err(broken)?;
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         announce(&site, &running, demo, place.dir())?;
         let end = signals.wait(&site);
         tracing::info!("stopping");
         running.stop();
         drop(sweeping);
+        sending.stop();
         close(&site);
         match end {
             End::Told => Ok(String::new()),

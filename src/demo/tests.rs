@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 const NOW: i64 = 1_772_280_000;
 const PLAN: Plan = Plan { members: 120, entries: 4_000, seed: 7 };
 
-struct Made1 {
+struct MadeSite {
     dir: tempfile::TempDir,
     _place: Place,
     site: Site,
@@ -22,13 +22,13 @@ struct Made1 {
 }
 
 /// Made once for the tests that only look.
-static SHARED: LazyLock<std::sync::Mutex<Made1>> = LazyLock::new(|| make(PLAN).into());
+static SHARED: LazyLock<std::sync::Mutex<MadeSite>> = LazyLock::new(|| make(PLAN).into());
 
-fn make(plan: Plan) -> Made1 {
+fn make(plan: Plan) -> MadeSite {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::hold(dir.path()).unwrap();
     let (site, made) = create_as_planned(&place, config(), &|| Clock::frozen(NOW), &plan, false).unwrap();
-    Made1 { dir, _place: place, site, made }
+    MadeSite { dir, _place: place, site, made }
 }
 
 fn config() -> Config {
@@ -63,7 +63,7 @@ fn dump(site: &Site) -> Vec<String> {
             let mut rows = Vec::new();
             for table in tables {
                 rows.extend(tx.list(&format!("SELECT * FROM {table}"), [], |row| {
-                    let names: Vec<String> = row.as_ref().column_names().into_iter().map(str::to_owned).collect();
+                    let names: Vec<String> = row.as_ref().column_names().map(str::to_owned).collect();
                     let cell = |(n, name): (usize, &String)| match name.as_str() {
                         "password_hash" => Ok(String::new()),
                         _ => Ok(format!("{:?}", row.get_ref(n)?)),
@@ -215,10 +215,13 @@ fn what_is_held_follows_from_the_entries_and_was_open_to_the_member() {
     });
 }
 
+/// The levels and the safety records of somebody who signs.
+type Signer = (Vec<(LevelKey<'static>, i64)>, Vec<(String, i64)>);
+
 #[test]
 fn whoever_signed_might_at_that_moment() {
     ask(|tx| {
-        let mut known: BTreeMap<i64, (Vec<(LevelKey, i64)>, Vec<(String, i64)>)> = BTreeMap::new();
+        let mut known: BTreeMap<i64, Signer> = BTreeMap::new();
         let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), coalesce(instructor_id, 0), author_id
                    FROM entries WHERE kind = 'skill'";
         let rows: Vec<(i64, String, i64, i64, i64)> =

@@ -10,7 +10,7 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 
 const CODES: u64 = 1_000_000;
-const LIFE_SECONDS: i64 = 10 * 60;
+pub const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
 const SENDS_PER_HOUR_MAX: i64 = 5;
 

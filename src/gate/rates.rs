@@ -14,6 +14,7 @@ const BUCKETS_MAX: usize = 10_000;
 pub enum Caller {
     Partner(i64),
     SignupFrom(IpAddr),
+    PasskeysFrom(IpAddr),
 }
 
 /// So many at once, and refilled evenly over a time.

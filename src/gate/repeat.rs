@@ -1,5 +1,6 @@
 //! `Idempotency-Key`: the same key and body get the first answer again, also after a crash.
 
+use super::session;
 use crate::call::{Call, Repeat, Who};
 use crate::failure::Failure;
 use crate::keys::Purpose;
@@ -54,7 +55,9 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
     let key = key.ok_or_else(|| {
         Failure::field("Idempotency-Key", Text::new("field.idempotency_key").with("max", KEY_CHARS_MAX))
     })?;
-    let whose = caller.to_string();
+    // Where anyone may call, a credential may still change the answer: what one carried is not for another.
+    let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
+    let whose = format!("{caller} {carried}");
     Ok(Some(Repeat {
         replay_key: site.keys.hash(Purpose::Replay, &[call.route.path.as_bytes(), whose.as_bytes(), key.as_bytes()]),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),

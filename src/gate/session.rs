@@ -71,12 +71,17 @@ pub fn token_hash(token: &str) -> TokenHash {
 }
 
 /// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`.
-fn token(call: &Call) -> Option<&str> {
+pub(super) fn token(call: &Call) -> Option<&str> {
     let authorization = call.header("authorization").map(|value| {
         let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
         if scheme.eq_ignore_ascii_case("bearer") { rest.trim() } else { value }
     });
     authorization.or_else(|| call.header("token")).filter(|token| token.len() <= TOKEN_CHARS_MAX)
+}
+
+/// The session that a call to an open operation may carry beside its password, in force or not.
+pub fn presented_session(call: &Call) -> Option<TokenHash> {
+    token(call).map(token_hash)
 }
 
 /// Whose session the request carries; a booking token is known here and not enough.
@@ -108,6 +113,15 @@ fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<
 pub(super) fn member(site: &Site, call: &Call) -> Result<Member, Failure> {
     let member = signed_in(site, call)?;
     if member.role == Role::Sync { Err(Failure::not_allowed()) } else { Ok(member) }
+}
+
+/// The member whose session an open operation's call carries, if it carries one: an ended one is as good as none.
+pub fn member_if_any(site: &Site, call: &Call) -> Result<Option<Member>, Failure> {
+    match member(site, call) {
+        Ok(member) => Ok(Some(member)),
+        Err(refusal) if refusal.status().is_client_error() => Ok(None),
+        Err(fault) => Err(fault),
+    }
 }
 
 pub(super) fn staff(site: &Site, call: &Call) -> Result<Staff, Failure> {

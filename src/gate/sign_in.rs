@@ -1,5 +1,6 @@
 //! Names and passwords: throttled, and the same answer in the same time whether or not the account exists.
 
+use super::second_factor::{Cleared, Proof};
 use super::session::new_token;
 use crate::call::Call;
 use crate::domain::password;
@@ -26,8 +27,9 @@ pub enum Verdict {
 }
 
 impl Counters {
-    fn of(site: &Site, call: &Call, name: &str) -> Counters {
-        let name = name.to_lowercase();
+    /// Where there is an account, its username counts, whichever name of it was typed.
+    fn of(site: &Site, call: &Call, typed: &str, account: Option<&Account>) -> Counters {
+        let name = account.map_or(typed, |account| &account.username).to_lowercase();
         let address = call.peer.to_string();
         let key = |parts: &[&[u8]]| site.keys.hash(Purpose::Throttle, parts);
         Counters([
@@ -57,22 +59,25 @@ impl Counters {
 }
 
 /// Whether tries under this name have to wait; what proves an identity in another way waits with them.
-pub fn is_delayed(site: &Site, call: &Call, name: &str) -> Result<bool, Failure> {
-    let counters = Counters::of(site, call, name);
+pub fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
+    let counters = Counters::of(site, call, name, account);
     site.store.read(|tx| Ok(counters.closed_for(tx, site.now())? > 0))
 }
 
-/// Counts a miss of another proof than the password.
-pub fn count_miss(site: &Site, call: &Call, tx: &Write, name: &str) -> Result<(), Failure> {
-    Ok(Counters::of(site, call, name).miss(tx)?)
+/// Counts a miss of another proof than the password, in the transaction that judged it.
+pub fn miss(site: &Site, call: &Call, tx: &Write, name: &str, account: Option<&Account>) -> Result<(), Failure> {
+    Ok(Counters::of(site, call, name, account).miss(tx)?)
 }
 
 /// Judges a name and a password. A miss is counted before the answer goes out.
 pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
-    let counters = Counters::of(site, call, name);
     let now = site.now();
-    let (closed_for, account) =
-        site.store.read(|tx| Ok((counters.closed_for(tx, now)?, members::find_account(tx, name)?)))?;
+    let (counters, closed_for, account) = site.store.read(|tx| {
+        let account = members::find_account(tx, name)?;
+        let counters = Counters::of(site, call, name, account.as_ref());
+        let closed_for = counters.closed_for(tx, now)?;
+        Ok((counters, closed_for, account))
+    })?;
     if closed_for > 0 {
         return Ok(Verdict::Wrong);
     }
@@ -85,40 +90,76 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
     Ok(account.map_or(Verdict::Wrong, Verdict::Right))
 }
 
-/// A session for an account whose password was right, unless it changed in the meantime.
+/// Judges a code for an account whose password was right, like a password: not while the counters are closed, and a
+/// miss counts. The transaction must be kept, also after a miss.
+pub fn judge_code(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    account: &Account,
+    prove: impl FnOnce() -> Result<Proof, Failure>,
+) -> Result<Proof, Failure> {
+    let counters = Counters::of(site, call, "", Some(account));
+    if counters.closed_for(tx, tx.now())? > 0 || !is_as_judged(tx, account)? {
+        return Ok(Proof::Wrong);
+    }
+    let proof = prove()?;
+    if matches!(proof, Proof::Wrong) {
+        counters.miss(tx)?;
+    }
+    Ok(proof)
+}
+
+/// Whether password and ban are still those that were judged: hashing takes its time, and somebody may use it.
+pub fn is_as_judged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
+    let current = members::find_account_by_id(tx, account.member_id)?;
+    Ok(current.is_some_and(|now| {
+        now.password_hash == account.password_hash && now.role == account.role && now.banned == account.banned
+    }))
+}
+
+/// A session for an account whose password was right and that owes nothing more, unless it changed in the meantime.
 pub fn open_session(
     site: &Site,
     call: &Call,
     tx: &Write,
-    name: &str,
+    _: Cleared,
     account: &Account,
     renewed: Option<&str>,
 ) -> Result<Option<String>, Failure> {
-    let current = members::find_account_by_id(tx, account.member_id)?;
-    let same = current.is_some_and(|now| now.password_hash == account.password_hash && !now.banned);
-    if !same {
+    if account.banned || !is_as_judged(tx, account)? {
         return Ok(None);
     }
-    Counters::of(site, call, name).forget(tx)?;
+    Counters::of(site, call, "", Some(account)).forget(tx)?;
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
+    Ok(Some(insert_session(call, tx, account)?))
+}
+
+/// A session for an account whose owner has proven enough; returns its token.
+pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> rusqlite::Result<String> {
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
-    Ok(Some(token))
+    Ok(token)
 }
 
-/// Whether a signed-in member typed the own password. Here a delay is told, because the caller is known.
-pub fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<bool, Failure> {
-    let now = site.now();
-    let (name, closed_for) = site.store.read(|tx| {
-        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
-        let closed_for = Counters::of(site, call, &account.username).closed_for(tx, now)?;
-        Ok((account.username, closed_for))
-    })?;
-    if closed_for > 0 {
-        return Err(Failure::too_fast().retry_after(Duration::from_secs(closed_for as u64)));
+/// Tells a signed-in member to wait while the account's counters are closed: here a delay is told, because the caller is
+/// known.
+pub fn check_open(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
+    match Counters::of(site, call, "", Some(account)).closed_for(tx, site.now())? {
+        0 => Ok(()),
+        seconds => Err(Failure::too_fast().retry_after(Duration::from_secs(seconds as u64))),
     }
+}
+
+/// Whether a signed-in member typed the own password.
+pub fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<bool, Failure> {
+    let name = site.store.read(|tx| {
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+        check_open(site, call, tx, &account)?;
+        Ok(account.username)
+    })?;
     Ok(matches!(judge(site, call, &name, secret)?, Verdict::Right(_)))
 }

@@ -10,6 +10,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tracing::{Level, Metadata};
+use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
@@ -33,7 +34,8 @@ pub fn start(settings: &Log) {
         LogFormat::Json => true,
         LogFormat::Text => false,
     };
-    let builder = tracing_subscriber::fmt().with_max_level(settings.level).with_target(false).with_writer(Writer);
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter(settings.level)).with_target(false).with_writer(Writer);
     let started = match as_json {
         true => builder.event_format(json::Json).try_init(),
         false => builder.with_ansi(std::io::stderr().is_terminal()).try_init(),
@@ -54,6 +56,11 @@ pub fn start(settings: &Log) {
     };
     // Without the thread lines go out when there are enough of them, which is late and not wrong.
     _ = std::thread::Builder::new().name("log".to_owned()).spawn(flush);
+}
+
+/// Ours at the level that is set; of the libraries only what is wrong, because in detail they tell what people sent.
+fn filter(level: Level) -> EnvFilter {
+    EnvFilter::new(format!("{},tunneldesk={level}", level.min(Level::WARN)))
 }
 
 /// Writes what is collected.

@@ -1,6 +1,7 @@
 //! Reads a request's body whole: so many bytes, in so much time.
 
 use crate::failure::Failure;
+use crate::routes::CALLBACK_BODY_BYTES_MAX;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
@@ -8,17 +9,21 @@ use std::error::Error;
 use std::time::Duration;
 
 const BODY_TIME_MAX: Duration = Duration::from_secs(20);
-pub const BODY_BYTES_MAX: usize = 64 * 1024;
-pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// So much of a large body that is refused is still taken and thrown away where it was announced: many clients look for
+/// the answer only when they have sent everything, and a photograph is soon too large.
+const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 pub async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
 where
-    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
     if body.size_hint().lower() > bytes_max as u64 {
+        if bytes_max > CALLBACK_BODY_BYTES_MAX {
+            discard(body).await;
+        }
         return Err(Failure::body_too_large());
     }
     match tokio::time::timeout(BODY_TIME_MAX, Limited::new(body, bytes_max).collect()).await {
@@ -29,9 +34,19 @@ where
     }
 }
 
+/// Takes a refused body to its end and keeps nothing.
+pub async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
+    if body.size_hint().exact().is_some_and(|bytes| bytes <= REFUSED_BYTES_MAX) {
+        let to_the_end = async { while let Some(Ok(_)) = body.frame().await {} };
+        // In time or not, the answer is the same.
+        _ = tokio::time::timeout(BODY_TIME_MAX, to_the_end).await;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routes::BODY_BYTES_MAX;
     use hyper::body::Frame;
     use std::convert::Infallible;
     use std::pin::Pin;

@@ -8,7 +8,7 @@ use crate::call::{self, Call, Who};
 use crate::config::Limits;
 use crate::failure::Failure;
 use crate::reply::{self, Reply};
-use crate::routes::{Access, ROUTES};
+use crate::routes::{CALLBACK_BODY_BYTES_MAX, ROUTES};
 use crate::site::Site;
 use crate::stats::Stats;
 use bytes::Bytes;
@@ -21,9 +21,12 @@ use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub type Response = hyper::Response<Full<Bytes>>;
 
+/// Bodies of many times the usual size are read before anybody knows whose they are: so many at once, and no more.
+const LARGE_BODIES_MAX: usize = 4;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// By which socket a connection came.
@@ -40,6 +43,7 @@ pub struct Front {
     pub guests: Guests,
     pub limits: Limits,
     pub stats: Arc<Stats>,
+    large_bodies: Arc<Semaphore>,
     site: std::sync::Mutex<Site>,
     names: Vec<String>,
     proxies: Vec<IpNet>,
@@ -52,6 +56,8 @@ struct Line {
     method: http::Method,
     row: Option<usize>,
     monitor_user: Option<String>,
+    /// A place among the large bodies, given back with the answer.
+    large: Option<OwnedSemaphorePermit>,
 }
 
 impl Front {
@@ -61,6 +67,7 @@ impl Front {
             guests: Guests::default(),
             limits: site.config.limits.clone(),
             stats: site.stats.clone(),
+            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
             site: std::sync::Mutex::new(site.for_another_thread()),
             names: site.config.names.clone(),
             proxies: site.config.proxies.clone(),
@@ -76,6 +83,7 @@ impl Front {
             method: request.method().clone(),
             row: None,
             monitor_user: None,
+            large: None,
         };
         let language = call::language(request.headers());
         if door == Door::Metrics && request.uri().path() == "/metrics" {
@@ -111,13 +119,20 @@ impl Front {
             Match::Unknown => return Err(Failure::unknown_path()),
         };
         let route = &ROUTES[place];
-        if door == Door::Metrics && !route.base.is_empty() {
+        if door == Door::Metrics && !route.is_health() {
             return Err(Failure::unknown_path());
         }
         line.row = Some(place);
-        let callback = matches!(route.access, Access::Callback(..));
-        let bytes_max = if callback { body::CALLBACK_BODY_BYTES_MAX } else { body::BODY_BYTES_MAX };
-        let body = body::read(incoming, bytes_max).await?;
+        if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
+            match self.large_bodies.clone().try_acquire_owned() {
+                Ok(place) => line.large = Some(place),
+                Err(_) => {
+                    body::discard(incoming).await;
+                    return Err(Failure::overloaded());
+                }
+            }
+        }
+        let body = body::read(incoming, route.body_bytes_max).await?;
         Ok(Call {
             route,
             method: head.method,
@@ -140,11 +155,7 @@ impl Front {
             .and_then(|host| host.to_str().ok())
             .or_else(|| uri.authority().map(|a| a.as_str()));
         let host = given.ok_or_else(|| Failure::bad_request().because("no Host"))?;
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-            _ => host,
-        };
-        let name = name.trim_end_matches('.').to_ascii_lowercase();
+        let name = call::host_name(host);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
     }

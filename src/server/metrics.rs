@@ -3,7 +3,9 @@
 use super::front::Front;
 use crate::reply::Reply;
 use crate::routes::ROUTES;
+use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
+use crate::store::outbox;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +16,7 @@ pub fn write(front: &Front) -> Reply {
     durations(&mut text, front);
     let stats = &front.stats;
     let (waiting_hashing, waiting) = front.pool.waiting();
-    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes) = front.with_site(|site| {
+    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes, messages) = front.with_site(|site| {
         let writer = site.store.writer();
         let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
         let suspect = u64::from(site.clock.is_suspect());
@@ -25,6 +27,7 @@ pub fn write(front: &Front) -> Reply {
             u64::from(writer.is_stopped()),
             suspect,
             wal,
+            message_counts(site),
         )
     });
     for (name, kind, help, value) in [
@@ -52,6 +55,8 @@ pub fn write(front: &Front) -> Reply {
         ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", stopped),
         ("store_wal_bytes", "gauge", "Size of the write-ahead log.", wal_bytes),
         ("clock_suspect", "gauge", "1 when the clock is behind what the file has seen.", suspect),
+        ("outbox_waiting", "gauge", "Messages that wait for sending.", messages.0),
+        ("outbox_dead", "gauge", "Messages that nobody will take; tunneldesk outbox list shows them.", messages.1),
     ] {
         _ = write!(
             text,
@@ -60,6 +65,13 @@ pub fn write(front: &Front) -> Reply {
     }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Reply { status: StatusCode::OK, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]), body: text.into() }
+}
+
+/// Waiting and dead; zero while the file cannot be read, which other figures tell.
+fn message_counts(site: &Site) -> (u64, u64) {
+    let (waiting, dead) = site.store.read(|tx| Ok(outbox::counts(tx)?)).unwrap_or_default();
+    site.store.rest();
+    (waiting.unsigned_abs(), dead.unsigned_abs())
 }
 
 fn get(counter: &AtomicU64) -> u64 {

@@ -68,6 +68,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
         .build()
         .map_err(|e| format!("cannot start the network threads: {e}"))?;
     let addresses = sockets.addresses();
+    site.answers_on(addresses.iter().map(SocketAddr::port).collect());
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let front = Arc::new(Front::new(site, Pool::start(site)?));
     let (stop, stopped) = watch::channel(false);

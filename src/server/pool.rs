@@ -217,6 +217,7 @@ mod tests {
             path,
             hashes: false,
             client_id: false,
+            body_bytes_max: 0,
             built: true,
             ours: false,
         }

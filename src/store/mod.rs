@@ -3,12 +3,15 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
+pub mod bell;
 pub mod bookings;
 pub mod bulk;
+pub mod certificates;
 pub mod email_tokens;
 pub mod entries;
 pub mod history;
 pub mod holdings;
+pub mod media;
 pub mod members;
 pub mod migrate;
 pub mod notices;
@@ -16,8 +19,12 @@ pub mod outbox;
 pub mod partner_users;
 pub mod partners;
 pub mod passcodes;
+pub mod passkeys;
+pub mod payments;
 pub mod place;
 pub mod replays;
+pub mod sealed;
+pub mod second_factors;
 pub mod sessions;
 pub mod social_links;
 pub mod standing;
@@ -28,6 +35,7 @@ mod writer;
 pub use writer::Writer;
 
 use crate::failure::Failure;
+use bell::Bell;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Params, Row, ToSql};
 use std::cell::{Cell, OnceCell};
@@ -58,6 +66,7 @@ pub fn settle() {
 pub struct Store {
     path: PathBuf,
     writer: Arc<Writer>,
+    bell: Bell,
     reader: OnceCell<Reader>,
 }
 
@@ -79,6 +88,8 @@ pub struct Read<'c> {
 pub struct Write<'c> {
     read: Read<'c>,
     now: i64,
+    /// Whether it put a message in line.
+    queued: Cell<bool>,
 }
 
 impl Store {
@@ -86,16 +97,22 @@ impl Store {
     pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let conn = open_writer(path).map_err(|e| format!("cannot open {}: {e}", path.display()))?;
-        Ok(Store { path: path.to_owned(), writer: Arc::new(Writer::new(conn, grouped)), reader: OnceCell::new() })
+        let writer = Arc::new(Writer::new(conn, grouped));
+        Ok(Store { path: path.to_owned(), writer, bell: Bell::default(), reader: OnceCell::new() })
     }
 
     /// The same file for another thread.
     pub fn for_another_thread(&self) -> Store {
-        Store { path: self.path.clone(), writer: self.writer.clone(), reader: OnceCell::new() }
+        Store { path: self.path.clone(), writer: self.writer.clone(), bell: self.bell.clone(), reader: OnceCell::new() }
     }
 
     pub fn writer(&self) -> &Writer {
         &self.writer
+    }
+
+    /// Rings when messages wait for sending.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
     }
 
     pub fn path(&self) -> &Path {
@@ -120,7 +137,17 @@ impl Store {
     /// is on the disk. An error leaves nothing of it.
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         self.rest();
-        self.writer.write(now, |conn| change(&Write { read: Read { conn }, now }))
+        let mut queued = false;
+        let value = self.writer.write(now, |conn| {
+            let tx = Write::on(conn, now);
+            let value = change(&tx)?;
+            queued = tx.queued.get();
+            Ok(value)
+        })?;
+        if queued {
+            self.bell.ring();
+        }
+        Ok(value)
     }
 
     /// Lets go of the snapshot.
@@ -207,12 +234,17 @@ impl<'c> Read<'c> {
 impl<'c> Write<'c> {
     /// See [`Read::on`].
     pub fn on(conn: &'c Connection, now: i64) -> Write<'c> {
-        Write { read: Read { conn }, now }
+        Write { read: Read { conn }, now, queued: Cell::new(false) }
     }
 
     /// The moment of the transaction, in Unix seconds.
     pub fn now(&self) -> i64 {
         self.now
+    }
+
+    /// Has the sender of messages woken once this is committed.
+    fn ring(&self) {
+        self.queued.set(true);
     }
 
     /// Runs a statement and returns how many rows it changed.

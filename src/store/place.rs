@@ -20,7 +20,7 @@ const UNSOUND: [(i64, &str); 7] = [
 /// A data directory that this process holds until it drops this.
 pub struct Place {
     dir: PathBuf,
-    _held: File,
+    held: File,
 }
 
 /// Why a directory cannot be held.
@@ -51,7 +51,7 @@ impl Place {
                 _ => Unheld::Unfit(format!("cannot lock the data directory {shown}: {error}")),
             });
         }
-        Ok(Place { dir: dir.to_owned(), _held: held })
+        Ok(Place { dir: dir.to_owned(), held })
     }
 
     /// Makes the directory (0700) where it is missing, and holds it.
@@ -74,6 +74,22 @@ impl Place {
 
     pub fn key(&self) -> PathBuf {
         self.dir.join("site.key")
+    }
+
+    /// Where a new site key waits until the file is sealed by it.
+    pub fn next_key(&self) -> PathBuf {
+        self.dir.join("site.key.next")
+    }
+
+    /// The key that waited is the site's key; the old one is gone.
+    pub fn take_next_key(&self) -> std::io::Result<()> {
+        std::fs::rename(self.next_key(), self.key())?;
+        self.flush()
+    }
+
+    /// The directory's names are on the disk.
+    pub fn flush(&self) -> std::io::Result<()> {
+        self.held.sync_all()
     }
 }
 
@@ -101,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_held_once() {
+    fn a_directory_isheld_once() {
         let dir = tempfile::tempdir().unwrap();
         let held = Place::hold(dir.path()).unwrap();
         assert!(matches!(Place::hold(dir.path()), Err(Unheld::InUse)));

@@ -1,6 +1,6 @@
 //! Sessions, and the tokens that `generate-token` returns. Only hashes of tokens are kept.
 
-use super::{Read, Write};
+use super::{Read, Write, passkeys};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use rusqlite::{Result, named_params};
@@ -102,9 +102,10 @@ pub fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run("DELETE FROM sessions WHERE token_hash = ?1", [&token_hash[..]])
 }
 
-/// Ends what a member's old credentials opened: every session but `kept`, and every booking token.
+/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     tx.run("DELETE FROM booking_tokens WHERE member_id = :id", named_params! {":id": member_id})?;
+    passkeys::forget_challenges(tx, member_id)?;
     let sql = "DELETE FROM sessions WHERE member_id = :id AND token_hash IS NOT :kept";
     tx.run(sql, named_params! {":id": member_id, ":kept": kept.map(|hash| &hash[..])})
 }

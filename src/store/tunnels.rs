@@ -17,6 +17,8 @@ pub struct SiteRow {
     pub site_id: String,
     pub tunnel_id: i64,
     pub key_check: Vec<u8>,
+    /// Null in a file from before there was one.
+    pub sealed_hash_key: Option<Vec<u8>>,
     pub clock_high_water: i64,
 }
 
@@ -37,22 +39,29 @@ pub fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
 }
 
 pub fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
-    let sql = "INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at)
-               VALUES (1, :site_id, :tunnel_id, :key_check, :mark, :now)";
+    let sql = "INSERT INTO site (only, site_id, tunnel_id, key_check, sealed_hash_key, clock_high_water, created_at)
+               VALUES (1, :site_id, :tunnel_id, :key_check, :sealed_hash_key, :mark, :now)";
     tx.run(
         sql,
         named_params! {":site_id": site.site_id, ":tunnel_id": site.tunnel_id, ":key_check": site.key_check,
+        ":sealed_hash_key": site.sealed_hash_key,
         ":mark": site.clock_high_water, ":now": tx.now()},
     )
 }
 
 pub fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
-    tx.find("SELECT site_id, tunnel_id, key_check, clock_high_water FROM site", [], |row| {
+    tx.find("SELECT site_id, tunnel_id, key_check, sealed_hash_key, clock_high_water FROM site", [], |row| {
         Ok(SiteRow {
             site_id: row.get(0)?,
             tunnel_id: row.get(1)?,
             key_check: row.get(2)?,
-            clock_high_water: row.get(3)?,
+            sealed_hash_key: row.get(3)?,
+            clock_high_water: row.get(4)?,
         })
     })
+}
+
+/// For a file from before there was one.
+pub fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
+    tx.run("UPDATE site SET sealed_hash_key = ?1", [sealed])
 }

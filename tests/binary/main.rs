@@ -9,4 +9,5 @@ mod harness;
 mod kills;
 mod limits;
 mod log;
+mod outbox;
 mod story;

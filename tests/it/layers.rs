@@ -26,11 +26,13 @@ const RULES: &[Rule] = &[
             "api/",
             "call.rs",
             "cli/",
+            "config/outgoing.rs",
             "demo/",
             "fields.rs",
             "gate/confirmation.rs",
             "gate/passcode.rs",
             "gate/social/",
+            "gate/passkey/",
             "jobs/",
             "language.rs",
             "reply.rs",
@@ -42,11 +44,21 @@ const RULES: &[Rule] = &[
     },
     // Only ID tokens are checked by public keys.
     Rule { words: &["ring::signature"], only_in: &["gate/social/keys.rs"] },
+    // Paper and pictures are drawn in one place each.
+    Rule { words: &["krilla::", "rustybuzz::", "qrcodegen::"], only_in: &["certificate/"] },
+    Rule { words: &["image::"], only_in: &["picture.rs"] },
     Rule { words: &["argon2::", "zxcvbn::"], only_in: &["domain/password.rs"] },
+    Rule { words: &["webauthn_rs::"], only_in: &["gate/passkey/"] },
     Rule { words: &["std::env", "process::exit"], only_in: &["main.rs", "config.rs", "build.rs"] },
     // The time of day has one source; the monotonic clock is for limits and figures.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },
-    Rule { words: &["Instant"], only_in: &["clock.rs", "server/", "store/mod.rs", "gate/rates.rs", "cli/demo.rs"] },
+    Rule {
+        words: &["Instant"],
+        only_in: &["clock.rs", "server/", "store/mod.rs", "gate/rates.rs", "cli/demo.rs", "jobs/outbox/"],
+    },
+    // Other people's servers are spoken to by the one thread that may wait for them.
+    Rule { words: &["lettre::"], only_in: &["jobs/outbox/mail.rs", "config/outgoing.rs"] },
+    Rule { words: &["ureq::"], only_in: &["jobs/outbox/sms.rs"] },
     // What is said goes through the log or the command's outcome.
     Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },
     Rule { words: &["dbg!", ".unwrap()", "todo!", "unimplemented!", "std::process::abort"], only_in: &[] },

@@ -24,7 +24,9 @@ fn keyed(request: &Request, key: &str) -> Request {
 fn reworded(request: &Request) -> Request {
     let body = match request.body.strip_suffix(b"}") {
         Some(open) => [open, b",\"aside\":1}"].concat(),
-        None => b"{\"aside\":1}".to_vec(),
+        None if request.body.is_empty() => b"{\"aside\":1}".to_vec(),
+        // What follows a picture in its file is no part of it.
+        None => [&request.body[..], b" "].concat(),
     };
     Request { body, ..request.clone() }
 }
@@ -124,7 +126,8 @@ fn a_key_is_printable_and_has_255_characters_at_most() {
 #[test]
 fn a_refused_request_does_not_use_its_key_up() {
     let world = World::open();
-    for route in posts().filter(|route| route.path != "/account/profile/booking-pin") {
+    let bodiless = ["/account/profile/booking-pin", "/account/profile/remove-media"];
+    for route in posts().filter(|route| !bodiless.contains(&route.path)) {
         let caller = world.right_caller(route);
         let good = world.request(route, &caller);
         let bad = Request {

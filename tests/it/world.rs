@@ -1,13 +1,19 @@
 //! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
 //! generated from the table stand on this: a new row needs its line here, or they say so.
 
-use crate::harness::{Caller, PASSWORD, Request, Site};
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::config::Config;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::Route;
+use tunneldesk::store::passkeys;
+
+/// The row that takes a picture, and the one that shows it.
+pub const PICTURE: &str = "/account/profile/media";
 
 pub struct World {
     pub site: Site,
@@ -61,6 +67,13 @@ impl World {
     /// A request of this row that the caller may send, naming things of the caller's own, made for it.
     pub fn request(&self, route: &Route, caller: &Caller) -> Request {
         let request = Request::new(&route.method, &self.path(route, caller));
+        let request = match route.path {
+            "/auth/login/bio-web-option" => request.header("origin", &self.site.origin()),
+            _ => request,
+        };
+        if route.path == PICTURE {
+            return self.picture(request, caller);
+        }
         match self.body(route, caller) {
             Some(body) => request.json(&body),
             None => request,
@@ -80,12 +93,14 @@ impl World {
         match place {
             "id" => self.partner_user(caller).to_string(),
             "entry_id" => self.entry(caller).to_string(),
+            "passkey_id" => self.passkey(caller).to_string(),
             "member_id" => caller.id.to_string(),
             "tunnel" | "tunnel_id" => Site::TUNNEL_ID.to_string(),
             "status" => "open".to_owned(),
             "category" => "Flyer".to_owned(),
             "session_id" => self.session(caller),
             "skill" | "notification_id" => "1".to_owned(),
+            "code" => self.code(),
             other => panic!("say here what {{{other}}} can be"),
         }
     }
@@ -109,12 +124,30 @@ impl World {
             }
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
             (_, "/auth/social") => json!({ "params": "{}", "socialType": "google", "user": "" }),
+            (_, "/auth/login/bio-web-option") => json!({ "username": "jane", "device_id": 7 }),
+            (_, "/auth/login/bio-web-verify") => json!({ "credential": self.unproven_credential() }),
+            (_, "/auth/login/totp/setup") => self.credentials(&self.somebody()),
+            (_, "/auth/login/totp/verify-setup") => {
+                let somebody = self.somebody();
+                let mut body = self.credentials(&somebody);
+                let setup = somebody.post("/auth/login/totp/setup", &body).ok().json();
+                body["code"] = Authenticator::scan(&setup).code(now).into();
+                body
+            }
+            (_, "/auth/login/verify-totp") => {
+                let protected = self.site.protect(&self.somebody());
+                let mut body = self.credentials(&protected.member);
+                body["code"] = protected.authenticator.code(now).into();
+                body
+            }
+            (_, "/account/profile/2fa-operation") => json!({ "operation": "status", "code": "123456" }),
             (_, "/auth/signup") => self.signup(),
             (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),
             ("PUT", "/account/profile/user") => json!({
                 "real_name": "Jane Flyer", "tunnel": Site::TUNNEL_ID.to_string(), "screen_name": "jane",
                 "username": caller.name, "verify_password": PASSWORD,
             }),
+            ("POST", "/account/profile/get-certificate") => self.certificate(caller),
             (_, "/auth/verify-email" | "/auth/verify-email/resend") => json!({ "token": "unknown" }),
             (_, "/auth/account-access/security-questions") => json!({ "username": "jane" }),
             (_, "/auth/account-access/recover-password") => {
@@ -139,6 +172,15 @@ impl World {
         Some(body)
     }
 
+    /// A new member without a second factor.
+    fn somebody(&self) -> Caller {
+        self.site.member(&format!("member{}", self.site.next_number()))
+    }
+
+    fn credentials(&self, member: &Caller) -> Value {
+        json!({ "username": member.name, "password": PASSWORD, "member_id": member.id })
+    }
+
     fn signup(&self) -> Value {
         json!({
             "username": format!("flyer{}", self.site.next_number()), "password": PASSWORD, "email": self.address(),
@@ -153,10 +195,72 @@ impl World {
         format!("somebody{}@example.com", self.site.next_number())
     }
 
+    /// The latest of the caller's certificates, as it is asked for. Who has none earns one.
+    pub fn certificate(&self, caller: &Caller) -> Value {
+        let list = || caller.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
+        let asked = match list() {
+            Value::Null => {
+                self.site.hold(caller, "Flyer", "1", "", self.site.now());
+                list()
+            }
+            row => row,
+        };
+        json!({
+            "type": asked["type"], "cat_id": asked["cat_id"], "screen_name": asked["screen_name"],
+            "entry_date": asked["entry_date"], "member_id": asked["member_id"],
+        })
+    }
+
+    /// The code of a certificate that was handed out.
+    fn code(&self) -> String {
+        self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane)).ok();
+        self.site.codes(&self.jane).remove(0)
+    }
+
+    /// A request that brings a picture, or one that shows the picture just brought.
+    fn picture(&self, request: Request, caller: &Caller) -> Request {
+        let bring = Request { body: pictures::png(20, 10), ..Request::new(&Method::POST, &request.path) };
+        let bring = bring.header("content-type", "image/png");
+        if request.method == Method::POST {
+            return bring;
+        }
+        caller.send(&bring).ok();
+        request
+    }
+
     /// A new user record of the partner.
     pub fn partner_user(&self, partner: &Caller) -> i64 {
         let made = partner.post("/external/partner-metrics/op", json!({ "email": self.address() })).ok();
         made.json()["id"].as_i64().expect("a record has a number")
+    }
+
+    /// A passkey of the member that no authenticator has.
+    fn passkey(&self, member: &Caller) -> i64 {
+        let credential_id = self.site.next_number().to_be_bytes();
+        self.site.change(|tx| {
+            let new = passkeys::New {
+                member_id: member.id,
+                rp_id: "localhost",
+                credential_id: &credential_id,
+                public_key: "{}",
+                name: "Phone",
+                device_id: None,
+            };
+            Ok(passkeys::insert(tx, &new)?)
+        })
+    }
+
+    /// A browser's answer to a challenge that waits, with nothing in it that proves anything.
+    fn unproven_credential(&self) -> String {
+        let stranger = self.site.stranger();
+        let question = stranger.ask(Method::POST, "/auth/login/bio-web-option");
+        let question = question.header("origin", &self.site.origin()).json(&json!({ "username": "jane" })).send().ok();
+        let client = json!({
+            "type": "webauthn.get", "challenge": question.json()["publicKey"]["challenge"], "origin": self.site.origin(),
+        });
+        let client = URL_SAFE_NO_PAD.encode(client.to_string());
+        let response = json!({ "clientDataJSON": client, "authenticatorData": "AA", "signature": "AA" });
+        json!({ "id": "AA", "rawId": "AA", "type": "public-key", "response": response }).to_string()
     }
 
     /// Another session of the member, as it is listed.

@@ -1,42 +1,56 @@
-//! Sign-in by password.
+//! Sign-in by password, up to the second factor where there is one.
 
 use crate::call::Call;
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::fields;
+use crate::gate::second_factor::{self, Cleared, Due, Next, Way};
 use crate::gate::sign_in::{self, Verdict};
 use crate::language::Text;
-use crate::reply;
+use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::members::Account;
 use serde::Serialize;
 
-const PASSCODE_OPTIONS: [&str; 3] = ["email", "sms", "totp"];
-
-/// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed.
+/// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed, 2 a code from
+/// the authenticator app is due, 3 a passcode is.
 #[derive(Serialize)]
-struct LoginReply {
-    status: bool,
-    token: String,
+pub(super) struct LoginReply {
+    pub status: bool,
+    pub token: String,
     #[serde(rename = "confirmationPending")]
-    confirmation_pending: i64,
-    message: String,
-    member_id: i64,
+    pub confirmation_pending: i64,
+    pub message: String,
+    pub member_id: i64,
 }
 
-/// `POST /auth/login`: a session for a username (or e-mail address) and a password.
+const NOTHING: i64 = 0;
+const EMAIL: i64 = 1;
+const AUTHENTICATOR: i64 = 2;
+const PASSCODE: i64 = 3;
+
+/// How a sign-in is asked for.
+#[derive(Clone, Copy)]
+enum Manner {
+    /// By a person, who may have a passcode sent.
+    Aloud(Option<Way>),
+    /// By an app that renews its session: nothing is sent.
+    Silent,
+}
+
+/// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
 pub fn with_password(site: &Site, call: &Call) -> Answer {
     let mut body = call.fields()?;
     let username = body.required("username", fields::line(254));
     let secret = body.required("password", fields::secret);
     let check = body.optional("checkTwoFactor", fields::flag);
-    let option = body.optional("passcodeOption", fields::as_line(passcode_option));
+    let option = body.optional("passcodeOption", fields::as_line(way));
     let ok = body.finish()?;
-    // A member without a second factor is signed in at once, whatever these two say; nobody has one yet.
-    _ = (check.get(&ok), option.get(&ok));
-    sign_in(site, call, &username.get(&ok), &secret.get(&ok))
+    // Whoever has a second factor always owes it, and whoever has none never does, so this field decides nothing.
+    _ = check.get(&ok);
+    sign_in(site, call, &username.get(&ok), &secret.get(&ok), Manner::Aloud(option.get(&ok)))
 }
 
 /// `POST /auth/login/silent`: the same check, for an app that renews its session.
@@ -45,45 +59,95 @@ pub fn silent(site: &Site, call: &Call) -> Answer {
     let username = body.required("username", fields::line(254));
     let secret = body.required("password", fields::secret);
     let ok = body.finish()?;
-    sign_in(site, call, &username.get(&ok), &secret.get(&ok))
+    sign_in(site, call, &username.get(&ok), &secret.get(&ok), Manner::Silent)
 }
 
-fn passcode_option(text: &str) -> Result<String, Text> {
-    let known = PASSCODE_OPTIONS.contains(&text);
-    known.then(|| text.to_owned()).ok_or_else(|| Text::new("field.one_of").with("values", PASSCODE_OPTIONS.join(", ")))
+fn way(text: &str) -> Result<Way, Text> {
+    Way::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", Way::NAMES.join(", ")))
 }
 
-fn sign_in(site: &Site, call: &Call, name: &str, secret: &str) -> Answer {
-    match sign_in::judge(site, call, name, secret)? {
-        Verdict::Wrong => Ok(refused(call.say("sign_in.wrong"))),
-        Verdict::Right(account) => {
-            let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
-            let renewed = outdated.then(|| password::hash(secret));
-            site.once(call, |tx| welcome(site, call, tx, &account, renewed.as_deref()))
+fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -> Answer {
+    let account = match sign_in::judge(site, call, name, secret)? {
+        Verdict::Right(account) => account,
+        Verdict::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
+    };
+    let renewed = renewed_hash(&account, secret);
+    site.once(call, |tx| {
+        if !sign_in::is_as_judged(tx, &account)? {
+            return Ok(refused(call.say("sign_in.wrong")));
         }
-    }
+        go_on(site, call, tx, &account, renewed.as_deref(), manner)
+    })
 }
 
-/// Lets in whoever proved to own the account, by a password or otherwise: every way of signing in ends here, so that
-/// none of them can skip what else is due.
-pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>) -> Answer {
+/// What comes after the first proof, whichever it was: every way of signing in goes through here, so that none of them
+/// can skip what else is due.
+fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>, manner: Manner) -> Answer {
     if account.banned {
         return Ok(refused(call.say("sign_in.banned")));
     }
-    let opened = sign_in::open_session(site, call, tx, &account.username, account, renewed)?;
-    let Some(token) = opened else { return Ok(refused(call.say("sign_in.wrong"))) };
-    let confirmation_pending = if account.email_confirmed { 0 } else { 1 };
-    let message = if account.email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
-    Ok::<_, Failure>(reply::ok(&LoginReply {
-        status: true,
-        token,
-        confirmation_pending,
-        message,
-        member_id: account.member_id,
-    }))
+    let way = if let Manner::Aloud(way) = manner { way } else { None };
+    match second_factor::next(site, tx, account, way)? {
+        Next::Clear(cleared) => enter(site, call, tx, cleared, account, renewed),
+        Next::Due(due) => ask(site, call, tx, account, &due, manner),
+        // The first proof was right, so the number may be told: setting up wants it.
+        Next::Missing => Ok(answer(false, NOTHING, String::new(), call.say("factor.required"), account.member_id)),
+    }
 }
 
-/// No, in the fields of the login response.
-pub(super) fn refused(message: String) -> reply::Reply {
-    reply::ok(&LoginReply { status: false, token: String::new(), confirmation_pending: 0, message, member_id: 0 })
+/// Lets in whom a social network vouches for, as far as nothing more is due.
+pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
+    go_on(site, call, tx, account, None, Manner::Aloud(None))
+}
+
+/// A new hash where the old one was made with other parameters than today's.
+pub(super) fn renewed_hash(account: &Account, secret: &str) -> Option<String> {
+    let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
+    outdated.then(|| password::hash(secret))
+}
+
+/// A session, for whoever owes nothing more.
+pub(super) fn enter(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    cleared: Cleared,
+    account: &Account,
+    renewed: Option<&str>,
+) -> Answer {
+    let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
+    Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |token| signed_in(call, account, token)))
+}
+
+/// Signed in, with a word on the e-mail address where it is not confirmed.
+pub(super) fn signed_in(call: &Call, account: &Account, token: String) -> Reply {
+    let (pending, message) = match account.email_confirmed {
+        true => (NOTHING, String::new()),
+        false => (EMAIL, call.say("sign_in.email_not_confirmed")),
+    };
+    answer(true, pending, token, message, account.member_id)
+}
+
+/// The second step, and what it takes.
+fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manner: Manner) -> Answer {
+    let (pending, text) = match (due, manner) {
+        (Due::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
+        (Due::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),
+        (Due::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
+        (Due::Passcode(Some(_)), Manner::Silent) => (PASSCODE, "factor.passcode_due"),
+        (Due::Passcode(Some(to)), Manner::Aloud(_)) => {
+            second_factor::send(site, call, tx, account.member_id, to)?;
+            (PASSCODE, "passcode.sent")
+        }
+    };
+    Ok::<_, Failure>(answer(true, pending, String::new(), call.say(text), account.member_id))
+}
+
+/// No, in the fields of the login response: the same whatever was wrong.
+pub(super) fn refused(message: String) -> Reply {
+    answer(false, NOTHING, String::new(), message, 0)
+}
+
+fn answer(status: bool, confirmation_pending: i64, token: String, message: String, member_id: i64) -> Reply {
+    reply::ok(&LoginReply { status, token, confirmation_pending, message, member_id })
 }

@@ -3,6 +3,9 @@
 pub mod email;
 pub mod login;
 pub mod logout;
+pub mod passkey;
+mod qr;
 pub mod recovery;
 pub mod signup;
 pub mod social;
+pub mod totp;

@@ -160,7 +160,7 @@ fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channe
 /// Everything that is due, or the one answer that says no. Hashing comes before the transaction; whether the passcode
 /// and the account are still what they were is decided in it.
 fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &Proof) -> Answer {
-    if sign_in::is_delayed(site, call, name)? {
+    if sign_in::is_delayed(site, call, name, account)? {
         return Ok(refused(call));
     }
     let answered = answers_are_right(site, account, &proof.answers)?;
@@ -175,7 +175,7 @@ fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &
             // Right or not, a try with wrong answers costs one of the passcode's.
             passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
         }
-        sign_in::count_miss(site, call, tx, name)?;
+        sign_in::miss(site, call, tx, name, account)?;
         Ok(refused(call))
     })
 }
@@ -220,7 +220,7 @@ pub fn username(site: &Site, call: &Call) -> Answer {
     let Some(code) = code else {
         return send(site, call, &address, account.as_ref(), Channel::Email, Use::RecoverUsername);
     };
-    if sign_in::is_delayed(site, call, &address)? {
+    if sign_in::is_delayed(site, call, &address, account.as_ref())? {
         return Ok(untold(call));
     }
     site.once(call, |tx| {
@@ -230,7 +230,7 @@ pub fn username(site: &Site, call: &Call) -> Answer {
             let username = account.username.clone();
             return Ok(reply::ok(&UsernameReply { status: true, message: String::new(), username }));
         }
-        sign_in::count_miss(site, call, tx, &address)?;
+        sign_in::miss(site, call, tx, &address, account.as_ref())?;
         Ok(untold(call))
     })
 }

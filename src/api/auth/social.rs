@@ -58,7 +58,7 @@ fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&st
         Found::Member(member_id) => find_account(tx, member_id)?,
         Found::Staff => return Ok(login::refused(call.say("social.staff"))),
     };
-    login::welcome(site, call, tx, &account, None)
+    login::welcome(site, call, tx, &account)
 }
 
 fn find_account(tx: &Write, member_id: i64) -> Result<Account, Failure> {

@@ -2,7 +2,7 @@
 //! it gets past the gate. Nothing may break, hang or stay behind. The dice are the same every time; IT_SEED=7 takes
 //! others, IT_REQUESTS=5000 throws more often.
 
-mod dice;
+pub mod dice;
 mod garbage;
 mod spoil;
 mod values;

@@ -84,8 +84,9 @@ impl Parts {
 
 /// Some fields are bad, missing, twice there, or nobody's.
 fn fields(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {
-    let good: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_slice(body).expect("a good body is an object");
+    let Ok(good) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(body) else {
+        return picture(dice, body);
+    };
     let mut written: Vec<Vec<u8>> = Vec::new();
     let mut write = |name: &str, value: Vec<u8>| written.push([format!("\"{name}\":").as_bytes(), &value].concat());
     let chosen = dice.below(good.len());
@@ -119,6 +120,18 @@ fn fields(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {
     }
     *body = [b"{".to_vec(), written.join(&b","[..]), b"}".to_vec()].concat();
     "bad fields"
+}
+
+/// Some bytes of a picture are others, or its end is missing.
+fn picture(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {
+    for _ in 0..=dice.below(8) {
+        let place = dice.below(body.len());
+        body[place] = dice.below(256) as u8;
+    }
+    if dice.one_in(3) {
+        body.truncate(dice.below(body.len()));
+    }
+    "a damaged picture"
 }
 
 fn whole_body(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {

@@ -1,14 +1,17 @@
 //! A real server over a real file, a clock that stands still, and callers by role. Nothing here knows an operation.
 
+mod authenticator;
 mod caller;
 mod door;
 mod file;
 mod people;
+pub mod pictures;
 mod reply;
 mod site;
 mod states;
 mod wire;
 
+pub use authenticator::{Authenticator, Protected};
 pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;

@@ -54,6 +54,13 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("not JSON ({e}): {self}"))
     }
 
+    /// What it says, after it was done.
+    #[track_caller]
+    pub fn ok_json(&self) -> Value {
+        assert!((200..300).contains(&self.status), "{self}");
+        self.json()
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

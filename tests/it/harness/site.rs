@@ -100,6 +100,11 @@ impl Site {
         self.door.address()
     }
 
+    /// The origin of the site's pages in a browser on this machine.
+    pub fn origin(&self) -> String {
+        format!("http://localhost:{}", self.address().port())
+    }
+
     /// Where the figures are.
     pub fn metrics_address(&self) -> SocketAddr {
         self.up().running.metrics_address.expect("the port for figures is open")
@@ -128,6 +133,11 @@ impl Site {
     /// What the site's key makes of it.
     pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
         self.inside().keys.seal(purpose, plain)
+    }
+
+    /// The site as a job has it, on a thread of its own.
+    pub fn for_a_job(&self) -> Inside {
+        self.inside().for_another_thread()
     }
 
     pub(super) fn door(&self) -> &Door {

@@ -5,7 +5,7 @@ use super::{Site, file};
 use std::time::Duration;
 use tunneldesk::domain::role::Role;
 use tunneldesk::failure::Failure;
-use tunneldesk::keys::{Purpose, hex, random};
+use tunneldesk::keys::{Purpose, hex, random, unhex};
 use tunneldesk::store::{Write, members, partners};
 
 impl Site {
@@ -34,6 +34,17 @@ impl Site {
                        VALUES (?1, 'skill', ?2, ?3, ?4, ?1, 'Flyer', '1', '1', ?3, ?3)";
             Ok(tx.insert(sql, (member.id, status, tx.now(), Site::TUNNEL_ID))?)
         })
+    }
+
+    /// The member holds a level, since then.
+    pub fn hold(&self, member: &Caller, cat_group: &str, cat_id: &str, track: &str, since: i64) {
+        let sql = "INSERT INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.change(|tx| Ok(tx.run(sql, (member.id, cat_group, cat_id, track, since))?));
+    }
+
+    /// Codes of the certificates that the member took, in no order that means anything.
+    pub fn codes(&self, member: &Caller) -> Vec<String> {
+        self.look("SELECT code FROM certificates WHERE member_id = ?1", member.id)
     }
 
     /// The membership is paid for this long from now.
@@ -99,6 +110,27 @@ impl Site {
             serde_json::json!({ "channel": channel, "recipient": recipient, "template": template, "values": values })
         };
         rows.into_iter().map(open).collect()
+    }
+
+    /// The passcode that went out last to the member, wherever to; none when none did.
+    pub fn last_passcode(&self, member: &Caller) -> Option<String> {
+        let sql = "SELECT hex(sealed) FROM outbox WHERE member_id = ?1 ORDER BY message_id DESC LIMIT 1";
+        let sealed = self.look(sql, member.id).pop()?;
+        let plain = self.inside().keys.unseal(Purpose::Message, &unhex(&sealed)?).expect("our own message");
+        let values: serde_json::Value = serde_json::from_slice(&plain).unwrap();
+        values["passcode"].as_str().map(str::to_owned)
+    }
+
+    /// How many passcodes wait to go out, or went, to the member by this channel.
+    pub fn messages(&self, member: &Caller, channel: &str) -> usize {
+        let sql = "SELECT channel FROM outbox WHERE member_id = ?1";
+        self.look(sql, member.id).iter().filter(|by| *by == channel).count()
+    }
+
+    /// The member has a telephone number that was confirmed.
+    pub fn confirm_phone(&self, member: &Caller) {
+        let sql = "UPDATE members SET phone = '+41790000000', phone_confirmed_at = ?2 WHERE member_id = ?1";
+        self.change(|tx| Ok(tx.run(sql, (member.id, tx.now()))?));
     }
 
     fn look(&self, sql: &str, param: i64) -> Vec<String> {

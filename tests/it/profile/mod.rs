@@ -1,8 +1,12 @@
 //! The profile group.
 
+mod certificates;
+mod media;
 mod password;
+mod payments;
 mod pin;
 mod questions;
 mod sessions;
+mod two_factor;
 mod user;
 mod verification;

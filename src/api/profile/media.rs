@@ -1,0 +1,54 @@
+//! The picture in a member's profile.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::Member;
+use crate::picture;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::media;
+use http::{HeaderValue, header};
+use serde::Serialize;
+
+/// What an upload may say it is. What it is, its first bytes tell.
+const TYPES: [&str; 3] = ["image/jpeg", "image/png", "image/webp"];
+
+#[derive(Serialize)]
+struct MediaReply {
+    status: bool,
+    message: String,
+    /// Of the picture as it is kept.
+    width: u32,
+    height: u32,
+}
+
+/// `POST /account/profile/media`: a new picture in place of the old one, from the bytes of a file.
+pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
+    let given = call.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
+    if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(given)) {
+        return Err(Failure::unsupported_picture());
+    }
+    let made = picture::remake(&call.body).map_err(|text| Failure::field("body", text))?;
+    site.once(call, |tx| {
+        media::set(tx, member.id(), &made.jpeg)?;
+        let message = call.say("done.media");
+        Ok(reply::created(&MediaReply { status: true, message, width: made.width, height: made.height }))
+    })
+}
+
+/// `GET /account/profile/media`: the caller's picture.
+pub fn get(site: &Site, _: &Call, member: &Member) -> Answer {
+    let jpeg = site.store.read(|tx| Ok(media::find(tx, member.id())?))?.ok_or_else(Failure::not_found)?;
+    // Opened by itself it is a document of its own; it may then do nothing at all.
+    let alone = HeaderValue::from_static("default-src 'none'; sandbox");
+    Ok(reply::bytes("image/jpeg", jpeg).with_header(header::CONTENT_SECURITY_POLICY, alone))
+}
+
+/// `POST /account/profile/remove-media`: no picture any more; also where there was none.
+pub fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
+    site.once(call, |tx| {
+        media::delete(tx, member.id())?;
+        Ok(reply::done(call.say("done.media_removed")))
+    })
+}

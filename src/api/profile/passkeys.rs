@@ -1,0 +1,51 @@
+//! A member's own passkeys.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::{Member, passkey};
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::passkeys::{self, Passkey};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct PasskeyReply {
+    passkey_id: i64,
+    name: String,
+    device_id: Option<i64>,
+    created: i64,
+    last_used: Option<i64>,
+}
+
+impl From<Passkey> for PasskeyReply {
+    fn from(passkey: Passkey) -> PasskeyReply {
+        PasskeyReply {
+            passkey_id: passkey.passkey_id,
+            name: passkey.name,
+            device_id: passkey.device_id,
+            created: passkey.created_at,
+            last_used: passkey.used_at,
+        }
+    }
+}
+
+/// `GET /account/profile/passkeys`: the caller's passkeys, newest first.
+pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let rows = passkeys::list(tx, member.id(), page.limit, page.offset)?;
+        let total = passkeys::count(tx, member.id())?;
+        Ok(reply::list(total, page, rows.into_iter().map(PasskeyReply::from).collect()))
+    })
+}
+
+/// `DELETE /account/profile/passkeys/{passkey_id}`: it opens nothing any more, and neither do the member's other
+/// sessions: whoever removes a passkey may have lost the device.
+pub fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
+    let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.once(call, |tx| match passkey::remove(tx, member, passkey_id)? {
+        true => Ok(reply::done(call.say("passkey.removed"))),
+        false => Err(Failure::not_found()),
+    })
+}

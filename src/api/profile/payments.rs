@@ -1,0 +1,38 @@
+//! A member's own payments.
+
+use crate::call::Call;
+use crate::gate::Member;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::payments::{self, Payment};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct PaymentReply {
+    payment_id: i64,
+    /// The processor's name for the payment, as its callback carries it.
+    #[serde(rename = "paymentIntentId")]
+    intent_id: String,
+    amount_cents: i64,
+    /// ISO 4217.
+    currency: String,
+    /// `created`, `processing`, `succeeded`, `failed`, `canceled` or `refunded`.
+    status: String,
+    created_at: i64,
+    updated_at: i64,
+}
+
+/// `GET /account/profile/payment-history`: the caller's payments, newest first.
+pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let rows = payments::list(tx, member.id(), page.limit, page.offset)?;
+        Ok(reply::list(payments::count(tx, member.id())?, page, rows.into_iter().map(show).collect()))
+    })
+}
+
+fn show(payment: Payment) -> PaymentReply {
+    let Payment { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at } = payment;
+    PaymentReply { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at }
+}

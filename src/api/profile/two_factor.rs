@@ -1,0 +1,175 @@
+//! The second factor from inside a session.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::second_factor::{self, Due, Next, Proof};
+use crate::gate::{Member, sign_in};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members::{self, Account};
+use crate::store::second_factors::{self, Factor, Kind};
+use crate::store::{Write, notices};
+use serde::Serialize;
+
+const CODE_CHARS_MAX: usize = 40;
+
+/// `status` and `message` are the contract's, both text; the rest is ours.
+#[derive(Serialize)]
+struct FactorReply {
+    /// `enabled` or `disabled`, as it is afterwards.
+    status: &'static str,
+    message: String,
+    /// `totp`, `passcode` or nothing.
+    method: &'static str,
+    recovery_codes_left: i64,
+    /// New ones, shown this once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recovery_codes: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Status,
+    Enable,
+    Disable,
+    RecoveryCodes,
+    /// Ours: `disable` and `recovery-codes` want a code, and who gets them sent needs a way to ask for one.
+    SendPasscode,
+}
+
+const OPERATIONS: [(&str, Operation); 5] = [
+    ("status", Operation::Status),
+    ("enable", Operation::Enable),
+    ("disable", Operation::Disable),
+    ("recovery-codes", Operation::RecoveryCodes),
+    ("send-passcode", Operation::SendPasscode),
+];
+
+fn operation(text: &str) -> Result<Operation, Text> {
+    let names = || OPERATIONS.map(|(name, _)| name).join(", ");
+    let found = OPERATIONS.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, operation)| operation).ok_or_else(|| Text::new("field.one_of").with("values", names()))
+}
+
+/// `POST /account/profile/2fa-operation`: shows the member's second factor, turns it on or off, makes recovery codes.
+pub fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let wanted = body.required("operation", fields::as_line(operation));
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let ok = body.finish()?;
+    let (wanted, code) = (wanted.get(&ok), code.get(&ok));
+    site.once(call, |tx| {
+        let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
+        let factor = second_factors::find(tx, account.member_id, tx.now())?;
+        let this = Request { site, call, tx, member, account: &account, factor: &factor, code: code.as_deref() };
+        match wanted {
+            Operation::Status => this.status(),
+            Operation::Enable => this.enable(),
+            Operation::Disable => this.disable(),
+            Operation::RecoveryCodes => this.recovery_codes(),
+            Operation::SendPasscode => this.send_passcode(),
+        }
+    })
+}
+
+/// One request and the rows it is about.
+struct Request<'a> {
+    site: &'a Site,
+    call: &'a Call,
+    tx: &'a Write<'a>,
+    member: &'a Member,
+    account: &'a Account,
+    factor: &'a Factor,
+    code: Option<&'a str>,
+}
+
+impl Request<'_> {
+    fn status(&self) -> Answer {
+        let text = match self.factor.kind {
+            None => "factor.is_off",
+            Some(Kind::Totp) => "factor.is_totp",
+            Some(Kind::Passcode) => "factor.is_passcode",
+        };
+        self.answer(self.factor.kind, text, Vec::new())
+    }
+
+    /// Sent passcodes; an authenticator is turned on by `totp/setup` and `totp/verify-setup`.
+    fn enable(&self) -> Answer {
+        if self.factor.kind.is_some() {
+            return self.status();
+        }
+        let reachable = second_factors::find_reachable(self.tx, self.account.member_id)?;
+        if reachable.email.is_none() && reachable.phone.is_none() {
+            return Err(Failure::nothing_confirmed());
+        }
+        second_factors::set_passcodes(self.tx, self.account.member_id)?;
+        let kept = Some(self.member.session());
+        let codes = second_factor::welcome_factor(self.site, self.tx, self.account.member_id, kept)?;
+        self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
+    }
+
+    fn disable(&self) -> Answer {
+        if self.factor.kind.is_none() {
+            return self.status();
+        }
+        if second_factor::is_required(self.site, self.account) {
+            return Err(Failure::second_factor_required());
+        }
+        self.proven(|| {
+            second_factor::turn_off(self.tx, self.account.member_id, Some(self.member.session()))?;
+            self.answer(None, "factor.turned_off", Vec::new())
+        })
+    }
+
+    fn recovery_codes(&self) -> Answer {
+        if self.factor.kind.is_none() {
+            return Err(Failure::second_factor_off());
+        }
+        self.proven(|| {
+            let codes = second_factor::new_recovery_codes(self.site, self.tx, self.account.member_id)?;
+            notices::insert(self.tx, self.account.member_id, "notice.recovery_codes_new", "{}")?;
+            self.answer(self.factor.kind, "factor.new_recovery_codes", codes)
+        })
+    }
+
+    fn send_passcode(&self) -> Answer {
+        match second_factor::next(self.site, self.tx, self.account, None)? {
+            Next::Due(Due::Passcode(Some(to))) => {
+                second_factor::send(self.site, self.call, self.tx, self.account.member_id, &to)?;
+                self.answer(self.factor.kind, "passcode.sent", Vec::new())
+            }
+            Next::Due(Due::Passcode(None)) => Err(Failure::nothing_confirmed()),
+            Next::Due(Due::Totp) => self.answer(self.factor.kind, "factor.totp_due", Vec::new()),
+            Next::Clear(_) | Next::Missing => Err(Failure::second_factor_off()),
+        }
+    }
+
+    /// Goes on when `code` proves the factor that is on. A wrong one is refused by a reply, so that its miss is kept.
+    fn proven(&self, effect: impl FnOnce() -> Answer) -> Answer {
+        let code = self.code.ok_or_else(|| Failure::field("code", Text::new("field.code_of_factor")))?;
+        sign_in::check_open(self.site, self.call, self.tx, self.account)?;
+        let prove = || second_factor::prove(self.site, self.tx, self.account, code);
+        match sign_in::judge_code(self.site, self.call, self.tx, self.account, prove)? {
+            Proof::Right(_) => effect(),
+            Proof::Wrong => Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code")))),
+            Proof::ClockSuspect => Ok(self.refusal(&Failure::field("code", Text::new("factor.clock_suspect")))),
+        }
+    }
+
+    fn refusal(&self, failure: &Failure) -> reply::Reply {
+        reply::refusal(failure, self.call.language(), &self.call.request_id)
+    }
+
+    fn answer(&self, kind: Option<Kind>, text: &'static str, recovery_codes: Vec<String>) -> Answer {
+        Ok(reply::ok(&FactorReply {
+            status: if kind.is_some() { "enabled" } else { "disabled" },
+            message: self.call.say(text),
+            method: kind.map_or("", Kind::name),
+            recovery_codes_left: second_factors::count_recovery_codes(self.tx, self.account.member_id)?,
+            recovery_codes,
+        }))
+    }
+}

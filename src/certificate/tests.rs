@@ -1,0 +1,81 @@
+//! The sheet as bytes: always the same, small, sound, and with every letter in it.
+
+use super::*;
+use std::process::Command;
+
+fn sheet(holder: &str, language: Language) -> Certificate {
+    Certificate {
+        site_name: "Windwerk Demo".to_owned(),
+        site_city: "Winterthur".to_owned(),
+        holder: holder.to_owned(),
+        cat_group: "Flyer".to_owned(),
+        track: "Static".to_owned(),
+        level_name: "Static Level 3".to_owned(),
+        emblem: "3".to_owned(),
+        since: 1_795_219_200,
+        signer_name: "Marta Kowalczyk".to_owned(),
+        number: "7K3M-9QXD-00ZV-MB4T-2HJW-PY6N".to_owned(),
+        verify_url: "https://tunnel.example.org/verify/7k3m9qxd00zvmb4t2hjwpy6n".to_owned(),
+        language,
+    }
+}
+
+const NAMES: [&str; 6] = [
+    "Jane Fairweather",
+    "Nguyễn Thị Ánh Tuyết",
+    "Ελευθερία Παπαδοπούλου",
+    "Александра Щёголева",
+    "Łukasz Żółć",
+    "Maria Wilhelmina Konstantinowna Freifrau von und zu Hohenlohe",
+];
+
+#[test]
+fn the_same_certificate_is_the_same_bytes_and_another_is_not() {
+    let one = draw(&sheet("Jane", Language::English)).unwrap();
+    assert_eq!(one, draw(&sheet("Jane", Language::English)).unwrap());
+    assert_ne!(one, draw(&sheet("Mark", Language::English)).unwrap());
+    assert_ne!(one, draw(&sheet("Jane", Language::German)).unwrap());
+}
+
+#[test]
+fn it_stays_small_whoever_it_is_for() {
+    for language in Language::ALL {
+        for name in NAMES.into_iter().chain([&*"Ῥ ж ế".repeat(12), "", "王小明"]) {
+            let pdf = draw(&sheet(name, language)).unwrap();
+            assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100_000, "{name}: {} bytes", pdf.len());
+        }
+    }
+}
+
+/// Where the checker is installed (`tests/install-pdf`), the file is sound by its word, too.
+#[test]
+fn a_checker_finds_it_sound_and_reads_the_name() {
+    let dir = tempfile::tempdir().unwrap();
+    for (place, name) in NAMES.into_iter().enumerate() {
+        let path = dir.path().join(format!("{place}.pdf"));
+        std::fs::write(&path, draw(&sheet(name, Language::English)).unwrap()).unwrap();
+        let run = |tool: &str, args: &[&str]| Command::new(tool).args(args).arg(&path).output();
+        if let Ok(checked) = run("qpdf", &["--check"]) {
+            assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+        }
+        if let Ok(read) = Command::new("pdftotext").arg(&path).arg("-").output() {
+            let text = String::from_utf8_lossy(&read.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(name), "{name} is not in {text}");
+            assert!(text.contains("21 November 2026") && text.contains("Static Level 3"), "{text}");
+        }
+        if let Ok(fonts) = run("pdffonts", &[]) {
+            let fonts = String::from_utf8_lossy(&fonts.stdout).into_owned();
+            assert!(fonts.lines().skip(2).all(|line| line.contains("yes yes yes")), "embedded and cut down: {fonts}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "for eyes: SHEETS=<directory> cargo test --lib sheets_to_look_at -- --ignored"]
+fn sheets_to_look_at() {
+    let dir = std::path::PathBuf::from(std::env::var_os("SHEETS").expect("SHEETS names a directory"));
+    for (place, name) in NAMES.into_iter().chain(["W".repeat(60).as_str(), "Jane 王小明 🪂"]).enumerate() {
+        let language = Language::ALL[place % 4];
+        std::fs::write(dir.join(format!("{place}.pdf")), draw(&sheet(name, language)).unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,175 @@
+//! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
+
+use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::failure::Failure;
+use crate::jobs::outbox::{letter::Letter, read_letter};
+use crate::site::Site;
+use crate::store::outbox::{self, Channel, Message};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+const WHY_CHARS_MAX: usize = 60;
+
+#[derive(Subcommand)]
+#[command(after_help = "Exit codes: 0 done; 1 refused (no such message, or nothing left of it); 2 broken.")]
+pub enum Outbox {
+    /// List messages, newest first: those that wait or are dead, unless a state is given
+    List {
+        /// Only one state: waiting, sent or dead
+        #[arg(long, value_parser = ["waiting", "sent", "dead"])]
+        state: Option<String>,
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+        limit: i64,
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+        offset: i64,
+    },
+    /// Show one message whole, to be read out: also its passcode, while that is good
+    Show {
+        #[arg(value_name = "NUMBER")]
+        message_id: i64,
+    },
+    /// Send messages again, now
+    Retry(Retry),
+}
+
+#[derive(Args)]
+#[group(required = true)]
+pub struct Retry {
+    /// Which, as `outbox list` numbers them
+    #[arg(value_name = "NUMBER")]
+    message_ids: Vec<i64>,
+    /// Every dead one that still says something
+    #[arg(long)]
+    dead: bool,
+}
+
+impl Outbox {
+    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        match self {
+            Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset), json),
+            Outbox::Show { message_id } => show(site, *message_id, json),
+            Outbox::Retry(retry) => retry.run(site, json),
+        }
+    }
+}
+
+fn list(site: &Site, state: Option<&str>, page: (i64, i64), json: bool) -> Result<String, Trouble> {
+    let (messages, waiting, dead) = site.store.read(|tx| {
+        let (waiting, dead) = outbox::counts(tx)?;
+        let messages = outbox::list(tx, state, page.0, page.1)?;
+        Ok::<_, Failure>((messages, waiting, dead))
+    })?;
+    if json {
+        let rows: Vec<_> = messages.iter().map(as_row).collect();
+        return Ok(as_json(&json!({ "waiting": waiting, "dead": dead, "messages": rows })));
+    }
+    let totals = format!("{waiting} waiting, {dead} dead{}", where_to(site));
+    if messages.is_empty() {
+        return Ok(totals);
+    }
+    let rows: Vec<_> = messages.iter().map(as_cells).collect();
+    let headings = ["NUMBER", "STATE", "BY", "TO", "MESSAGE", "QUEUED", "TRIES", "NEXT", "WHY"];
+    Ok(format!("{}\n\n{totals}", table(&headings, &rows)))
+}
+
+/// What is missing for messages to leave.
+fn where_to(site: &Site) -> &'static str {
+    match (&site.config.mail, &site.config.sms) {
+        (None, None) => "; neither a mail server nor an SMS gateway is configured, so messages wait here",
+        (None, Some(_)) => "; no mail server is configured, so mails wait here",
+        (Some(_), None) => "; no SMS gateway is configured, so short messages wait here",
+        (Some(_), Some(_)) => "",
+    }
+}
+
+fn as_row(message: &Message) -> Value {
+    json!({
+        "message_id": message.message_id, "state": message.state, "channel": message.channel.name(),
+        "recipient": message.recipient, "language": message.language, "template": message.template,
+        "tries": message.tries, "created_at": message.created_at, "next_try_at": next_try_at(message),
+        "sent_at": message.sent_at, "last_error": message.last_error, "provider_id": message.provider_id,
+    })
+}
+
+fn next_try_at(message: &Message) -> Option<i64> {
+    (message.state == "waiting").then_some(message.next_try_at)
+}
+
+fn as_cells(message: &Message) -> Vec<String> {
+    let mut why: String = message.last_error.chars().take(WHY_CHARS_MAX).collect();
+    if why.len() < message.last_error.len() {
+        why.push('…');
+    }
+    vec![
+        message.message_id.to_string(),
+        message.state.clone(),
+        message.channel.name().to_owned(),
+        message.recipient.clone(),
+        message.template.clone(),
+        shown_moment(message.created_at),
+        message.tries.to_string(),
+        next_try_at(message).map_or_else(String::new, shown_moment),
+        why,
+    ]
+}
+
+fn find(site: &Site, message_id: i64) -> Result<Message, Trouble> {
+    let found = site.store.read(|tx| Ok(outbox::find(tx, message_id)?))?;
+    found.ok_or_else(|| refused(format!("there is no message {message_id}: `tunneldesk outbox list` numbers them")))
+}
+
+fn show(site: &Site, message_id: i64, json: bool) -> Result<String, Trouble> {
+    let message = find(site, message_id)?;
+    let letter = read_letter(site, &message);
+    if json {
+        let mut row = as_row(&message);
+        let said = letter.as_ref().ok();
+        row["subject"] = said.map(|letter| letter.subject.clone()).into();
+        row["text"] = said.map(|letter| body(&message, letter).to_owned()).into();
+        return Ok(as_json(&row));
+    }
+    let state = match message.sent_at {
+        Some(moment) => format!("sent on {}", shown_moment(moment)),
+        None if message.last_error.is_empty() => message.state.clone(),
+        None => format!("{} ({})", message.state, message.last_error),
+    };
+    let head =
+        format!("To:      {}\nState:   {state}\nQueued:  {}", message.recipient, shown_moment(message.created_at));
+    Ok(match letter {
+        Ok(letter) if message.channel == Channel::Email => {
+            format!("{head}\nSubject: {}\n\n{}", letter.subject, body(&message, &letter))
+        }
+        Ok(letter) => format!("{head}\n\n{}", body(&message, &letter)),
+        Err(why) => format!("{head}\n\nThere is nothing to read out: {why}."),
+    })
+}
+
+fn body<'a>(message: &Message, letter: &'a Letter) -> &'a str {
+    match &letter.sms {
+        Some(sms) if message.channel == Channel::Sms => sms,
+        _ => &letter.text,
+    }
+}
+
+impl Retry {
+    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        for message_id in &self.message_ids {
+            let message = find(site, *message_id)?;
+            if message.sealed.is_none() {
+                let why = if message.sent_at.is_some() { "is sent" } else { "says nothing any more" };
+                return Err(refused(format!("message {message_id} {why}; have a new one made")));
+            }
+        }
+        let retried = site.store.write(site.now(), |tx| {
+            let mut retried = if self.dead { outbox::retry_dead(tx)? } else { 0 };
+            for message_id in &self.message_ids {
+                retried += outbox::retry(tx, *message_id)?;
+            }
+            Ok(retried)
+        })?;
+        if json {
+            return Ok(as_json(&json!({ "retried": retried })));
+        }
+        Ok(format!("{retried} message{} in line again", if retried == 1 { "" } else { "s" }))
+    }
+}

@@ -1,0 +1,73 @@
+//! The rules of passkeys: how many, what they are called, and when one was copied.
+
+/// More than anybody has devices.
+pub const KEYS_MAX: i64 = 10;
+/// A browser's answer is due within this time.
+pub const CHALLENGE_SECONDS: i64 = 5 * 60;
+
+/// Signature counters only grow; one that does not was counted by two authenticators. Zero, both times: it has none.
+pub fn is_copied(counter_before: i64, counter_shown: i64) -> bool {
+    (counter_before > 0 || counter_shown > 0) && counter_shown <= counter_before
+}
+
+/// What to call a passkey whose owner did not say: the browser and the device that it was made with.
+pub fn name_from(user_agent: &str) -> String {
+    let first = |known: &[(&str, &'static str)]| {
+        known.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
+    };
+    // The order matters: an iPhone says "like Mac OS X", Edge says Chrome, and Chrome says Safari.
+    let device = first(&[
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Android", "Android"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "Mac"),
+        ("CrOS", "Chromebook"),
+        ("Linux", "Linux"),
+    ]);
+    let browser = first(&[
+        ("Edg", "Edge"),
+        ("Firefox/", "Firefox"),
+        ("FxiOS/", "Firefox"),
+        ("CriOS/", "Chrome"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+    ]);
+    match (browser, device) {
+        (Some(browser), Some(device)) => format!("{browser}, {device}"),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) => "Passkey".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_does_not_grow_was_counted_twice() {
+        for (before, shown, copied) in
+            [(0, 0, false), (0, 1, false), (1, 2, false), (5, 900, false), (1, 1, true), (2, 1, true), (1, 0, true)]
+        {
+            assert_eq!(is_copied(before, shown), copied, "{before} {shown}");
+        }
+    }
+
+    #[test]
+    fn a_passkey_is_called_after_its_browser_and_device() {
+        for (user_agent, name) in [
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile/15E148 Safari/604.1",
+                "Safari, iPhone",
+            ),
+            ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0", "Edge, Windows"),
+            ("Mozilla/5.0 (Linux; Android 15) Chrome/140.0.0.0 Mobile Safari/537.36", "Chrome, Android"),
+            ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox, Linux"),
+            ("TunnelApp/3 (iPad)", "iPad"),
+            ("curl/8", "Passkey"),
+            ("", "Passkey"),
+        ] {
+            assert_eq!(name_from(user_agent), name, "{user_agent}");
+        }
+    }
+}

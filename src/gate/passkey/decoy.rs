@@ -1,0 +1,75 @@
+//! Passkeys that nobody has, for names that have none: whoever asks in a stranger's name learns nothing.
+
+use crate::keys::{Keys, Purpose};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+/// Bytes of a credential's id as the authenticators in people's hands make them: Windows, Apple and Android, password
+/// managers, security keys. One length for all would tell every other length for a real one.
+const LENGTHS: [usize; 8] = [32, 32, 32, 20, 20, 16, 16, 64];
+/// How many passkeys a member has who has some.
+const COUNTS: [usize; 8] = [1, 1, 1, 1, 1, 2, 2, 3];
+/// A key whose secret half was thrown away; what it would sign is refused all the same.
+const NOBODYS_X: &str = "_beTEbBW9-ISXfPxsupPlkpdh6U_eVHMYBSshe59Yvg";
+const NOBODYS_Y: &str = "jcAw89ZnkvFhJNCrgrPWo6jYsBQthcNYniimscwpp6Q";
+
+/// The same for the same name, in the form in which real ones are stored.
+pub fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
+    let name = name.to_lowercase();
+    let bytes = |n: u8| keys.hash(Purpose::PasskeyDecoy, &[rp_id.as_bytes(), name.as_bytes(), &[n]]);
+    let choice = bytes(0);
+    let count = COUNTS[usize::from(choice[0]) % COUNTS.len()];
+    let one = |n: usize| {
+        let length = LENGTHS[usize::from(choice[n]) % LENGTHS.len()];
+        let long = [bytes(2 * n as u8), bytes(2 * n as u8 + 1)].concat();
+        public_key(&long[..length]).to_string()
+    };
+    (1..=count).map(one).collect()
+}
+
+fn public_key(credential_id: &[u8]) -> Value {
+    let cred_id = URL_SAFE_NO_PAD.encode(credential_id);
+    let key = json!({ "EC_EC2": { "curve": "SECP256R1", "x": NOBODYS_X, "y": NOBODYS_Y } });
+    let extensions = json!({
+        "cred_protect": "Ignored", "hmac_create_secret": "NotRequested", "appid": "NotRequested", "cred_props": "Ignored",
+    });
+    json!({ "cred": {
+        "cred_id": cred_id, "cred": { "type_": "ES256", "key": key }, "counter": 0, "transports": null,
+        "user_verified": true, "backup_eligible": false, "backup_state": false, "registration_policy": "required",
+        "extensions": extensions, "attestation": { "data": "None", "metadata": "None" }, "attestation_format": "none",
+    } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use webauthn_rs::prelude::Passkey;
+
+    fn ids(keys: &Keys, name: &str) -> Vec<Vec<u8>> {
+        let read = |text: String| serde_json::from_str::<Passkey>(&text).unwrap().cred_id().to_vec();
+        public_keys(keys, "localhost", name).into_iter().map(read).collect()
+    }
+
+    #[test]
+    fn a_name_s_decoys_are_always_the_same_and_nobody_else_s() {
+        let keys = Keys::from_bytes([7; 32]);
+        assert_eq!(ids(&keys, "jane"), ids(&keys, "JANE"));
+        assert_ne!(ids(&keys, "jane"), ids(&keys, "mark"));
+        assert_ne!(ids(&keys, "jane"), ids(&Keys::from_bytes([8; 32]), "jane"));
+        let other_place = public_keys(&keys, "tunnel.example.org", "jane");
+        assert_ne!(other_place, public_keys(&keys, "localhost", "jane"));
+    }
+
+    #[test]
+    fn decoys_come_in_the_lengths_and_numbers_of_real_ones() {
+        let keys = Keys::from_bytes([7; 32]);
+        let names: Vec<Vec<Vec<u8>>> = (0..400).map(|n| ids(&keys, &format!("name{n}"))).collect();
+        let counts: BTreeSet<usize> = names.iter().map(Vec::len).collect();
+        let all: Vec<&Vec<u8>> = names.iter().flatten().collect();
+        let lengths: BTreeSet<usize> = all.iter().map(|id| id.len()).collect();
+        assert_eq!((counts, lengths), (BTreeSet::from(COUNTS), BTreeSet::from(LENGTHS)));
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "an id stands twice");
+    }
+}

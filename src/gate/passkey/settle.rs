@@ -1,0 +1,101 @@
+//! What becomes of an answer, inside the one transaction that uses its challenge up.
+
+use super::answer::{Answer, Proof};
+use super::{Label, passkey_from, text_of};
+use crate::call::Call;
+use crate::domain::passkey::{KEYS_MAX, is_copied};
+use crate::failure::Failure;
+use crate::gate::{Member, sign_in};
+use crate::store::members::{self, Account};
+use crate::store::passkeys::{self, Held, New};
+use crate::store::{Write, is_taken, notices, sessions};
+use serde_json::json;
+use webauthn_rs::prelude::{AuthenticationResult, Passkey};
+
+/// What an answer led to.
+pub enum Outcome {
+    /// The account, and the token of its new session.
+    SignedIn(Account, String),
+    Registered(Account),
+    Refused,
+}
+
+/// Uses the challenge up and does what the answer proves.
+pub fn settle(call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+    if !passkeys::take_challenge(tx, &answer.hash)? {
+        return Ok(Outcome::Refused);
+    }
+    match &answer.proof {
+        None => Ok(Outcome::Refused),
+        Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
+            Some(held) => warn_of_copy(tx, *member_id, &held),
+            None => Ok(Outcome::Refused),
+        },
+        Some(Proof::SignIn { member_id, result }) => sign_in(call, tx, *member_id, result),
+        Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
+            let session = sessions::find(tx, session_hash, tx.now())?;
+            match session.filter(|session| session.member_id == *member_id && !session.banned) {
+                Some(_) => register(tx, *member_id, rp_id, passkey, label),
+                None => Ok(Outcome::Refused),
+            }
+        }
+    }
+}
+
+/// The state that the signature was checked against is as old as the challenge: what counts is the row of now.
+fn sign_in(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Outcome, Failure> {
+    let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(Outcome::Refused) };
+    let counter = i64::from(result.counter());
+    if is_copied(held.counter, counter) {
+        return warn_of_copy(tx, member_id, &held);
+    }
+    let account = members::find_account_by_id(tx, member_id)?.filter(|account| !account.banned);
+    let Some(account) = account else { return Ok(Outcome::Refused) };
+    let mut passkey = passkey_from(&held.public_key)?;
+    passkey.update_credential(result);
+    passkeys::set_used(tx, held.passkey_id, counter, &text_of(&passkey)?)?;
+    let token = sign_in::insert_session(call, tx, &account)?;
+    Ok(Outcome::SignedIn(account, token))
+}
+
+fn register(tx: &Write, member_id: i64, rp_id: &str, passkey: &Passkey, label: &Label) -> Result<Outcome, Failure> {
+    let Some(account) = members::find_account_by_id(tx, member_id)? else { return Ok(Outcome::Refused) };
+    if passkeys::count(tx, member_id)? >= KEYS_MAX {
+        return Ok(Outcome::Refused);
+    }
+    let public_key = text_of(passkey)?;
+    let new = New {
+        member_id,
+        rp_id,
+        credential_id: passkey.cred_id(),
+        public_key: &public_key,
+        name: &label.name,
+        device_id: label.device_id,
+    };
+    match passkeys::insert(tx, &new) {
+        Ok(_) => {}
+        // An id that another passkey has is no new passkey, whoever's the other is.
+        Err(e) if is_taken(&e) => return Ok(Outcome::Refused),
+        Err(e) => return Err(e.into()),
+    }
+    notices::insert(tx, member_id, "notice.passkey_added", &named(&label.name))?;
+    Ok(Outcome::Registered(account))
+}
+
+/// Removes a passkey of the member: what it opened elsewhere is closed. False where there is none.
+pub fn remove(tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
+    let Some(name) = passkeys::delete(tx, member.id(), passkey_id)? else { return Ok(false) };
+    sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
+    notices::insert(tx, member.id(), "notice.passkey_removed", &named(&name))?;
+    Ok(true)
+}
+
+fn warn_of_copy(tx: &Write, member_id: i64, held: &Held) -> Result<Outcome, Failure> {
+    notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name))?;
+    Ok(Outcome::Refused)
+}
+
+/// The values of a notice that speaks of one passkey.
+fn named(name: &str) -> String {
+    json!({ "name": name }).to_string()
+}

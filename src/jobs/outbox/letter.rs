@@ -1,0 +1,248 @@
+//! What a message says: a template of the recipient's language with values in its places, as plain text, as HTML and
+//! as one short message. All three come from one text, so they cannot differ.
+//!
+//! A template (`assets/mail/<language>/<name>.txt`) begins with `Subject:` and perhaps `Sms:`, then come paragraphs.
+//! One that is nothing but a place for a code is set large; `[words]({link})` becomes a button.
+
+use super::places::{code, escaped, fill, one_line};
+use crate::language::{Language, Text};
+use serde_json::Value;
+
+const LAYOUT: &str = include_str!("../../../assets/mail/letter.html");
+const CODES: [&str; 2] = ["{passcode}", "{token}"];
+
+macro_rules! templates {
+    ($($name:literal),* $(,)?) => {
+        /// Every template, in the order of [`Language::ALL`].
+        const TEMPLATES: &[(&str, [&str; 4])] = &[$(($name, [
+            include_str!(concat!("../../../assets/mail/en/", $name, ".txt")),
+            include_str!(concat!("../../../assets/mail/de/", $name, ".txt")),
+            include_str!(concat!("../../../assets/mail/fr/", $name, ".txt")),
+            include_str!(concat!("../../../assets/mail/es/", $name, ".txt")),
+        ])),*];
+    };
+}
+
+templates!(
+    "passcode_sign_in",
+    "passcode_recover_password",
+    "passcode_recover_username",
+    "passcode_verify_email",
+    "passcode_verify_phone",
+    "confirm_email",
+    "email_taken",
+    "security_event",
+);
+
+/// A message as its recipient reads it.
+#[derive(Debug)]
+pub struct Letter {
+    pub subject: String,
+    pub text: String,
+    pub html: String,
+    /// `None`: it is too much for a short message.
+    pub sms: Option<String>,
+}
+
+/// What every message may speak of.
+#[derive(Debug, Clone)]
+pub struct Sender<'a> {
+    /// The tunnel's name.
+    pub site: &'a str,
+    /// Where links lead, without a trailing slash.
+    pub url: &'a str,
+}
+
+/// The error says what is missing; it holds none of the values.
+pub fn write(
+    template: &str,
+    language: &str,
+    sender: &Sender,
+    values: &Value,
+    written_at: i64,
+) -> Result<Letter, String> {
+    let language = Language::ALL.into_iter().find(|l| l.tag() == language).unwrap_or_default();
+    let found = TEMPLATES.iter().find(|(name, _)| *name == template);
+    let (_, texts) = found.ok_or_else(|| format!("there is no template {template}"))?;
+    let (head, body) = texts[language as usize].split_once("\n\n").ok_or("the template has no body")?;
+    let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let places = Places { sender, values, language, written_at };
+    let plain = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| one_line(&value)));
+    let subject = plain(header("Subject:").ok_or("the template has no subject")?)?;
+    let closing = language.say(&Text::new("mail.closing").with("site", one_line(sender.site)));
+    let paragraphs: Vec<&str> = body.trim().split("\n\n").collect();
+    let text = paragraphs.iter().map(|p| plain(&as_text(p))).collect::<Result<Vec<_>, _>>()?.join("\n\n");
+    let html = paragraphs.iter().map(|p| as_html(p, &places)).collect::<Result<String, _>>()?;
+    Ok(Letter {
+        html: in_layout(language, &subject, sender, &html, &closing),
+        text: format!("{text}\n\n-- \n{closing}\n"),
+        sms: header("Sms:").map(plain).transpose()?,
+        subject,
+    })
+}
+
+/// Where values come from.
+struct Places<'a> {
+    sender: &'a Sender<'a>,
+    values: &'a Value,
+    language: Language,
+    written_at: i64,
+}
+
+impl Places<'_> {
+    fn find(&self, name: &str) -> Option<String> {
+        match name {
+            "site" => Some(self.sender.site.to_owned()),
+            "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
+            "event" => Some(self.event()),
+            "what_happened" => Some(capitalised(&self.event())),
+            "time" => Some(shown_moment(self.written_at)),
+            _ => self.value(name),
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        match self.values.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// What happened to an account, in words; in general ones where the event has none of its own.
+    fn event(&self) -> String {
+        let texts = self.language.texts();
+        let words = |event: &str| texts.get(&format!("mail.event.{event}")).cloned();
+        words(&self.value("event").unwrap_or_default()).or_else(|| words("other")).unwrap_or_default()
+    }
+}
+
+/// As a sentence begins.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// The words and the target of `[words](target)`.
+fn button(paragraph: &str) -> Option<(&str, &str)> {
+    paragraph.strip_prefix('[')?.strip_suffix(')')?.split_once("](")
+}
+
+fn as_text(paragraph: &str) -> String {
+    match button(paragraph) {
+        Some((words, target)) => format!("{words}:\n{target}"),
+        None if CODES.contains(&paragraph) => format!("    {paragraph}"),
+        None => paragraph.replace('\n', " "),
+    }
+}
+
+fn as_html(paragraph: &str, places: &Places) -> Result<String, String> {
+    let filled = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| escaped(&one_line(&value))));
+    Ok(match button(paragraph) {
+        Some((words, target)) => format!(
+            "<p style=\"margin:0 0 20px 0\"><a href=\"{}\" style=\"display:inline-block;background:#0b5c92;color:#ffffff;\
+             text-decoration:none;font-size:16px;line-height:20px;font-weight:600;padding:13px 22px;border-radius:8px\">{}</a></p>\n",
+            filled(target)?,
+            escaped(words)
+        ),
+        None if CODES.contains(&paragraph) => code_in_html(&filled(paragraph)?),
+        None => format!(
+            "<p class=\"text\" style=\"margin:0 0 20px 0;font-size:16px;line-height:24px;color:#1c2733\">{}</p>\n",
+            filled(paragraph)?
+        ),
+    })
+}
+
+/// Six digits are set large; a long token must fit.
+fn code_in_html(code: &str) -> String {
+    let short = code.chars().count() <= 12;
+    let size =
+        if short { "font-size:32px;line-height:40px;letter-spacing:6px" } else { "font-size:14px;line-height:20px" };
+    format!(
+        "<p class=\"code\" style=\"margin:0 0 20px 0;padding:14px 18px;background:#f3f6f9;border:1px solid #d9e0e6;\
+         border-radius:8px;color:#10202e;font-family:ui-monospace,Menlo,Consolas,monospace;{size};font-weight:600;\
+         text-align:center;word-break:break-all\">{code}</p>\n"
+    )
+}
+
+fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, closing: &str) -> String {
+    let part = |name: &str| match name {
+        "language" => Some(language.tag().to_owned()),
+        "subject" => Some(escaped(subject)),
+        "site" => Some(escaped(&one_line(sender.site))),
+        "body" => Some(body.to_owned()),
+        "closing" => Some(escaped(closing)),
+        _ => None,
+    };
+    fill(LAYOUT, part).expect("the layout has these places only")
+}
+
+fn shown_moment(moment: i64) -> String {
+    let text = jiff::Timestamp::from_second(moment).map(|t| t.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    text.unwrap_or_else(|_| moment.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::passcode::Use;
+    use serde_json::json;
+
+    const SENDER: Sender = Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org" };
+
+    fn letter(template: &str, language: &str, values: &Value) -> Letter {
+        write(template, language, &SENDER, values, 1_780_000_000).unwrap()
+    }
+
+    #[test]
+    fn every_template_is_whole_in_every_language() {
+        let values = json!({"passcode": "012345", "token": "a-token", "event": "password_changed"});
+        for (name, texts) in TEMPLATES {
+            for language in Language::ALL {
+                let letter = letter(name, language.tag(), &values);
+                assert!(letter.subject.contains(SENDER.site), "{name} {language:?}");
+                assert!(!letter.text.contains('{') && !letter.text.contains("mail."), "{name}: {}", letter.text);
+                let codes = |text: &str| {
+                    ["{passcode}", "{token}", "{link}", "{event}", "{what_happened}"].map(|c| text.matches(c).count())
+                };
+                assert_eq!(codes(texts[language as usize]), codes(texts[0]), "{name} {language:?}");
+                assert!(letter.sms.is_none_or(|sms| sms.chars().count() <= 160 || *name == "confirm_email"), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_use_of_a_passcode_has_its_template() {
+        for usage in [Use::SignIn, Use::RecoverPassword, Use::RecoverUsername, Use::VerifyEmail, Use::VerifyPhone] {
+            let letter = letter(usage.name(), "de", &json!({"passcode": "012345"}));
+            assert!(letter.text.contains("\n    012345\n") && letter.html.contains(">012345</p>"), "{letter:?}");
+            assert!(letter.sms.unwrap().contains("012345"));
+        }
+    }
+
+    #[test]
+    fn values_are_escaped_and_cannot_add_lines_places_or_markup() {
+        let token = "x\r\nBcc: a@b.example\n\n<script>{site}\"&";
+        let letter = letter("confirm_email", "fr", &json!({ "token": token }));
+        assert!(
+            letter.html.contains("Windwerk &amp; &lt;Söhne&gt;") && !letter.html.contains("<script"),
+            "{}",
+            letter.html
+        );
+        assert!(!letter.text.contains("\nBcc") && letter.text.contains("<script>{site}"), "{}", letter.text);
+        assert!(letter.text.contains("https://tunnel.example.org/confirm?token=x%0D%0ABcc"), "{}", letter.text);
+        let subject =
+            write("email_taken", "en", &Sender { site: "A\r\nBcc: x", ..SENDER }, &json!({}), 0).unwrap().subject;
+        assert!(!subject.contains(['\r', '\n']), "{subject:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named_and_an_unknown_language_is_english() {
+        let missing = write("passcode_sign_in", "de", &SENDER, &json!({}), 0).unwrap_err();
+        assert!(missing.contains("passcode"), "{missing}");
+        assert!(write("party", "de", &SENDER, &json!({}), 0).is_err());
+        assert!(letter("email_taken", "xx", &json!({})).text.contains("Somebody just tried"));
+        let other = letter("security_event", "en", &json!({"event": "a new kind"}));
+        assert!(other.subject.ends_with("your sign-in settings were changed"), "{}", other.subject);
+    }
+}

@@ -1,0 +1,161 @@
+//! Mails over SMTP, on one connection for as long as there are any.
+
+use super::carrier::{Parcel, Trouble, shown};
+use crate::clock::system_time;
+use crate::config::{Mail, Security};
+use lettre::address::Address;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message, MultiPart};
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{Certificate, CertificateStore, SmtpConnection, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail as MailFrom, Rcpt, Rset};
+use lettre::transport::smtp::extension::{ClientId, MailBodyParameter, MailParameter};
+use lettre::transport::smtp::{Error, response::Response};
+use std::time::Duration;
+
+/// For each reply of the server.
+const REPLY_TIME_MAX: Duration = Duration::from_secs(20);
+/// The server is going down, and this was not about a message.
+const SHUTTING_DOWN: u16 = 421;
+
+pub struct Mailer {
+    settings: Mail,
+    from: Mailbox,
+    hello: ClientId,
+    tls: Option<TlsParameters>,
+    connection: Option<SmtpConnection>,
+}
+
+impl Mailer {
+    /// `name`: who writes, where the settings give the address alone. The error is one line.
+    pub fn new(settings: &Mail, name: &str) -> Result<Mailer, String> {
+        let mut from = settings.from.clone();
+        from.name.get_or_insert_with(|| super::places::one_line(name));
+        let tls = match settings.security {
+            Security::None => None,
+            _ => Some(tls(settings).map_err(|e| format!("mail.ca_file cannot be used: {e}"))?),
+        };
+        let hello = ClientId::Domain(from.email.domain().to_owned());
+        Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None })
+    }
+
+    pub fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+        let to = address(parcel.recipient)?;
+        let message = self.compose(parcel, to.clone())?;
+        let mut connection = match self.connection.take().and_then(alive) {
+            Some(connection) => connection,
+            None => self.connect().map_err(|e| unreachable(e, false))?,
+        };
+        let offered = offer(&mut connection, &self.from.email, to, &message);
+        // After a refusal the connection serves the next message; after anything else nobody knows what it is in.
+        let settled = match &offered {
+            Ok(()) => true,
+            Err(Trouble::Unreachable { .. }) => false,
+            Err(_) => connection.command(Rset).is_ok(),
+        };
+        if settled {
+            self.connection = Some(connection);
+        }
+        offered
+    }
+
+    pub fn hang_up(&mut self) {
+        if let Some(mut connection) = self.connection.take() {
+            connection.abort();
+        }
+    }
+
+    fn connect(&self) -> Result<SmtpConnection, Error> {
+        let wrapped = self.tls.as_ref().filter(|_| self.settings.security == Security::Tls);
+        let server = (self.settings.host.as_str(), self.settings.port);
+        let mut connection = SmtpConnection::connect(server, Some(REPLY_TIME_MAX), &self.hello, wrapped, None)?;
+        if let (Security::StartTls, Some(tls)) = (self.settings.security, &self.tls) {
+            connection.starttls(tls, &self.hello)?;
+        }
+        if let Some((username, password)) = &self.settings.account {
+            let credentials = Credentials::new(username.clone(), password.reveal().to_owned());
+            connection.auth(DEFAULT_MECHANISMS, &credentials)?;
+        }
+        Ok(connection)
+    }
+
+    fn compose(&self, parcel: &Parcel, to: Address) -> Result<Vec<u8>, Trouble> {
+        let letter = parcel.letter;
+        let mut builder = Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(&letter.subject)
+            .date(system_time(parcel.written_at))
+            .message_id(Some(format!("<{}>", message_id(&self.from, parcel.id))))
+            .raw_header(HeaderValue::new(
+                HeaderName::new_from_ascii_str("Auto-Submitted"),
+                "auto-generated".to_owned(),
+            ));
+        if let Some(reply_to) = &self.settings.reply_to {
+            builder = builder.reply_to(reply_to.clone());
+        }
+        let parts = MultiPart::alternative_plain_html(letter.text.clone(), letter.html.clone());
+        let message = builder.multipart(parts).map_err(|e| Trouble::Refused(shown(e)))?;
+        Ok(message.formatted())
+    }
+
+    /// How events about a message will name it.
+    pub fn provider_id(&self, id: &str) -> String {
+        message_id(&self.from, id)
+    }
+}
+
+fn message_id(from: &Mailbox, id: &str) -> String {
+    format!("{id}@{}", from.email.domain())
+}
+
+fn tls(settings: &Mail) -> Result<TlsParameters, Error> {
+    let builder = TlsParameters::builder(settings.host.clone());
+    let Some(pem) = &settings.authority else { return builder.build_rustls() };
+    let trusted = builder.certificate_store(CertificateStore::None);
+    trusted.add_root_certificate(Certificate::from_pem(pem)?).build_rustls()
+}
+
+/// A domain beyond ASCII travels in its ASCII form.
+fn address(text: &str) -> Result<Address, Trouble> {
+    let refused = || Trouble::Refused("the address is not one that mail can go to".to_owned());
+    let (user, domain) = text.rsplit_once('@').ok_or_else(refused)?;
+    let domain = idna::domain_to_ascii(domain).map_err(|_| refused())?;
+    Address::new(user, domain).map_err(|_| refused())
+}
+
+fn alive(mut connection: SmtpConnection) -> Option<SmtpConnection> {
+    connection.test_connected().then_some(connection)
+}
+
+/// The recipient and the message may be refused for good; the sender's refusal is about the settings.
+fn offer(connection: &mut SmtpConnection, from: &Address, to: Address, message: &[u8]) -> Result<(), Trouble> {
+    let mut parameters = Vec::new();
+    if !message.is_ascii() || !AsRef::<str>::as_ref(&to).is_ascii() {
+        parameters.extend([MailParameter::SmtpUtfEight, MailParameter::Body(MailBodyParameter::EightBitMime)]);
+    }
+    let asks_much = !parameters.is_empty();
+    let sender = connection.command(MailFrom::new(Some(from.clone()), parameters));
+    sender.map_err(|e| if asks_much { about_message(e) } else { about_sender(e) })?;
+    let said = |outcome: Result<Response, Error>| outcome.map(drop).map_err(about_message);
+    said(connection.command(Rcpt::new(to, Vec::new())))?;
+    said(connection.command(Data))?;
+    said(connection.message(message))
+}
+
+fn about_sender(error: Error) -> Trouble {
+    if error.is_transient() { about_message(error) } else { unreachable(error, false) }
+}
+
+fn about_message(error: Error) -> Trouble {
+    match error.status() {
+        Some(code) if u16::from(code) == SHUTTING_DOWN => unreachable(error, false),
+        Some(_) if error.is_permanent() => Trouble::Refused(shown(error)),
+        Some(_) => Trouble::Later(shown(error)),
+        None => unreachable(error, true),
+    }
+}
+
+fn unreachable(error: Error, offered: bool) -> Trouble {
+    Trouble::Unreachable { error: shown(error), offered }
+}

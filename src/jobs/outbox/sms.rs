@@ -1,0 +1,132 @@
+//! Short messages, posted to an HTTP gateway.
+
+use super::carrier::{Parcel, Trouble, shown};
+use super::places::{code, fill};
+use crate::config::Sms;
+use http::StatusCode;
+use std::time::Duration;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Timeout};
+
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
+
+pub struct Gateway {
+    settings: Sms,
+    agent: Agent,
+}
+
+impl Gateway {
+    pub fn new(settings: &Sms) -> Result<Gateway, String> {
+        let mut tls = TlsConfig::builder();
+        if let Some(pem) = &settings.authority {
+            tls = tls.root_certs(RootCerts::new_with_certs(&certificates(pem)?));
+        }
+        let agent = Agent::config_builder()
+            .tls_config(tls.build())
+            .timeout_global(Some(ANSWER_TIME_MAX))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .user_agent("tunneldesk")
+            .build()
+            .new_agent();
+        Ok(Gateway { settings: settings.clone(), agent })
+    }
+
+    pub fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+        let too_long = || Trouble::Refused("this message is too long for a short message".to_owned());
+        let text = parcel.letter.sms.as_deref().ok_or_else(too_long)?;
+        let (content_type, body) = self.body(parcel.recipient, text).map_err(Trouble::Refused)?;
+        let mut request = self.agent.post(&self.settings.url).header("content-type", content_type);
+        request = request.header("idempotency-key", parcel.id);
+        if let Some(token) = self.settings.token.as_ref().filter(|_| !self.settings.body.contains("{token}")) {
+            request = request.header("authorization", format!("Bearer {}", token.reveal()));
+        }
+        match request.send(body) {
+            Ok(answer) => judged(answer.status()),
+            Err(error) => Err(Trouble::Unreachable { offered: was_offered(&error), error: shown(error) }),
+        }
+    }
+
+    /// The settings' template with each value escaped for what the template is.
+    fn body(&self, to: &str, text: &str) -> Result<(&'static str, String), String> {
+        let template = &self.settings.body;
+        let json = template.starts_with('{');
+        let safe = |value: &str| if json { in_json(value) } else { code(value) };
+        let body = fill(template, |name| match name {
+            "to" => Some(safe(to)),
+            "text" => Some(safe(text)),
+            "token" => Some(safe(self.settings.token.as_ref().map_or("", |token| token.reveal()))),
+            _ => None,
+        })?;
+        Ok((if json { "application/json" } else { "application/x-www-form-urlencoded" }, body))
+    }
+}
+
+/// Whether the gateway may have the message, although it did not say so: then it must not come again every minute.
+fn was_offered(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
+    match error {
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::BadUri(_) => false,
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => false,
+        ureq::Error::Timeout(phase) => !matches!(phase, Timeout::Resolve | Timeout::Connect),
+        ureq::Error::Io(error) => !matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable),
+        _ => true,
+    }
+}
+
+fn judged(status: StatusCode) -> Result<(), Trouble> {
+    let error = format!("the gateway answered {status}");
+    match status {
+        status if status.is_success() => Ok(()),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Trouble::Later(error)),
+        status if status.is_server_error() => Err(Trouble::Later(error)),
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Err(Trouble::Refused(error)),
+        // It does not know us, or is not there: no message is to blame.
+        _ => Err(Trouble::Unreachable { error, offered: false }),
+    }
+}
+
+/// Inside quotes that the template has.
+fn in_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
+    let items =
+        parse_pem(pem).collect::<Result<Vec<_>, _>>().map_err(|e| format!("sms.ca_file cannot be used: {e}"))?;
+    let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
+    Ok(items.into_iter().filter_map(certificate).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(template: &str, text: &str) -> String {
+        let settings = Sms { url: String::new(), body: template.to_owned(), token: None, authority: None };
+        Gateway::new(&settings).unwrap().body("+41791234567", text).unwrap().1
+    }
+
+    #[test]
+    fn a_text_cannot_break_out_of_its_place() {
+        let text = "a\"}\n{to}&to=1";
+        let sent: serde_json::Value = serde_json::from_str(&body(r#"{"to": "{to}", "text": "{text}"}"#, text)).unwrap();
+        assert_eq!((sent["text"].as_str(), sent["to"].as_str()), (Some(text), Some("+41791234567")));
+        assert_eq!(body("to={to}&text={text}", text), "to=%2B41791234567&text=a%22%7D%0A%7Bto%7D%26to%3D1");
+    }
+
+    #[test]
+    fn an_answer_tells_whose_fault_it_is() {
+        let kind = |status: u16| judged(StatusCode::from_u16(status).unwrap());
+        assert_eq!(kind(202), Ok(()));
+        assert!(matches!(kind(503), Err(Trouble::Later(_))) && matches!(kind(429), Err(Trouble::Later(_))));
+        assert!(matches!(kind(422), Err(Trouble::Refused(_))));
+        assert!(
+            matches!(kind(401), Err(Trouble::Unreachable { .. }))
+                && matches!(kind(302), Err(Trouble::Unreachable { .. }))
+        );
+    }
+}

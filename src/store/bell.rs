@@ -1,0 +1,28 @@
+//! What wakes the sender of messages: rung after the commit that put one in line.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+/// Remembers one ring while nobody listens.
+#[derive(Clone)]
+pub struct Bell {
+    ring: Sender<()>,
+    rung: Receiver<()>,
+}
+
+impl Default for Bell {
+    fn default() -> Bell {
+        let (ring, rung) = bounded(1);
+        Bell { ring, rung }
+    }
+}
+
+impl Bell {
+    pub fn ring(&self) {
+        // A full channel is a bell that rings already.
+        _ = self.ring.try_send(());
+    }
+
+    pub fn rung(&self) -> &Receiver<()> {
+        &self.rung
+    }
+}

@@ -1,0 +1,119 @@
+//! What somebody learns who asks in the name of others: nothing.
+
+use super::authenticator::decoded;
+use super::{Key, OPTION, Page, open, refused, register, sign_in_question, verify};
+use crate::harness::{Caller, Site};
+use http::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The question without what differs each time and from name to name.
+fn shape(mut question: Value) -> Value {
+    question["challenge"] = json!(decoded(&question["challenge"]).len());
+    let ids = question["allowCredentials"].as_array().expect("a list").clone();
+    for one in &ids {
+        assert!([16, 20, 32, 64].contains(&decoded(&one["id"]).len()), "{one}");
+        assert_eq!(one.as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "type"]);
+    }
+    assert!((1..=3).contains(&ids.len()));
+    question["allowCredentials"] = json!([]);
+    question
+}
+
+#[test]
+fn a_name_without_passkeys_is_asked_for_some_and_always_for_the_same() {
+    let site = open();
+    let jane = site.member("jane");
+    register(&site, &jane);
+    site.member("mark");
+    let real = shape(sign_in_question(&site, "jane"));
+    for name in ["mark", "nobody", "nobody@example.com", "mark@example.com", "a b", "x"] {
+        let (first, again) = (sign_in_question(&site, name), sign_in_question(&site, &name.to_uppercase()));
+        assert_eq!(first["allowCredentials"], again["allowCredentials"], "{name}");
+        assert_ne!(first["challenge"], again["challenge"]);
+        assert_eq!(shape(first), real, "{name}");
+    }
+    let ids: BTreeSet<String> =
+        ["mark", "nobody", "jane"].map(|n| sign_in_question(&site, n)["allowCredentials"].to_string()).into();
+    assert_eq!(ids.len(), 3);
+    let challenges = site.rows()["passkey_challenges"];
+    assert_eq!(challenges, 16, "each question leaves a row, whoever is meant");
+}
+
+#[test]
+fn an_answer_in_the_name_of_nobody_is_refused_like_any_other() {
+    let site = open();
+    site.member("mark");
+    for name in ["mark", "nobody"] {
+        let asked = sign_in_question(&site, name);
+        let mut key = Key::invented(decoded(&asked["allowCredentials"][0]["id"]));
+        refused(&verify(&site, &Page::at(&site.origin()).get(&mut key, &asked)));
+    }
+    assert_eq!(site.rows()["passkey_challenges"], 0, "each was used up");
+}
+
+#[test]
+fn an_address_asks_so_many_questions_a_minute() {
+    let site = Site::open_with(|config| config.limits.passkey_questions_per_minute_per_address = 5);
+    let stranger = site.stranger();
+    let ask =
+        || stranger.ask(Method::POST, OPTION).header("origin", &site.origin()).json(&json!({ "username": "x" })).send();
+    for _ in 0..5 {
+        ask().ok();
+    }
+    assert!(ask().refused(429).header("retry-after").is_some());
+}
+
+/// Interleaved pairs; Welch's t says whether two names can be told apart by time.
+#[test]
+fn known_and_unknown_names_take_the_same_time() {
+    const PAIRS: usize = 500;
+    let site = open();
+    let jane = site.member("jane");
+    register(&site, &jane);
+    // A name with decoys of the number and length of jane's passkeys: those are in the answer and no secret.
+    let length = |name: &str| sign_in_question(&site, name).to_string().len();
+    let janes = length("jane");
+    let nobody = (0..).map(|n| format!("nobody{n}")).find(|name| length(name) == janes).expect("one of many");
+    let stranger = site.stranger();
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for pair in 0..PAIRS {
+        let measure = |name: &str, into: &mut Vec<f64>| into.push(time(&site, &stranger, name));
+        // Whoever comes first in a pair changes, so that being first is nobody's mark.
+        if pair % 2 == 0 {
+            measure("jane", &mut known);
+            measure(&nobody, &mut unknown);
+        } else {
+            measure(&nobody, &mut unknown);
+            measure("jane", &mut known);
+        }
+    }
+    let t = welch(trimmed(known), trimmed(unknown));
+    assert!(t.abs() < 4.5, "t = {t}");
+}
+
+fn time(site: &Site, caller: &Caller, name: &str) -> f64 {
+    let asking = caller.ask(Method::POST, OPTION).header("origin", &site.origin()).json(&json!({ "username": name }));
+    let start = Instant::now();
+    asking.send().ok();
+    Duration::as_secs_f64(&start.elapsed())
+}
+
+/// Without the slowest tenth, which tells of the machine.
+fn trimmed(mut times: Vec<f64>) -> Vec<f64> {
+    times.sort_by(f64::total_cmp);
+    times.truncate(times.len() * 9 / 10);
+    times
+}
+
+fn welch(a: Vec<f64>, b: Vec<f64>) -> f64 {
+    let moments = |sample: &[f64]| {
+        let count = sample.len() as f64;
+        let mean = sample.iter().sum::<f64>() / count;
+        let variance = sample.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        (mean, variance / count)
+    };
+    let ((mean_a, error_a), (mean_b, error_b)) = (moments(&a), moments(&b));
+    (mean_a - mean_b) / (error_a + error_b).sqrt()
+}

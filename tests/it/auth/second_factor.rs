@@ -1,0 +1,359 @@
+//! The second factor at sign-in: who owes it, what proves it, and that nothing proves it twice.
+
+use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Reply, Site};
+use crate::world::World;
+use http::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Barrier;
+use std::time::Duration;
+use tunneldesk::routes::ROUTES;
+
+const LOGIN: &str = "/auth/login";
+const SILENT: &str = "/auth/login/silent";
+const SETUP: &str = "/auth/login/totp/setup";
+const VERIFY_SETUP: &str = "/auth/login/totp/verify-setup";
+const VERIFY: &str = "/auth/login/verify-totp";
+
+fn credentials(member: &Caller) -> Value {
+    json!({ "username": member.name, "password": PASSWORD, "member_id": member.id })
+}
+
+fn with(mut body: Value, field: &str, value: impl Into<Value>) -> Value {
+    body[field] = value.into();
+    body
+}
+
+fn verify(site: &Site, member: &Caller, code: &str) -> Reply {
+    site.stranger().post(VERIFY, with(credentials(member), "code", code)).ok()
+}
+
+#[track_caller]
+fn is_in(reply: &Reply) -> String {
+    let answer = reply.json();
+    assert_eq!((&answer["status"], &answer["confirmationPending"]), (&json!(true), &json!(0)), "{reply}");
+    answer["token"].as_str().filter(|token| !token.is_empty()).unwrap_or_else(|| panic!("{reply}")).to_owned()
+}
+
+#[track_caller]
+fn is_refused(reply: &Reply) {
+    let answer = reply.json();
+    assert_eq!(
+        (&answer["status"], &answer["token"], &answer["member_id"]),
+        (&json!(false), &json!(""), &json!(0)),
+        "{reply}"
+    );
+}
+
+#[track_caller]
+fn is_due(reply: &Reply, member: &Caller, pending: i64) {
+    let answer = reply.json();
+    assert_eq!((&answer["status"], &answer["token"]), (&json!(true), &json!("")), "{reply}");
+    assert_eq!((&answer["confirmationPending"], &answer["member_id"]), (&json!(pending), &json!(member.id)), "{reply}");
+    assert_ne!(answer["message"], "", "{reply}");
+}
+
+/// Opens a session with the code of now.
+#[track_caller]
+fn sign_in(site: &Site, protected: &Protected) -> String {
+    is_in(&verify(site, &protected.member, &protected.authenticator.code(site.now())))
+}
+
+#[test]
+fn setting_up_shows_the_secret_in_three_forms_and_the_first_code_turns_it_on() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let setup = site.stranger().post(SETUP, credentials(&jane)).ok().json();
+    assert_eq!((&setup["status"], &setup["member_id"]), (&json!(true), &json!(jane.id)));
+    assert_eq!(setup["secret"].as_str().unwrap().len(), 32, "20 bytes in base32");
+    let url = setup["otpauth_url"].as_str().unwrap();
+    assert!(
+        url.starts_with("otpauth://totp/Windwerk:jane?") && url.contains(setup["secret"].as_str().unwrap()),
+        "{url}"
+    );
+    assert!(setup["qr"].as_str().unwrap().starts_with("data:image/svg+xml;base64,"));
+    is_in(&site.stranger().post(LOGIN, credentials(&jane)).ok());
+    let again = site.stranger().post(SETUP, json!({ "username": "jane", "password": PASSWORD })).ok().json();
+    let (old, new) = (Authenticator::scan(&setup), Authenticator::scan(&again));
+    let first = |code: String| site.stranger().post(VERIFY_SETUP, with(credentials(&jane), "code", code)).ok();
+    is_refused(&first(old.code(site.now())));
+    let on = first(new.code(site.now())).json();
+    let codes: BTreeSet<&str> = on["recovery_codes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    assert_eq!((&on["status"], codes.len()), (&json!(true), 10));
+    for way in [LOGIN, SILENT] {
+        is_due(&site.stranger().post(way, credentials(&jane)).ok(), &jane, 2);
+    }
+    assert_eq!(site.notices(&jane), ["notice.second_factor_on"]);
+    is_refused(&first(new.code_away(site.now(), 1)));
+    assert_eq!(site.holds_text(setup["secret"].as_str().unwrap()), Vec::<String>::new());
+}
+
+#[test]
+fn whatever_a_login_asks_for_the_second_step_stays_due() {
+    let site = Site::open();
+    let Protected { member, .. } = site.protect(&site.member("jane"));
+    site.confirm_phone(&member);
+    for (field, value, pending) in [
+        ("checkTwoFactor", json!(false), 2),
+        ("checkTwoFactor", json!(true), 2),
+        ("passcodeOption", json!("totp"), 2),
+        ("passcodeOption", json!("email"), 3),
+        ("passcodeOption", json!("sms"), 3),
+    ] {
+        is_due(&site.stranger().post(LOGIN, with(credentials(&member), field, value)).ok(), &member, pending);
+    }
+    assert_eq!((site.messages(&member, "email"), site.messages(&member, "sms")), (1, 1));
+    is_in(&verify(&site, &member, &site.last_passcode(&member).unwrap()));
+}
+
+#[test]
+fn a_code_works_once_and_a_step_to_either_side() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    let (member, app) = (&protected.member, &protected.authenticator);
+    is_refused(&verify(&site, member, &app.code_away(site.now(), -1)));
+    sign_in(&site, &protected);
+    is_refused(&verify(&site, member, &app.code(site.now())));
+    is_in(&verify(&site, member, &app.code_away(site.now(), 1)));
+    is_refused(&verify(&site, member, &app.code_away(site.now(), 2)));
+    site.advance(Duration::from_secs(90));
+    is_refused(&verify(&site, member, &app.code_away(site.now(), -2)));
+    is_in(&verify(&site, member, &app.code_away(site.now(), -1)));
+    let spaced = app.code(site.now());
+    is_in(&verify(&site, member, &format!("{} {}", &spaced[..3], &spaced[3..])));
+}
+
+#[test]
+fn fifty_simultaneous_uses_of_one_code_give_one_session() {
+    let site = Site::open_with(|config| config.limits.connections_per_address_max = 200);
+    let by_app = site.protect(&site.member("jane"));
+    let by_recovery = site.protect(&site.member("mark"));
+    let by_passcode = site.protect(&site.member("ann"));
+    site.stranger().post(LOGIN, with(credentials(&by_passcode.member), "passcodeOption", "email")).ok();
+    for (member, code) in [
+        (&by_app.member, by_app.authenticator.code(site.now())),
+        (&by_recovery.member, by_recovery.recovery_codes[0].clone()),
+        (&by_passcode.member, site.last_passcode(&by_passcode.member).unwrap()),
+    ] {
+        let (together, site) = (Barrier::new(50), &site);
+        let callers: Vec<Caller> = (0..50).map(|_| site.stranger()).collect();
+        let body = with(credentials(member), "code", code);
+        let tokens = std::thread::scope(|scope| {
+            let use_it = |caller| {
+                let (together, body) = (&together, &body);
+                scope.spawn(move || {
+                    together.wait();
+                    let answer = Caller::post(caller, VERIFY, body).ok().json();
+                    answer["token"].as_str().unwrap().to_owned()
+                })
+            };
+            let threads: Vec<_> = callers.iter().map(use_it).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).filter(|token| !token.is_empty()).count()
+        });
+        assert_eq!(tokens, 1, "{}", member.name);
+    }
+}
+
+#[test]
+fn each_recovery_code_works_once_and_the_member_is_told() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    for code in &protected.recovery_codes {
+        is_in(&verify(&site, &protected.member, &code.to_uppercase().replace('-', " ")));
+        is_refused(&verify(&site, &protected.member, code));
+    }
+    let told = site.notices(&protected.member);
+    assert_eq!(told.iter().filter(|key| *key == "notice.recovery_code_used").count(), 10);
+    assert_eq!(site.rows()["recovery_codes"], 0);
+}
+
+#[test]
+fn wrong_password_number_code_and_name_get_the_same_bytes() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    site.member("mark");
+    let good = with(credentials(&protected.member), "code", protected.authenticator.code(site.now()));
+    for path in [SETUP, VERIFY_SETUP, VERIFY] {
+        let answers: BTreeSet<Vec<u8>> = [
+            with(good.clone(), "password", "not the password"),
+            with(good.clone(), "username", "nobody"),
+            with(good.clone(), "member_id", protected.member.id + 1),
+        ]
+        .into_iter()
+        .map(|body| site.stranger().post(path, body).ok().body)
+        .collect();
+        assert_eq!(answers.len(), 1, "{path}");
+        if path != VERIFY_SETUP {
+            let wrong = site.stranger().post(path, with(good.clone(), "code", "000000")).ok();
+            is_refused(&wrong);
+            assert_eq!(answers.first(), Some(&wrong.body), "{path}");
+        }
+        site.advance(Duration::from_secs(3600));
+    }
+    assert_eq!(site.stranger().post(VERIFY, credentials(&protected.member)).refused(422).bad_fields(), ["code"]);
+}
+
+#[test]
+fn wrong_codes_are_counted_like_wrong_passwords_and_the_right_one_waits_too() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    // The right password in between clears nothing: only a whole sign-in does.
+    for _ in 0..6 {
+        site.stranger().post(LOGIN, credentials(&protected.member)).ok();
+        is_refused(&verify(&site, &protected.member, "000000"));
+    }
+    let right = || protected.authenticator.code(site.now());
+    is_refused(&verify(&site, &protected.member, &right()));
+    is_refused(&site.stranger().post(LOGIN, credentials(&protected.member)).ok());
+    let by_address = with(credentials(&protected.member), "username", "jane@example.com");
+    is_refused(&site.stranger().post(VERIFY, with(by_address, "code", right())).ok());
+    site.advance(Duration::from_secs(5));
+    is_in(&verify(&site, &protected.member, &right()));
+}
+
+#[test]
+fn a_factor_that_is_on_is_not_replaced_by_the_password_alone() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    let (member, app) = (&protected.member, &protected.authenticator);
+    site.stranger().post(SETUP, credentials(member)).refused(422);
+    is_refused(&site.stranger().post(SETUP, with(credentials(member), "code", "000000")).ok());
+    is_due(&site.stranger().post(LOGIN, credentials(member)).ok(), member, 2);
+    let setup = site.stranger().post(SETUP, with(credentials(member), "code", app.code(site.now()))).ok().json();
+    let next = Authenticator::scan(&setup);
+    is_refused(&verify(&site, member, &next.code(site.now())));
+    is_in(&verify(&site, member, &app.code_away(site.now(), 1)));
+    site.stranger().post(VERIFY_SETUP, with(credentials(member), "code", next.code(site.now()))).ok();
+    site.advance(Duration::from_secs(60));
+    is_refused(&verify(&site, member, &app.code(site.now())));
+    is_refused(&verify(&site, member, &protected.recovery_codes[0]));
+    is_in(&verify(&site, member, &next.code(site.now())));
+}
+
+#[test]
+fn who_gets_passcodes_sent_does_not_set_up_an_authenticator_by_the_password_alone() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    // A secret from before the factor was on is dead with it.
+    let before = Authenticator::scan(&site.stranger().post(SETUP, credentials(&jane)).ok().json());
+    jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
+    site.stranger().post(SETUP, credentials(&jane)).refused(422);
+    is_refused(&site.stranger().post(VERIFY_SETUP, with(credentials(&jane), "code", before.code(site.now()))).ok());
+    is_due(&site.stranger().post(LOGIN, credentials(&jane)).ok(), &jane, 3);
+    let passcode = site.last_passcode(&jane).unwrap();
+    let setup = site.stranger().post(SETUP, with(credentials(&jane), "code", passcode)).ok().json();
+    assert_eq!(setup["status"], true);
+}
+
+#[test]
+fn a_secret_waits_an_hour_for_its_first_code() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let app = Authenticator::scan(&site.stranger().post(SETUP, credentials(&jane)).ok().json());
+    site.advance(Duration::from_secs(3600));
+    is_refused(&site.stranger().post(VERIFY_SETUP, with(credentials(&jane), "code", app.code(site.now()))).ok());
+    is_in(&site.stranger().post(LOGIN, credentials(&jane)).ok());
+}
+
+#[test]
+fn turning_it_on_ends_what_was_open_but_the_session_of_the_call() {
+    let site = Site::open();
+    let (jane, partner) = (site.flyer("jane"), site.partner());
+    let (elsewhere, booking) = (site.again(&jane), site.booking_token(&partner, &jane));
+    booking.get("/account/profile/user").ok();
+    site.protect(&jane);
+    jane.get("/account/profile/user").ok();
+    elsewhere.get("/account/profile/user").refused(401);
+    booking.get("/account/profile/user").refused(401);
+}
+
+#[test]
+fn after_a_change_older_tokens_are_refused_on_every_operation() {
+    let world = World::open();
+    let site = &world.site;
+    let protected = site.protect(&site.flyer("ann"));
+    let ann = &protected.member;
+    let older = [site.again(ann), site.booking_token(&world.partner, ann)];
+    let off = json!({ "operation": "disable", "code": protected.recovery_codes[0] });
+    ann.post("/account/profile/2fa-operation", off).ok();
+    for route in ROUTES.iter().filter(|route| route.built && ["member", "bearer"].contains(&route.caller())) {
+        for token in &older {
+            token.send(&world.request(route, ann)).refused(401);
+        }
+    }
+}
+
+#[test]
+fn silent_sends_nothing_and_says_what_is_due() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
+    let rows = site.rows();
+    is_due(&site.stranger().post(SILENT, credentials(&jane)).ok(), &jane, 3);
+    assert_eq!(site.rows(), rows);
+    is_due(&site.stranger().post(LOGIN, credentials(&jane)).ok(), &jane, 3);
+    let passcode = site.last_passcode(&jane).unwrap();
+    is_due(&site.stranger().post(SILENT, credentials(&jane)).ok(), &jane, 3);
+    is_in(&verify(&site, &jane, &passcode));
+    is_refused(&verify(&site, &jane, &passcode));
+}
+
+#[test]
+fn the_desk_and_the_admins_do_not_sign_in_without_one() {
+    let site = Site::open();
+    for staff in [site.desk(), site.admin()] {
+        for way in [LOGIN, SILENT] {
+            let told = site.stranger().post(way, credentials(&staff)).ok().json();
+            assert_eq!(
+                (&told["status"], &told["token"], &told["member_id"]),
+                (&json!(false), &json!(""), &json!(staff.id))
+            );
+            assert!(told["message"].as_str().unwrap().contains("totp/setup"), "{told}");
+        }
+        is_refused(&verify(&site, &staff, "000000"));
+        let protected = site.protect(&staff);
+        is_due(&site.stranger().post(LOGIN, with(credentials(&staff), "passcodeOption", "email")).ok(), &staff, 2);
+        assert_eq!(site.messages(&staff, "email"), 0, "a mailbox is no way around the authenticator of staff");
+        sign_in(&site, &protected);
+        let off = json!({ "operation": "disable", "code": protected.recovery_codes[0] });
+        let reply = staff.post("/account/profile/2fa-operation", off).refused(403);
+        assert_eq!(reply.json()["code"], "second_factor_required");
+    }
+}
+
+#[test]
+fn in_the_demo_they_do() {
+    let site = Site::open_with(|config| config.demo = true);
+    let admin = site.admin();
+    is_in(&site.stranger().post(LOGIN, credentials(&admin)).ok());
+    site.protect(&admin);
+    is_due(&site.stranger().post(LOGIN, credentials(&admin)).ok(), &admin, 2);
+}
+
+#[test]
+fn while_the_clock_is_suspect_passwords_and_recovery_codes_go_on_and_authenticators_do_not() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    let (mark, member) = (site.member("mark"), &protected.member);
+    let plain = site.stranger().post(LOGIN, credentials(member)).ok().json()["message"].clone();
+    site.set_back(Duration::from_secs(3600));
+    is_in(&site.stranger().post(LOGIN, credentials(&mark)).ok());
+    let due = site.stranger().post(LOGIN, credentials(member)).ok();
+    is_due(&due, member, 2);
+    assert_ne!(due.json()["message"], plain);
+    let told = verify(&site, member, &protected.authenticator.code(site.now()));
+    is_refused(&told);
+    assert!(told.json()["message"].as_str().unwrap().contains("clock"), "{told}");
+    is_in(&verify(&site, member, &protected.recovery_codes[0]));
+    let setup = Authenticator::scan(&site.stranger().post(SETUP, credentials(&mark)).ok().json());
+    is_refused(&site.stranger().post(VERIFY_SETUP, with(credentials(&mark), "code", setup.code(site.now()))).ok());
+}
+
+#[test]
+fn a_repeat_with_the_same_key_gets_the_first_session_again() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    let body = with(credentials(&protected.member), "code", protected.authenticator.code(site.now()));
+    let send = || site.stranger().ask(Method::POST, VERIFY).header("idempotency-key", "k").json(&body).send().ok();
+    assert_eq!(is_in(&send()), is_in(&send()));
+}

@@ -1,0 +1,53 @@
+//! Somebody's authenticator app, and people who have one.
+
+use super::{Caller, PASSWORD, Site};
+use http::Method;
+use serde_json::{Value, json};
+use totp_rs::{Builder, Secret, Totp};
+
+const STEP_SECONDS: i64 = 30;
+
+#[derive(Clone)]
+pub struct Authenticator {
+    totp: Totp,
+}
+
+impl Authenticator {
+    /// From the secret that `totp/setup` shows.
+    pub fn scan(setup: &Value) -> Authenticator {
+        let secret = Secret::try_from_base32(setup["secret"].as_str().expect("a secret is text")).unwrap();
+        Authenticator { totp: Builder::new().with_secret(secret).build().unwrap() }
+    }
+
+    /// The code that it shows at a moment.
+    pub fn code(&self, moment: i64) -> String {
+        self.totp.generate(moment as u64).to_string()
+    }
+
+    /// The code of so many steps from a moment on.
+    pub fn code_away(&self, moment: i64, steps: i64) -> String {
+        self.code(moment + steps * STEP_SECONDS)
+    }
+}
+
+/// A member with an authenticator that is on, and what came with it.
+pub struct Protected {
+    pub member: Caller,
+    pub authenticator: Authenticator,
+    pub recovery_codes: Vec<String>,
+}
+
+impl Site {
+    /// Sets up an authenticator for a member without one; the code of the step before this one is used up by it.
+    pub fn protect(&self, member: &Caller) -> Protected {
+        let mut body = json!({ "username": member.name, "password": PASSWORD, "member_id": member.id });
+        let authenticator = Authenticator::scan(&member.post("/auth/login/totp/setup", &body).ok().json());
+        body["code"] = authenticator.code_away(self.now(), -1).into();
+        // The member's session goes with the call, so that it stays.
+        let done = member.ask(Method::POST, "/auth/login/totp/verify-setup").json(&body).send().ok().json();
+        assert_eq!(done["status"], true, "{done}");
+        let codes = done["recovery_codes"].as_array().expect("recovery codes come in a list");
+        let recovery_codes = codes.iter().map(|code| code.as_str().unwrap().to_owned()).collect();
+        Protected { member: member.clone(), authenticator, recovery_codes }
+    }
+}

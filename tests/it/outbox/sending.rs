@@ -1,0 +1,179 @@
+//! When messages are tried, tried again, and given up; and that nobody waits for it.
+
+use super::*;
+use std::time::{Duration, Instant};
+use tunneldesk::jobs;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+#[test]
+fn while_the_server_is_down_messages_wait_and_then_all_arrive_in_order() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let port = office.close();
+    let ids: Vec<_> = (0..5).map(|n| queue_welcome(&site, &format!("m{n}@example.com"))).collect();
+    let mut courier = courier(&site);
+    for _ in 0..3 {
+        round(&mut courier);
+        site.advance(Duration::from_secs(100));
+    }
+    for id in &ids {
+        let message = message(&site, *id);
+        assert_eq!((message.state.as_str(), message.tries), ("waiting", 0));
+        assert!(message.last_error.contains("refused"), "{}", message.last_error);
+    }
+    let office = Office::mail_at(port, "starttls");
+    round(&mut courier);
+    for n in 0..5 {
+        assert_eq!(office.next()["to"], json!([format!("m{n}@example.com")]));
+    }
+    assert!(ids.iter().all(|id| state(&site, *id) == "sent"));
+}
+
+#[test]
+fn a_server_that_is_down_is_not_asked_for_each_message() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let port = office.close();
+    let first = queue_welcome(&site, "first@example.com");
+    let mut courier = courier(&site);
+    round(&mut courier);
+    let office = Office::mail_at(port, "starttls");
+    round(&mut courier);
+    assert_eq!((state(&site, first), office.rest().len()), ("waiting".to_owned(), 0), "it was asked at once");
+    site.advance(Duration::from_secs(3));
+    round(&mut courier);
+    assert_eq!(state(&site, first), "sent");
+}
+
+#[test]
+fn one_that_is_asked_to_come_later_does_and_holds_up_nobody() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let (later, now) = (queue_welcome(&site, "later@example.com"), queue_welcome(&site, "jane@example.com"));
+    let mut courier = courier(&site);
+    round(&mut courier);
+    assert_eq!((state(&site, later), state(&site, now)), ("waiting".to_owned(), "sent".to_owned()));
+    let waiting = message(&site, later);
+    assert!(waiting.tries == 1 && waiting.last_error.contains("451"), "{waiting:?}");
+    assert!((48..=72).contains(&(waiting.next_try_at - site.now())), "{waiting:?}");
+    round(&mut courier);
+    assert_eq!(state(&site, later), "waiting");
+    site.advance(Duration::from_secs(72));
+    round(&mut courier);
+    assert_eq!(state(&site, later), "sent");
+}
+
+#[test]
+fn a_refused_recipient_is_dead_at_once_and_the_others_arrive_on_the_same_connection() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let (nobody, jane) = (queue_passcode(&site, "nobody@example.com"), queue_passcode(&site, "jane@example.com"));
+    round(&mut courier(&site));
+    let dead = message(&site, nobody);
+    assert!(dead.state == "dead" && dead.last_error.contains("nobody of that name"), "{dead:?}");
+    assert!(dead.sealed.is_some(), "the desk can read it out");
+    assert_eq!(state(&site, jane), "sent");
+    site.advance(Duration::from_secs(600));
+    round(&mut courier(&site));
+    assert!(message(&site, nobody).sealed.is_none(), "its passcode is over");
+}
+
+#[test]
+fn a_message_that_breaks_the_connection_is_not_tried_first_for_ever() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let (cut, jane) = (queue_welcome(&site, "cut@example.com"), queue_welcome(&site, "jane@example.com"));
+    let mut courier = courier(&site);
+    round(&mut courier);
+    assert_eq!((state(&site, cut), state(&site, jane)), ("waiting".to_owned(), "waiting".to_owned()));
+    site.advance(Duration::from_secs(5));
+    round(&mut courier);
+    assert_eq!((state(&site, cut), state(&site, jane)), ("waiting".to_owned(), "sent".to_owned()));
+    site.advance(Duration::from_secs(72));
+    round(&mut courier);
+    assert_eq!(state(&site, cut), "sent");
+}
+
+#[test]
+fn after_two_days_in_vain_a_message_is_dead_until_the_desk_tries_again() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let port = office.close();
+    let message_id = queue_welcome(&site, "jane@example.com");
+    site.advance(30 * DAY / 2);
+    let mut courier = courier(&site);
+    round(&mut courier);
+    assert_eq!(state(&site, message_id), "waiting", "what waited for a server to be named has its two days yet");
+    site.advance(DAY);
+    round(&mut courier);
+    assert_eq!(state(&site, message_id), "waiting");
+    site.advance(DAY);
+    round(&mut courier);
+    assert_eq!(state(&site, message_id), "dead");
+    let office = Office::mail_at(port, "starttls");
+    site.advance(DAY);
+    site.change(|tx| Ok(outbox::retry(tx, message_id)?));
+    round(&mut courier);
+    office.next();
+    assert_eq!(state(&site, message_id), "sent");
+}
+
+#[test]
+fn a_passcode_that_ended_is_wiped_and_not_sent() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let message_id = queue_passcode(&site, "jane@example.com");
+    site.advance(Duration::from_secs(600));
+    let welcome = queue_welcome(&site, "jane@example.com");
+    round(&mut courier(&site));
+    let ended = message(&site, message_id);
+    assert_eq!((ended.state.as_str(), ended.sealed), ("dead", None));
+    assert!(office.next()["headers"].to_string().contains("Welcome"));
+    assert_eq!((state(&site, welcome), office.rest().len()), ("sent".to_owned(), 0));
+}
+
+#[test]
+fn a_message_wakes_its_sender_and_nobody_waits_for_a_slow_server() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let jane = site.member("jane");
+    queue_welcome(&site, "first@example.com");
+    let sending = jobs::outbox::start(&site.for_a_job()).unwrap();
+    office.next();
+    let queued = Instant::now();
+    queue_welcome(&site, "prompt@example.com");
+    office.next();
+    assert!(queued.elapsed() < Duration::from_secs(4), "it was found by looking, not woken");
+
+    let slow = queue_welcome(&site, "slow@example.com");
+    assert_eq!(office.next(), json!({"begun": "slow@example.com"}));
+    let begun = Instant::now();
+    for _ in 0..20 {
+        jane.get("/account/profile/user").ok();
+        jane.post("/account/profile/booking-pin", json!({})).ok();
+    }
+    let took = begun.elapsed();
+    assert_eq!(state(&site, slow), "waiting", "the server was not slow enough to tell: {took:?}");
+    office.next();
+    sending.stop();
+    assert_eq!(state(&site, slow), "sent", "a message on its way is marked before the end");
+}
+
+#[test]
+fn without_a_server_passcodes_end_all_the_same_and_nothing_waits_for_ever() {
+    let site = Site::open();
+    let (passcode, welcome) = (queue_passcode(&site, "jane@example.com"), queue_welcome(&site, "jane@example.com"));
+    let states = || [passcode, welcome].map(|id| message(&site, id)).map(|m| (m.state, m.sealed.is_some()));
+    jobs::sweep(&site.for_a_job()).unwrap();
+    assert_eq!(states(), [("waiting".to_owned(), true), ("waiting".to_owned(), true)]);
+    site.advance(Duration::from_secs(600));
+    jobs::sweep(&site.for_a_job()).unwrap();
+    assert_eq!(states(), [("dead".to_owned(), false), ("waiting".to_owned(), true)]);
+    site.advance(30 * DAY);
+    jobs::sweep(&site.for_a_job()).unwrap();
+    assert_eq!(states()[1], ("dead".to_owned(), false));
+    site.advance(60 * DAY);
+    jobs::sweep(&site.for_a_job()).unwrap();
+    assert_eq!(site.rows()["outbox"], 0);
+}

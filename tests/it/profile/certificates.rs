@@ -1,0 +1,199 @@
+//! Certificates over HTTP: what is listed, who gets which, and what is on the sheet.
+
+use crate::harness::{Caller, Site};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use std::process::Command;
+use std::time::Duration;
+use tunneldesk::domain::catalogue::{Catalogue, LevelKey};
+use tunneldesk::store::holdings;
+
+const LIST: &str = "/account/profile/certificate-list";
+const GET: &str = "/account/profile/get-certificate";
+const DAY: i64 = 86_400;
+
+/// A signer has signed every required skill of the level, the last one now.
+fn earn(site: &Site, member: &Caller, signer: &Caller, key: LevelKey) {
+    let level = Catalogue::built_in().find_level(key).unwrap();
+    let sql =
+        "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, cat_id, skill,
+                                    instructor_id, approval_date, created_at, updated_at)
+               VALUES (?1, 'skill', 'open', ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?2, ?2, ?2)";
+    site.change(|tx| {
+        for (ago, skill) in level.skills.iter().filter(|skill| skill.required).enumerate() {
+            let at = tx.now() - ago as i64 * DAY;
+            tx.run(sql, (member.id, at, Site::TUNNEL_ID, key.cat_group, key.cat_id, &skill.skill, signer.id))?;
+        }
+        Ok(holdings::refresh(tx, member.id, Catalogue::built_in())?)
+    });
+}
+
+const FLYER_1: LevelKey = LevelKey { cat_group: "Flyer", cat_id: "1", track: "" };
+const STATIC_3: LevelKey = LevelKey { cat_group: "Flyer", cat_id: "3", track: "Static" };
+const DYNAMIC_3: LevelKey = LevelKey { cat_group: "Flyer", cat_id: "3", track: "Dynamic" };
+
+fn rename(site: &Site, member: &Caller, screen_name: &str) {
+    let sql = "UPDATE members SET screen_name = ?2 WHERE member_id = ?1";
+    site.change(|tx| Ok(tx.run(sql, (member.id, screen_name))?));
+}
+
+fn row(member: &Caller, place: usize) -> Value {
+    member.get(LIST).ok().json()["data"][place].clone()
+}
+
+fn pdf(member: &Caller, row: &Value) -> Vec<u8> {
+    let reply = member.post(GET, row).ok();
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    let pdf = STANDARD.decode(reply.json().as_str().expect("a string of base64")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100_000, "{} bytes", pdf.len());
+    pdf
+}
+
+/// What a reader finds on the sheet; `None` where no reader is installed.
+fn words(pdf: &[u8]) -> Option<String> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), pdf).unwrap();
+    let read = Command::new("pdftotext").arg(file.path()).arg("-").output().ok()?;
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    Some(String::from_utf8_lossy(&read.stdout).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_held_level_is_a_row_that_can_be_sent_back() {
+    let site = Site::open();
+    let (jane, ivo) = (site.member("jane"), site.member("ivo"));
+    assert_eq!(jane.get(LIST).ok().json()["data"], json!([]));
+    earn(&site, &jane, &ivo, FLYER_1);
+    let list = jane.get(LIST).ok().json();
+    assert_eq!(
+        list["data"],
+        json!([{ "type": "level", "cat_id": 1, "cat_group": "Flyer", "track": "", "name": "Flyer Level 1",
+                 "screen_name": "jane", "entry_date": site.now(), "member_id": jane.id, "tunnel_name": "Windwerk",
+                 "signer_name": "ivo" }])
+    );
+    assert_eq!((&list["total"], &list["limit"]), (&json!(1), &json!(50)));
+    pdf(&jane, &list["data"][0]);
+}
+
+#[test]
+fn the_list_is_newest_first_and_comes_in_pages() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    for (cat_id, track, ago) in [("1", "", 9), ("2", "Backflying", 5), ("3", "Static", 7)] {
+        site.hold(&jane, "Flyer", cat_id, track, site.now() - ago * DAY);
+    }
+    let names = |path: &str| -> Vec<String> {
+        let list = jane.get(path).ok().json();
+        list["data"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(LIST), ["Backflying Level 2", "Static Level 3", "Flyer Level 1"]);
+    assert_eq!(names(&format!("{LIST}?limit=1&offset=1")), ["Static Level 3"]);
+    assert_eq!(names(&format!("{LIST}?offset=9")), [""; 0]);
+    jane.get(&format!("{LIST}?limit=0")).refused(422);
+}
+
+#[test]
+fn a_certificate_is_for_what_the_list_names_and_nothing_else() {
+    let site = Site::open();
+    let (jane, ivo, mark) = (site.member("jane"), site.member("ivo"), site.member("mark"));
+    earn(&site, &jane, &ivo, FLYER_1);
+    let good = row(&jane, 0);
+    for (field, value) in [
+        ("type", json!("brief")),
+        ("cat_id", json!(2)),
+        ("screen_name", json!("Jane the Great")),
+        ("entry_date", json!(site.now() - 1)),
+        ("cat_group", json!("Examiner")),
+        ("track", json!("Static")),
+    ] {
+        let mut other = good.clone();
+        other[field] = value;
+        jane.post(GET, &other).refused(404);
+    }
+    mark.post(GET, &good).refused(403);
+    site.desk().post(GET, &good).refused(403);
+    let mut mine = good.clone();
+    mine["member_id"] = json!(mark.id);
+    jane.post(GET, &mine).refused(403);
+    mark.post(GET, &mine).refused(404);
+    mine["member_id"] = json!(999_999);
+    jane.post(GET, &mine).refused(403);
+    assert_eq!(site.rows()["certificates"], 0, "nothing was handed out");
+    let missing = jane.post(GET, json!({})).refused(422);
+    assert_eq!(missing.bad_fields(), ["type", "cat_id", "screen_name", "entry_date", "member_id"]);
+    // As other clients type the same.
+    let typed = json!({ "type": "level", "cat_id": "1", "screen_name": " jane ", "entry_date": site.now() * 1000,
+                        "member_id": jane.id.to_string() });
+    assert_eq!(pdf(&jane, &typed), pdf(&jane, &good));
+}
+
+#[test]
+fn two_levels_of_one_number_and_moment_are_told_apart_by_their_track() {
+    let site = Site::open();
+    let (jane, ivo) = (site.member("jane"), site.member("ivo"));
+    earn(&site, &jane, &ivo, STATIC_3);
+    earn(&site, &jane, &ivo, DYNAMIC_3);
+    let (one, other) = (row(&jane, 0), row(&jane, 1));
+    assert_eq!([&one["track"], &other["track"]], ["Dynamic", "Static"]);
+    for (row, name) in [(&one, "Dynamic Level 3"), (&other, "Static Level 3")] {
+        assert!(words(&pdf(&jane, row)).is_none_or(|words| words.contains(name)), "{name}");
+    }
+    let neither =
+        json!({ "type": "level", "cat_id": 3, "screen_name": "jane", "entry_date": site.now(), "member_id": jane.id });
+    assert_eq!(pdf(&jane, &neither), pdf(&jane, &one), "without a track the first of the list is meant");
+}
+
+#[test]
+fn the_same_certificate_is_the_same_bytes_also_later_and_after_a_restart() {
+    let mut site = Site::open_with(|config| config.public_url = Some("https://tunnel.example.org".to_owned()));
+    let (jane, ivo) = (site.member("jane"), site.member("ivo"));
+    earn(&site, &jane, &ivo, FLYER_1);
+    let good = row(&jane, 0);
+    let first = pdf(&jane, &good);
+    site.advance(Duration::from_secs(3600));
+    assert_eq!(pdf(&jane, &good), first);
+    site.restart();
+    assert_eq!(pdf(&jane, &good), first);
+    assert_eq!(site.rows()["certificates"], 1, "it is one certificate however often it is taken");
+}
+
+#[test]
+fn names_of_five_scripts_are_on_the_sheet_letter_by_letter() {
+    let site = Site::open();
+    let (jane, ivo) = (site.member("jane"), site.member("ivo"));
+    earn(&site, &jane, &ivo, STATIC_3);
+    rename(&site, &ivo, "Łukasz Żółć");
+    for name in [
+        "Jürgen Çağlar-O’Brien",
+        "Nguyễn Thị Ánh Tuyết",
+        "Ελευθερία Παπαδοπούλου",
+        "Александра Щёголева",
+        "Đorđe Љубојевић",
+    ] {
+        rename(&site, &jane, name);
+        let pdf = pdf(&jane, &row(&jane, 0));
+        let Some(words) = words(&pdf) else { continue };
+        for part in [name, "Static Level 3", "Łukasz Żółć", "28 May 2026"] {
+            assert!(words.contains(part), "{part} is not in {words}");
+        }
+    }
+    rename(&site, &jane, "王小明 🪂");
+    let pdf = pdf(&jane, &row(&jane, 0));
+    assert!(words(&pdf).is_none_or(|words| words.contains("□□□ □")), "what cannot be drawn is seen to be missing");
+}
+
+#[test]
+fn the_sheet_speaks_the_caller_s_language() {
+    let site = Site::open();
+    let (jane, ivo) = (site.member("jane"), site.member("ivo"));
+    earn(&site, &jane, &ivo, FLYER_1);
+    let asked = row(&jane, 0);
+    for (tag, day) in
+        [("en", "28 May 2026"), ("de-CH", "28. Mai 2026"), ("fr", "28 mai 2026"), ("es", "28 de mayo de 2026")]
+    {
+        let reply = jane.ask(http::Method::POST, GET).header("accept-language", tag).json(&asked).send().ok();
+        let pdf = STANDARD.decode(reply.json().as_str().unwrap()).unwrap();
+        assert!(words(&pdf).is_none_or(|words| words.contains(day)), "{tag}");
+    }
+}
