@@ -45,7 +45,8 @@ const RULES: &[Rule] = &[
     // Only ID tokens are checked by public keys.
     Rule { words: &["ring::signature"], only_in: &["gate/social/keys.rs"] },
     // Paper and pictures are drawn in one place each.
-    Rule { words: &["krilla::", "rustybuzz::", "qrcodegen::"], only_in: &["certificate/"] },
+    Rule { words: &["krilla::", "rustybuzz::"], only_in: &["certificate/"] },
+    Rule { words: &["qrcodegen::"], only_in: &["certificate/", "api/auth/qr.rs"] },
     Rule { words: &["image::"], only_in: &["picture.rs"] },
     Rule { words: &["argon2::", "zxcvbn::"], only_in: &["domain/password.rs"] },
     Rule { words: &["webauthn_rs::"], only_in: &["gate/passkey/"] },

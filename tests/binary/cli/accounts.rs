@@ -54,6 +54,7 @@ fn commands_work_while_the_server_runs_and_it_knows_at_once() {
     let desk = Desk::with_site();
     let server = desk.serve();
     go_through_the_commands(&desk);
+    desk.run(&["member", "set-role", "jane", "member"]).done();
     server.sign_in("jane", PASSWORD);
     let report = json!({"limit": 1});
     server.post(&desk.sync_session(), "/api/admin/reports/external/partner-metrics/bookings", &report).ok();
