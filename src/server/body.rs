@@ -1,7 +1,6 @@
 //! Reads a request's body whole: so many bytes, in so much time.
 
 use crate::failure::Failure;
-use crate::routes::CALLBACK_BODY_BYTES_MAX;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
@@ -12,6 +11,8 @@ const BODY_TIME_MAX: Duration = Duration::from_secs(20);
 /// So much of a large body that is refused is still taken and thrown away where it was announced: many clients look for
 /// the answer only when they have sent everything, and a photograph is soon too large.
 const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// … in so much time: whoever waits for the answer before sending is not kept waiting.
+const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 
 pub async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
 where
@@ -21,9 +22,7 @@ where
         return Ok(Bytes::new());
     }
     if body.size_hint().lower() > bytes_max as u64 {
-        if bytes_max > CALLBACK_BODY_BYTES_MAX {
-            discard(body).await;
-        }
+        discard(body).await;
         return Err(Failure::body_too_large());
     }
     match tokio::time::timeout(BODY_TIME_MAX, Limited::new(body, bytes_max).collect()).await {
@@ -39,7 +38,7 @@ pub async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
     if body.size_hint().exact().is_some_and(|bytes| bytes <= REFUSED_BYTES_MAX) {
         let to_the_end = async { while let Some(Ok(_)) = body.frame().await {} };
         // In time or not, the answer is the same.
-        _ = tokio::time::timeout(BODY_TIME_MAX, to_the_end).await;
+        _ = tokio::time::timeout(REFUSED_TIME_MAX, to_the_end).await;
     }
 }
 

@@ -112,16 +112,15 @@ impl Front {
         line: &mut Line,
     ) -> Result<Call, Failure> {
         let (head, incoming) = request.into_parts();
-        self.check_host(&head.headers, &head.uri)?;
-        let (place, params) = match matcher::find(&head.method, head.uri.path()) {
-            Match::Found(place, params) => (place, params),
-            Match::WrongMethod(allowed) => return Err(Failure::method_not_allowed().allow(allowed)),
-            Match::Unknown => return Err(Failure::unknown_path()),
+        let (place, params) = match self.find(&head, door) {
+            Ok(found) => found,
+            Err(failure) => {
+                // What is left unread would break the connection under the client's next request.
+                body::discard(incoming).await;
+                return Err(failure);
+            }
         };
         let route = &ROUTES[place];
-        if door == Door::Metrics && !route.is_health() {
-            return Err(Failure::unknown_path());
-        }
         line.row = Some(place);
         if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
             match self.large_bodies.clone().try_acquire_owned() {
@@ -145,6 +144,19 @@ impl Front {
             who: Cell::new(Who::Anyone),
             repeat: OnceCell::new(),
         })
+    }
+
+    /// The row that the head means, with the parts of its path.
+    fn find(&self, head: &http::request::Parts, door: Door) -> Result<(usize, Vec<String>), Failure> {
+        self.check_host(&head.headers, &head.uri)?;
+        match matcher::find(&head.method, head.uri.path()) {
+            Match::Found(place, _) if door == Door::Metrics && !ROUTES[place].is_health() => {
+                Err(Failure::unknown_path())
+            }
+            Match::Found(place, params) => Ok((place, params)),
+            Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
+            Match::Unknown => Err(Failure::unknown_path()),
+        }
     }
 
     /// A page of somebody else's can point its own name at this server (DNS rebinding), but cannot choose the `Host`
