@@ -65,10 +65,11 @@ fn an_address_asks_so_many_questions_a_minute() {
     assert!(ask().refused(429).header("retry-after").is_some());
 }
 
-/// Interleaved pairs; Welch's t says whether two names can be told apart by time.
+/// Interleaved pairs; Welch's t says whether two names can be told apart by time. A difference shows in every round;
+/// what the machine does beside shows in one or another, because tests run side by side.
 #[test]
 fn known_and_unknown_names_take_the_same_time() {
-    const PAIRS: usize = 500;
+    const ROUNDS: usize = 3;
     let site = open();
     let jane = site.member("jane");
     register(&site, &jane);
@@ -76,21 +77,33 @@ fn known_and_unknown_names_take_the_same_time() {
     let length = |name: &str| sign_in_question(&site, name).to_string().len();
     let janes = length("jane");
     let nobody = (0..).map(|n| format!("nobody{n}")).find(|name| length(name) == janes).expect("one of many");
+    let mut seen = Vec::new();
+    while seen.len() < ROUNDS {
+        seen.push(tell_apart(&site, "jane", &nobody));
+        if seen.last().is_some_and(|t| t.abs() < 4.5) {
+            return;
+        }
+    }
+    panic!("t = {seen:?}");
+}
+
+/// Welch's t of 500 pairs.
+fn tell_apart(site: &Site, known_name: &str, unknown_name: &str) -> f64 {
+    const PAIRS: usize = 500;
     let stranger = site.stranger();
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for pair in 0..PAIRS {
-        let measure = |name: &str, into: &mut Vec<f64>| into.push(time(&site, &stranger, name));
+        let measure = |name: &str, into: &mut Vec<f64>| into.push(time(site, &stranger, name));
         // Whoever comes first in a pair changes, so that being first is nobody's mark.
         if pair % 2 == 0 {
-            measure("jane", &mut known);
-            measure(&nobody, &mut unknown);
+            measure(known_name, &mut known);
+            measure(unknown_name, &mut unknown);
         } else {
-            measure(&nobody, &mut unknown);
-            measure("jane", &mut known);
+            measure(unknown_name, &mut unknown);
+            measure(known_name, &mut known);
         }
     }
-    let t = welch(trimmed(known), trimmed(unknown));
-    assert!(t.abs() < 4.5, "t = {t}");
+    welch(trimmed(known), trimmed(unknown))
 }
 
 fn time(site: &Site, caller: &Caller, name: &str) -> f64 {
