@@ -6,7 +6,7 @@ CREATE TABLE tunnels (
     city       TEXT    NOT NULL DEFAULT '',
     country    TEXT    NOT NULL,                     -- ISO 3166-1 alpha-2, upper case
     created_at INTEGER NOT NULL
-) STRICT;
+, time_zone TEXT NOT NULL DEFAULT '', website TEXT NOT NULL DEFAULT '', phone TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE site (
     only             INTEGER PRIMARY KEY CHECK (only = 1),
@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-, sealed_hash_key BLOB) STRICT;
+, sealed_hash_key BLOB, catalogue_digest BLOB) STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -41,7 +41,7 @@ CREATE TABLE members (
     flight_minutes      INTEGER NOT NULL DEFAULT 0,  -- sum of the open time entries, kept by the triggers below
     join_date           INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL
-) STRICT;
+, language TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE security_answers (
     member_id   INTEGER NOT NULL REFERENCES members,
@@ -75,7 +75,7 @@ CREATE TABLE partners (
     requests_per_minute INTEGER,                     -- null: no limit
     created_at          INTEGER NOT NULL,
     revoked_at          INTEGER
-) STRICT;
+, bookings INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE partner_secrets (
     secret_id  INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -162,7 +162,7 @@ CREATE TABLE entries (
     comment_denial      TEXT    NOT NULL DEFAULT '',
     approval_date       INTEGER,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL, opening INTEGER,
     CHECK (kind <> 'time' OR minutes >= 1),
     CHECK (kind = 'time' OR cat_group <> '')
 ) STRICT;
@@ -207,7 +207,7 @@ CREATE TABLE outbox (
     provider_id TEXT    NOT NULL DEFAULT '',         -- how the mail provider's events name it
     created_at  INTEGER NOT NULL,
     sent_at     INTEGER
-, first_tried_at INTEGER) STRICT;
+, first_tried_at INTEGER, delivery     TEXT    NOT NULL DEFAULT '', deferrals    INTEGER NOT NULL DEFAULT 0, soft_bounces INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE passcodes (
     member_id  INTEGER NOT NULL REFERENCES members,
@@ -283,17 +283,6 @@ CREATE TABLE media (
     updated_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE payments (
-    payment_id   INTEGER PRIMARY KEY AUTOINCREMENT,
-    member_id    INTEGER NOT NULL REFERENCES members,
-    intent_id    TEXT    NOT NULL UNIQUE,            -- the processor's name for it
-    amount_cents INTEGER NOT NULL CHECK (amount_cents >= 0),
-    currency     TEXT    NOT NULL,                   -- ISO 4217, upper case
-    status       TEXT    NOT NULL CHECK (status IN ('created', 'processing', 'succeeded', 'failed', 'canceled', 'refunded')),
-    created_at   INTEGER NOT NULL,
-    updated_at   INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE email_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
     member_id  INTEGER NOT NULL REFERENCES members,
@@ -308,8 +297,133 @@ CREATE TABLE social_links (
     subject    TEXT    NOT NULL,                     -- how the network names the person, for ever
     member_id  INTEGER NOT NULL REFERENCES members,
     created_at INTEGER NOT NULL,
-    used_at    INTEGER NOT NULL,                     -- the latest sign-in by it
+    used_at    INTEGER NOT NULL, name TEXT NOT NULL DEFAULT '',                     -- the latest sign-in by it
     PRIMARY KEY (provider, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE devices (
+    device_hash BLOB    NOT NULL,                    -- SHA-256 of its token
+    member_id   INTEGER NOT NULL REFERENCES members,
+    voucher_id  INTEGER NOT NULL,                    -- the first member who signed in there: the misses of all devices that
+                                                     -- one member brought count together. No reference: the number
+                                                     -- counts on when that member is gone
+    created_at  INTEGER NOT NULL,
+    used_at     INTEGER NOT NULL,                    -- the member's latest sign-in there
+    PRIMARY KEY (device_hash, member_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sign_in_steps (
+    member_id INTEGER PRIMARY KEY REFERENCES members,
+    step_hash BLOB    NOT NULL UNIQUE,               -- SHA-256 of its token
+    tries     INTEGER NOT NULL DEFAULT 0,
+    ends_at   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE signers (
+    signer_id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    tunnel_id    INTEGER NOT NULL REFERENCES tunnels,
+    member_id    INTEGER NOT NULL REFERENCES members,
+    cat_group    TEXT    NOT NULL,                   -- the programme as whose holder they sign: Instructor, Trainer …
+    cat_id       TEXT    NOT NULL DEFAULT '',        -- a first signer's: stands in for this level, and for a training on
+                                                     -- the day of the appointment; '' for everybody else
+    appointed_by INTEGER REFERENCES members,         -- null: at the machine's shell
+    appointed_at INTEGER NOT NULL,
+    ended_by     INTEGER REFERENCES members,
+    ended_at     INTEGER                             -- null: in force
+) STRICT;
+
+CREATE TABLE entry_moves (
+    entry_id    INTEGER NOT NULL,
+    step        INTEGER NOT NULL,                    -- from 1 on
+    at          INTEGER NOT NULL,
+    member_id   INTEGER NOT NULL,                    -- who moved it
+    from_status TEXT    CHECK (from_status IN ('pending', 'open', 'denied', 'suspended', 'cancelled')),  -- null: it began
+    to_status   TEXT    NOT NULL CHECK (to_status IN ('pending', 'open', 'denied', 'suspended', 'cancelled', 'deleted')),
+    PRIMARY KEY (entry_id, step),
+    CHECK (step = 1 OR from_status IS NOT NULL)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE callbacks (
+    callback_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    sender      TEXT    NOT NULL CHECK (sender IN ('processor', 'app', 'mail', 'social')),
+    event_key   TEXT    NOT NULL,                    -- by which a repeat is known
+    event       TEXT    NOT NULL,                    -- what the sender calls it
+    about       TEXT    NOT NULL DEFAULT '',         -- the payment, message or deletion that it named; never a person
+    verdict     TEXT    NOT NULL,
+    sealed      BLOB    NOT NULL,                    -- as it came, sealed: it speaks of people
+    times       INTEGER NOT NULL DEFAULT 1,          -- how often it came; only the first time counts
+    received_at INTEGER NOT NULL,
+    repeated_at INTEGER,                             -- when it came last, if it came again
+    UNIQUE (sender, event_key)
+) STRICT;
+
+CREATE TABLE "payments" (
+    payment_id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    member_id     INTEGER REFERENCES members,          -- null: nobody knows yet whose it is
+    intent_id     TEXT    NOT NULL UNIQUE,             -- the processor's name for it
+    amount_cents  INTEGER NOT NULL CHECK (amount_cents >= 0),
+    currency      TEXT    NOT NULL,                    -- ISO 4217, upper case; empty while nobody said
+    status        TEXT    NOT NULL CHECK (status IN ('claimed', 'created', 'processing', 'succeeded', 'failed', 'canceled', 'refunded')),
+    priced_by     TEXT    NOT NULL DEFAULT '',         -- weight of the event that the price is from
+    named_member  INTEGER REFERENCES members,          -- whose it is by the processor
+    named_by      TEXT    NOT NULL DEFAULT '',         -- weight of the event that said so
+    claimed_by    INTEGER REFERENCES members,          -- whose it is by an app's word, where the processor is silent
+    assigned_to   INTEGER REFERENCES members,          -- whose it is by the desk, which has the last word
+    granted_to    INTEGER REFERENCES members,          -- whose membership it extended, and until when
+    granted_until INTEGER,
+    paid_before   INTEGER,                             -- the member's paid_until before that
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL,
+    CHECK ((granted_to IS NULL) = (granted_until IS NULL))
+) STRICT;
+
+CREATE TABLE suppressed (
+    address   TEXT    PRIMARY KEY COLLATE NOCASE,
+    reason    TEXT    NOT NULL,                      -- the event that marked it: hard_bounce, spam, unsub, reject, blacklist
+    detail    TEXT    NOT NULL DEFAULT '',           -- what the mail provider said of it
+    since     INTEGER NOT NULL,                      -- the provider's moment of the latest such event
+    lifted_at INTEGER                                -- by the desk, or by the provider
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE deletions (
+    code         TEXT    PRIMARY KEY,                -- 32 hex digits, for the status page
+    subject_hash BLOB    NOT NULL,                   -- keyed, of the network and its name for the person
+    outcome      TEXT    NOT NULL CHECK (outcome IN ('nothing', 'unlinked', 'erased')),
+    asked_at     INTEGER NOT NULL,
+    done_at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE contact_messages (
+    contact_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT    NOT NULL,
+    email      TEXT    NOT NULL,
+    country    TEXT    NOT NULL DEFAULT '',          -- as it was written
+    enquiry    TEXT    NOT NULL DEFAULT '',          -- what it is about, in the sender's words or the form's
+    message    TEXT    NOT NULL,
+    language   TEXT    NOT NULL,                     -- ISO 639-1
+    member_id  INTEGER,                              -- as the sender gave it: perhaps nobody's, so it is no reference
+    signed_in  INTEGER NOT NULL DEFAULT 0 CHECK (signed_in IN (0, 1)),  -- 1: it came with that member's session
+    created_at INTEGER NOT NULL,
+    done_at    INTEGER                               -- the desk is through with it
+) STRICT;
+
+CREATE TABLE reminders (
+    member_id  INTEGER NOT NULL REFERENCES members,
+    programme  TEXT    NOT NULL,
+    kind       TEXT    NOT NULL CHECK (kind IN ('first', 'last')),
+    renewal    INTEGER NOT NULL,                     -- the end of the currency that it speaks of
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (member_id, programme, kind, renewal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tls (
+    kind        TEXT    PRIMARY KEY CHECK (kind IN ('authority', 'server')),
+    names       TEXT    NOT NULL,                    -- JSON: host names and addresses it is good for
+    subject     TEXT    NOT NULL,                    -- the authority's name; the server's has the name of its first host
+    certificate TEXT    NOT NULL,                    -- PEM
+    sealed_key  BLOB    NOT NULL,                    -- PKCS#8, sealed
+    created_at  INTEGER NOT NULL,
+    ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
@@ -401,8 +515,6 @@ CREATE INDEX passkey_challenges_by_end ON passkey_challenges (ends_at);
 
 CREATE INDEX certificates_by_member ON certificates (member_id) WHERE member_id IS NOT NULL;
 
-CREATE INDEX payments_by_member ON payments (member_id, payment_id);
-
 CREATE INDEX email_tokens_by_member ON email_tokens (member_id);
 
 CREATE INDEX email_tokens_by_age ON email_tokens (created_at);
@@ -410,3 +522,53 @@ CREATE INDEX email_tokens_by_age ON email_tokens (created_at);
 CREATE INDEX throttles_by_account ON throttles (account_key) WHERE account_key IS NOT NULL;
 
 CREATE INDEX social_links_by_member ON social_links (member_id);
+
+CREATE TRIGGER bookings_counted_after_insert AFTER INSERT ON bookings BEGIN
+    UPDATE partners SET bookings = bookings + 1 WHERE partner_id = NEW.partner_id;
+END;
+
+CREATE TRIGGER bookings_counted_after_delete AFTER DELETE ON bookings BEGIN
+    UPDATE partners SET bookings = bookings - 1 WHERE partner_id = OLD.partner_id;
+END;
+
+CREATE TRIGGER events_counted_after_insert AFTER INSERT ON history BEGIN
+    UPDATE partners SET events = events + 1 WHERE partner_id = NEW.partner_id;
+END;
+
+CREATE INDEX sessions_by_end ON sessions (min(ends_at, seen_at + idle_seconds));
+
+CREATE INDEX devices_by_member ON devices (member_id);
+
+CREATE INDEX devices_by_use ON devices (used_at);
+
+CREATE UNIQUE INDEX signers_in_force ON signers (tunnel_id, member_id, cat_group) WHERE ended_at IS NULL;
+
+CREATE INDEX signers_by_member ON signers (member_id);
+
+CREATE TRIGGER entry_moves_are_kept BEFORE DELETE ON entry_moves BEGIN SELECT RAISE(ABORT, 'entry_moves is append-only'); END;
+
+CREATE TRIGGER entry_moves_are_final BEFORE UPDATE ON entry_moves BEGIN SELECT RAISE(ABORT, 'entry_moves is append-only'); END;
+
+CREATE INDEX entries_by_opening ON entries (opening) WHERE opening IS NOT NULL;
+
+CREATE INDEX callbacks_by_age ON callbacks (sender, received_at);
+
+CREATE INDEX payments_by_member ON payments (member_id, payment_id);
+
+CREATE INDEX payments_unmatched ON payments (payment_id) WHERE member_id IS NULL;
+
+CREATE INDEX payments_claimed ON payments (created_at) WHERE status = 'claimed';
+
+CREATE INDEX deletions_by_subject ON deletions (subject_hash, asked_at);
+
+CREATE INDEX contact_messages_open ON contact_messages (contact_id) WHERE done_at IS NULL;
+
+CREATE INDEX contact_messages_done ON contact_messages (done_at) WHERE done_at IS NOT NULL;
+
+CREATE INDEX reminders_by_renewal ON reminders (renewal);
+
+CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE kind = 'time';
+
+CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
+
+CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;

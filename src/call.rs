@@ -10,12 +10,16 @@ use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows that one answer holds at the most, and unless asked.
 const LIMIT_MAX: i64 = 500;
 const LIMIT_DEFAULT: i64 = 50;
 const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const TAG_CHARS_MAX: usize = 64;
+/// More than any sender of forms has.
+const FORM_FIELDS_MAX: usize = 100;
 
 pub struct Call {
     pub route: &'static Route,
@@ -30,6 +34,8 @@ pub struct Call {
     pub params: Vec<String>,
     /// The principal, for the log: set by the gate.
     pub who: Cell<Who>,
+    /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
+    pub held: Cell<bool>,
     /// What an `Idempotency-Key` of an admitted caller stands for: set by the gate.
     pub repeat: OnceCell<Repeat>,
 }
@@ -42,6 +48,8 @@ pub enum Who {
     Member(i64),
     Booking(i64),
     Partner(i64),
+    /// A third party that calls back.
+    Sender(&'static str),
 }
 
 impl std::fmt::Display for Who {
@@ -51,6 +59,7 @@ impl std::fmt::Display for Who {
             Who::Member(id) => write!(f, "member:{id}"),
             Who::Booking(id) => write!(f, "booking-of:{id}"),
             Who::Partner(id) => write!(f, "partner:{id}"),
+            Who::Sender(name) => write!(f, "sender:{name}"),
         }
     }
 }
@@ -90,6 +99,11 @@ impl Call {
         language(&self.headers)
     }
 
+    /// Whether the caller says which language that is.
+    pub fn asks_for_language(&self) -> bool {
+        language_header(&self.headers).is_some()
+    }
+
     pub fn say(&self, key: &'static str) -> String {
         self.language().say(&Text::new(key))
     }
@@ -119,13 +133,27 @@ impl Call {
         }
     }
 
+    /// The names and values of a body that is a form, in its order; `None` where it is none.
+    pub fn form(&self) -> Result<Option<Vec<(String, String)>>, Failure> {
+        if !self.header("content-type").is_some_and(is_form) {
+            return Ok(None);
+        }
+        let text = std::str::from_utf8(&self.body).map_err(|e| Failure::bad_json().because(e))?;
+        let pairs: Vec<_> = pairs(text).take(FORM_FIELDS_MAX + 1).collect();
+        if pairs.len() > FORM_FIELDS_MAX { Err(Failure::body_too_large()) } else { Ok(Some(pairs)) }
+    }
+
+    /// The fields of a body that is a form or JSON.
+    pub fn fields_or_form(&self) -> Result<Fields, Failure> {
+        match self.form()? {
+            Some(pairs) => Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect())),
+            None => self.fields(),
+        }
+    }
+
     /// The query's fields.
     pub fn query(&self) -> Fields {
-        let pairs = self.query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decode(name, true), Value::String(decode(value, true)))
-        });
-        Fields::new(pairs.collect())
+        Fields::new(pairs(&self.query).map(|(name, text)| (name, Value::String(text))).collect())
     }
 
     /// `limit` and `offset` of a `GET`.
@@ -134,6 +162,14 @@ impl Call {
         let page = Page::read(&mut query);
         let ok = query.finish()?;
         Ok(page.get(&ok))
+    }
+
+    /// `limit` and `offset` of a `GET` whose list is short, so that clients take it whole: unless asked for less, it is.
+    pub fn whole_page(&self) -> Result<Page, Failure> {
+        let mut query = self.query();
+        let page = Page::read(&mut query);
+        let ok = query.finish()?;
+        Ok(Page { limit: page.0.get(&ok).unwrap_or(LIMIT_MAX), offset: page.1.get(&ok).unwrap_or(0) })
     }
 
     /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
@@ -176,8 +212,11 @@ impl UnjudgedPage {
 
 /// The language that a request asks for; some clients send the header with a tilde before its name.
 pub fn language(headers: &HeaderMap) -> Language {
-    let header = headers.get("accept-language").or_else(|| headers.get("~accept-language"));
-    header.and_then(|value| value.to_str().ok()).map_or(Language::default(), Language::accepted)
+    language_header(headers).map_or(Language::default(), Language::accepted)
+}
+
+fn language_header(headers: &HeaderMap) -> Option<&str> {
+    headers.get("accept-language").or_else(|| headers.get("~accept-language"))?.to_str().ok()
 }
 
 /// A caller's well-formed request id, else a new one.
@@ -185,7 +224,15 @@ pub fn request_id(given: Option<&str>) -> String {
     let sound = |id: &&str| {
         REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
-    given.filter(sound).map_or_else(|| hex(&random::<8>()), str::to_owned)
+    given.filter(sound).map_or_else(new_request_id, str::to_owned)
+}
+
+/// One that this process gives out once. It starts anywhere and counts in long strides: to ask the kernel each time would
+/// cost more than the rest of the head.
+fn new_request_id() -> String {
+    const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
+    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(u64::from_ne_bytes(random())));
+    hex(&NEXT.fetch_add(STRIDE, Ordering::Relaxed).to_be_bytes())
 }
 
 /// The name in a `Host`: lower case, without a port or a final dot.
@@ -197,8 +244,24 @@ pub fn host_name(host: &str) -> String {
     name.trim_end_matches('.').to_ascii_lowercase()
 }
 
+fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
+}
+
+fn is_form(content_type: &str) -> bool {
+    media_type(content_type) == "application/x-www-form-urlencoded"
+}
+
+/// The pairs of a query or a form, decoded.
+fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decode(name, true), decode(value, true))
+    })
+}
+
 fn is_json(content_type: &str) -> bool {
-    let kind = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    let kind = media_type(content_type);
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 

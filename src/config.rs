@@ -1,11 +1,18 @@
 //! Settings as typed (file, environment, flags) become a [`Config`]: checked as a whole, every mistake named at once.
 
-mod social;
-
-pub use social::{AppSecret, Social, TokenIssuer};
+mod backup;
+mod callbacks;
 mod outgoing;
-pub use outgoing::{Mail, Secret, Security, Sms};
+mod social;
+mod tls;
 
+pub use backup::Backup;
+pub use callbacks::Callbacks;
+pub use outgoing::{Mail, Secret, Security, Sms};
+pub use social::{AppSecret, Social, TokenIssuer};
+pub use tls::{CertificateFiles, Tls};
+
+use crate::domain::catalogue::Catalogue;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -19,7 +26,8 @@ const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
 /// Environment variables of ours that are no settings.
 const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
 /// Settings that are never shown.
-const SECRETS: [&str; 3] = ["mail.password", "sms.token", "social.facebook.app_secret"];
+const SECRETS: [&str; 5] =
+    ["mail.password", "sms.token", "social.facebook.app_secret", "callbacks.payment_secret", "callbacks.mail_key"];
 const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -32,14 +40,21 @@ pub struct Config {
     /// Without a trailing slash.
     pub public_url: Option<String>,
     pub proxies: Vec<IpNet>,
+    /// The built-in one, or with what the site's own file adds.
+    pub catalogue: &'static Catalogue,
     pub yearly_fee_cents: i64,
     /// Where mails go; without it they wait.
     pub mail: Option<Mail>,
     /// Where short messages go; without it they wait.
     pub sms: Option<Sms>,
+    /// Who reads what is written in the contact form; without it the desk alone does.
+    pub contact_to: Option<String>,
     pub limits: Limits,
     pub log: Log,
     pub social: Social,
+    pub callbacks: Callbacks,
+    pub backup: Backup,
+    pub tls: Tls,
     /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
     pub demo: bool,
 }
@@ -53,6 +68,7 @@ pub struct Limits {
     pub sign_in_misses_per_address: i64,
     pub signups_per_hour_per_address: i64,
     pub passkey_questions_per_minute_per_address: i64,
+    pub contacts_per_hour_per_address: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -163,9 +179,11 @@ impl Settings {
         for (key, value) in [
             ("data", Value::from("tunneldesk-demo")),
             ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
+            ("backup.every_hours", Value::from(0)),
             ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
             ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
             ("limits.passkey_questions_per_minute_per_address", Value::from(1_000_000)),
+            ("limits.contacts_per_hour_per_address", Value::from(1_000_000)),
         ] {
             if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
                 self.set(key, value, "--demo");
@@ -188,9 +206,11 @@ impl Settings {
                     .or_else(|_| s.parse::<IpAddr>().map(IpNet::from))
                     .map_err(|_| "is not an address or a network like 10.0.0.0/8")
             }),
+            catalogue: self.catalogue(),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
             mail: self.mail(),
             sms: self.sms(),
+            contact_to: self.text("mail.contact_to", address).flatten(),
             limits: Limits {
                 connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
                 connections_per_address_max: self.whole("limits.connections_per_address_max", 1, 100_000) as usize,
@@ -203,6 +223,7 @@ impl Settings {
                     1,
                     1_000_000,
                 ),
+                contacts_per_hour_per_address: self.whole("limits.contacts_per_hour_per_address", 1, 1_000_000),
             },
             log: Log {
                 level: self
@@ -211,6 +232,9 @@ impl Settings {
                 format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
             },
             social: self.social(),
+            callbacks: self.callbacks(),
+            backup: self.backup(),
+            tls: self.tls(),
             demo: self.demo,
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {
@@ -223,6 +247,23 @@ impl Settings {
     pub fn effective(&self) -> Vec<(String, String, String)> {
         let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
         self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
+    }
+
+    /// The catalogue with the site's own file, each of whose mistakes is one of the settings'.
+    fn catalogue(&mut self) -> &'static Catalogue {
+        let base = Catalogue::built_in();
+        let Some(path) = self.text("catalogue", |s| Ok(s.to_owned())).filter(|path| !path.is_empty()) else {
+            return base;
+        };
+        let read = std::fs::read_to_string(&path).map_err(|e| format!("cannot be read: {e}"));
+        match read.and_then(|json| base.extended(&json)) {
+            // Every thread looks things up in it until the process ends.
+            Ok(catalogue) => Box::leak(Box::new(catalogue)),
+            Err(mistakes) => {
+                mistakes.lines().for_each(|mistake| self.mistake("catalogue", mistake));
+                base
+            }
+        }
     }
 
     fn mistake(&mut self, key: &str, what: &str) {
@@ -278,7 +319,9 @@ impl Config {
     /// The origin that people and partners use.
     pub fn public_url(&self, port: u16) -> String {
         let name = self.names.first().map_or("localhost", String::as_str);
-        self.public_url.clone().unwrap_or_else(|| format!("http://{name}:{port}"))
+        let (scheme, usual) = if self.tls.listen.is_empty() { ("http", 80) } else { ("https", 443) };
+        let port = if port == usual { String::new() } else { format!(":{port}") };
+        self.public_url.clone().unwrap_or_else(|| format!("{scheme}://{name}{port}"))
     }
 }
 
@@ -310,7 +353,7 @@ fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
     }
 }
 
-fn host_name(text: &str) -> Result<String, &'static str> {
+pub fn host_name(text: &str) -> Result<String, &'static str> {
     let sound = |label: &str| {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')
@@ -331,6 +374,13 @@ fn public_url(text: &str) -> Result<Option<String>, &'static str> {
         Some(host) if !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) => Ok(Some(text.to_owned())),
         _ => Err("must be like https://tunnel.example.org, without a path"),
     }
+}
+
+fn address(text: &str) -> Result<Option<String>, &'static str> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    crate::domain::email::parse(text).map(Some).map_err(|_| "is not an address like desk@example.org")
 }
 
 fn log_format(text: &str) -> Result<LogFormat, &'static str> {
@@ -411,6 +461,27 @@ mod tests {
         assert!(!format!("{:?}", settings.effective()).contains("hush"));
         assert!(!format!("{:?}", settings.check().unwrap()).contains("hush"));
         assert!(!with("[social.facebook]\napp_secret = [\"hush\"]", &[]).unwrap_err()[0].contains("hush"));
+    }
+
+    #[test]
+    fn a_site_extends_the_catalogue_by_a_file_and_every_mistake_in_it_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let with_file = |json: &str| {
+            let path = dir.path().join("catalogue.json");
+            std::fs::write(&path, json).unwrap();
+            with(&format!("catalogue = {:?}", path.display().to_string()), &[])
+        };
+        let extended = with_file(include_str!("../packaging/catalogue.json")).unwrap().catalogue;
+        assert_eq!(extended.find_skill("100401").unwrap().0.name, "Wingsuit Level 4");
+        assert_eq!(Config::defaults().catalogue, Catalogue::built_in());
+        let own = r#"{"programmes": [{"cat_group": "Flyer", "levels": [{"cat_id": "1", "skills": [
+            {"skill": "10101", "name": "Again", "required": true}]}]}]}"#;
+        let mistakes = with_file(own).unwrap_err();
+        for part in ["at least 6 digits", "is there twice", "is not required"] {
+            assert!(mistakes.iter().any(|m| m.contains(part) && m.contains("catalogue.json")), "{part}: {mistakes:#?}");
+        }
+        assert!(with_file("[").unwrap_err()[0].contains("not an extension"));
+        assert!(with("catalogue = \"/nowhere/at/all\"", &[]).unwrap_err()[0].contains("cannot be read"));
     }
 
     #[test]

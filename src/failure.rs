@@ -24,6 +24,7 @@ struct Parts {
     problems: Vec<Problem>,
     retry_after: Option<Duration>,
     allow: Option<String>,
+    location: Option<String>,
     cause: Option<String>,
 }
 
@@ -41,6 +42,8 @@ impl Failure {
         bad_json = BAD_REQUEST;
         /// The request line or a header cannot be read.
         bad_request = BAD_REQUEST;
+        /// The status of a deletion without its code.
+        code_missing = BAD_REQUEST;
         /// No credential, or one that is not known (any more).
         not_signed_in = UNAUTHORIZED;
         /// A partner's digest is missing or wrong.
@@ -49,6 +52,8 @@ impl Failure {
         client_id_missing = UNAUTHORIZED;
         /// A strict partner's signature was used before.
         signature_repeated = UNAUTHORIZED;
+        /// A third party's signature is missing, wrong or too old.
+        bad_callback = UNAUTHORIZED;
         /// A strict partner's timestamp is missing or too far from our time.
         bad_timestamp = UNAUTHORIZED;
         /// A known caller who may not do this.
@@ -59,6 +64,8 @@ impl Failure {
         second_factor_required = FORBIDDEN;
         /// No such object, or none that is the caller's.
         not_found = NOT_FOUND;
+        /// A plain connection that somebody could listen to, where https is to be had.
+        insecure = PERMANENT_REDIRECT;
         /// No such operation.
         unknown_path = NOT_FOUND;
         /// The path knows other methods.
@@ -73,6 +80,12 @@ impl Failure {
         booking_of_another_member = CONFLICT;
         /// A signed entry is part of the record: it can be suspended and not deleted.
         entry_signed = CONFLICT;
+        /// The member has this skill, or has asked for it.
+        skill_taken = CONFLICT;
+        /// The entry is in a state from which this does not go.
+        entry_state = CONFLICT;
+        /// Sign-off waits until the member's e-mail address is confirmed.
+        email_not_confirmed = CONFLICT;
         /// Browsers offer no passkeys where this call came from.
         passkeys_need_https = CONFLICT;
         /// The member has as many passkeys as one may have.
@@ -101,8 +114,6 @@ impl Failure {
         passcode_too_many = TOO_MANY_REQUESTS;
         /// Something broke; the cause is in the log under the request id.
         broken = INTERNAL_SERVER_ERROR;
-        /// The operation is in the contract and not built yet.
-        not_built = NOT_IMPLEMENTED;
         /// The queue is full, or the request waited in it too long.
         overloaded = SERVICE_UNAVAILABLE;
         /// A callback whose key is not configured.
@@ -123,6 +134,7 @@ impl Failure {
             problems: Vec::new(),
             retry_after: None,
             allow: None,
+            location: None,
             cause: None,
         }))
     }
@@ -145,6 +157,12 @@ impl Failure {
         self
     }
 
+    /// Says it in other words than the kind's own; the code stays.
+    pub fn saying(mut self, text: Text) -> Failure {
+        self.0.text = text;
+        self
+    }
+
     /// Tells the caller when to come back.
     pub fn retry_after(mut self, wait: Duration) -> Failure {
         self.0.retry_after = Some(wait);
@@ -154,6 +172,12 @@ impl Failure {
     /// The methods that the path does know.
     pub fn allow(mut self, methods: String) -> Failure {
         self.0.allow = Some(methods);
+        self
+    }
+
+    /// Where the same is to be had.
+    pub fn at(mut self, location: String) -> Failure {
+        self.0.location = Some(location);
         self
     }
 
@@ -184,6 +208,10 @@ impl Failure {
 
     pub fn allowed_methods(&self) -> Option<&str> {
         self.0.allow.as_deref()
+    }
+
+    pub fn location(&self) -> Option<&str> {
+        self.0.location.as_deref()
     }
 
     /// Seconds for `Retry-After`: as told, else a second where the status calls for one.

@@ -86,6 +86,11 @@ impl Fields {
     }
 }
 
+/// Whatever it is, for the operation to look into.
+pub fn any(value: &Value) -> Result<Value, Text> {
+    Ok(value.clone())
+}
+
 /// Text, as given: for secrets, where a space counts.
 fn raw_text(value: &Value) -> Result<String, Text> {
     match value {
@@ -152,6 +157,11 @@ pub fn id(value: &Value) -> Result<i64, Text> {
     whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
 }
 
+/// The path says which entry is meant; a body that names another one is a mix-up.
+pub fn same_entry(value: &Value, entry_id: i64) -> Result<(), Text> {
+    if whole(value)? == entry_id { Ok(()) } else { Err(Text::new("field.other_entry")) }
+}
+
 /// A moment in Unix seconds; milliseconds are understood. Before 1900 and after 2200 is a mistake.
 pub fn moment(value: &Value) -> Result<i64, Text> {
     let number = whole(value)?;
@@ -165,6 +175,15 @@ pub fn flight_minutes(value: &Value) -> Result<i64, Text> {
     let problem =
         || Text::new("field.minutes").with("min", minutes::MINUTES.start()).with("max", minutes::MINUTES.end());
     read.filter(|m| minutes::MINUTES.contains(m)).ok_or_else(problem)
+}
+
+/// Minutes or `H:MM` of something that need not be a flight of its own: from 0 on.
+pub fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
+    move |value| {
+        let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
+        let problem = || Text::new("field.minutes").with("min", 0).with("max", minutes_max);
+        read.filter(|m| (0..=minutes_max).contains(m)).ok_or_else(problem)
+    }
 }
 
 /// Yes or no, also as text or 1 and 0.

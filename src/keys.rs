@@ -10,13 +10,17 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 const KEY_BYTES: usize = 32;
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
+/// Partner secrets that are kept open: a site has a few.
+const OPENED_MAX: usize = 64;
 
 /// What a sealed value or keyed hash is for. One purpose's values mean nothing to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +41,17 @@ pub enum Purpose {
     MadeUpQuestions,
     SecondFactor,
     RecoveryCode,
+    Callback,
+    Deletion,
+    TlsKey,
 }
 
 pub struct Keys {
     site: [u8; KEY_BYTES],
     hashes: [u8; KEY_BYTES],
     id: [u8; KEY_ID_BYTES],
+    /// Sealed partner secrets, and what is in them.
+    opened: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
 }
 
 impl Keys {
@@ -78,7 +87,8 @@ impl Keys {
     /// The keyed hashes take the site key until they have one of their own.
     pub fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
         let digest = Sha256::digest(site);
-        Keys { site, hashes: site, id: digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id") }
+        let id = digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id");
+        Keys { site, hashes: site, id, opened: Mutex::default() }
     }
 
     /// The same site key with this key for the keyed hashes; `None` where it has another length.
@@ -120,6 +130,22 @@ impl Keys {
         let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES)?;
         let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
         self.cipher(purpose).decrypt(&XNonce::from(nonce), Payload { msg: ciphertext, aad: id }).ok()
+    }
+
+    /// A partner's secret. Each of its requests asks for it, so what was opened stays in memory; whether the secret is in
+    /// force is the file's to say, each time.
+    pub fn unseal_partner_secret(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+        let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(secret) = opened().get(sealed) {
+            return Some(secret.clone());
+        }
+        let secret = self.unseal(Purpose::PartnerSecret, sealed)?;
+        let mut opened = opened();
+        if opened.len() >= OPENED_MAX {
+            opened.clear();
+        }
+        opened.insert(sealed.to_owned(), secret.clone());
+        Some(secret)
     }
 
     fn cipher(&self, purpose: Purpose) -> XChaCha20Poly1305 {
@@ -189,6 +215,21 @@ mod tests {
             assert!(keys.unseal(Purpose::PartnerSecret, &changed).is_none(), "byte {place}");
         }
         assert!(keys.unseal(Purpose::PartnerSecret, b"short").is_none());
+    }
+
+    #[test]
+    fn a_partner_secret_opens_again_and_again_and_a_changed_one_never() {
+        let keys = Keys::from_bytes([7; 32]);
+        for n in 0..=OPENED_MAX {
+            let secret = format!("secret {n}");
+            let mut sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
+            assert_eq!(keys.unseal_partner_secret(&sealed).unwrap(), secret.as_bytes());
+            assert_eq!(keys.unseal_partner_secret(&sealed).unwrap(), secret.as_bytes());
+            sealed[KEY_ID_BYTES] ^= 1;
+            assert!(keys.unseal_partner_secret(&sealed).is_none());
+        }
+        assert!(keys.opened.lock().unwrap().len() <= OPENED_MAX);
+        assert!(keys.unseal_partner_secret(&keys.seal(Purpose::Answer, b"secret")).is_none());
     }
 
     #[test]

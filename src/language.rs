@@ -27,7 +27,14 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/mail.json")),
             include_str!(concat!("../assets/translations/", $language, "/passkeys.json")),
             include_str!(concat!("../assets/translations/", $language, "/account.json")),
+            include_str!(concat!("../assets/translations/", $language, "/callbacks.json")),
             include_str!(concat!("../assets/translations/", $language, "/social.json")),
+            include_str!(concat!("../assets/translations/", $language, "/public.json")),
+            include_str!(concat!("../assets/translations/", $language, "/notices.json")),
+            include_str!(concat!("../assets/translations/", $language, "/lookups.json")),
+            include_str!(concat!("../assets/translations/", $language, "/skills.json")),
+            include_str!(concat!("../assets/translations/", $language, "/advice.json")),
+            include_str!(concat!("../assets/translations/", $language, "/tls.json")),
         ]
     };
 }
@@ -48,6 +55,17 @@ impl Language {
         ["en", "de", "fr", "es"][self as usize]
     }
 
+    /// As its speakers call it.
+    pub fn name(self) -> &'static str {
+        ["English", "Deutsch", "Français", "Español"][self as usize]
+    }
+
+    /// By its tag; a region is ignored.
+    pub fn find(tag: &str) -> Option<Language> {
+        let primary = tag.split('-').next().unwrap_or("");
+        Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
+    }
+
     /// The best match for an `accept-language` value: by quality, then by order; a region is ignored where only the
     /// language is known. English when nothing matches.
     pub fn accepted(header: &str) -> Language {
@@ -55,8 +73,7 @@ impl Language {
         for choice in header.split(',').take(20) {
             let mut parts = choice.split(';');
             let primary = parts.next().unwrap_or("").trim().split('-').next().unwrap_or("").to_ascii_lowercase();
-            let quality =
-                parts.find_map(|p| p.trim().strip_prefix("q=")).map_or(1.0, |q| q.trim().parse().unwrap_or(0.0));
+            let quality = parts.find_map(|p| p.trim().strip_prefix("q=")).map_or(1.0, quality);
             if let Some(language) = Language::ALL.into_iter().find(|l| l.tag() == primary)
                 && quality > best.0
             {
@@ -66,7 +83,8 @@ impl Language {
         best.1
     }
 
-    /// The text of a key with `{name}` replaced; the key itself where it is unknown, which a test keeps from happening.
+    /// The text of a key with `{name}` replaced, and the sentences that follow it; the key itself where it is unknown,
+    /// which a test keeps from happening.
     pub fn say(self, text: &Text) -> String {
         let Some(pattern) = CATALOGUES[self as usize].get(text.key) else { return text.key.to_owned() };
         let mut said = String::with_capacity(pattern.len() + 16);
@@ -81,6 +99,10 @@ impl Language {
             rest = tail;
         }
         said.push_str(rest);
+        for sentence in &text.following {
+            said.push(' ');
+            said.push_str(&self.say(sentence));
+        }
         said
     }
 
@@ -90,20 +112,43 @@ impl Language {
     }
 }
 
-/// A text in no language yet: its key, and the values for its places.
+/// What a weight says: from 0 to 1, and 0 where it says nothing of the kind.
+fn quality(text: &str) -> f32 {
+    text.trim().parse().ok().filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0)
+}
+
+/// A text in no language yet: its key, the values for its places, and the sentences that follow it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
     key: &'static str,
     values: Vec<(&'static str, String)>,
+    following: Vec<Text>,
 }
 
 impl Text {
     pub fn new(key: &'static str) -> Text {
-        Text { key, values: Vec::new() }
+        Text { key, values: Vec::new(), following: Vec::new() }
     }
 
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Text {
         self.values.push((name, value.to_string()));
+        self
+    }
+
+    /// The text that a row names by its key, each of its places with what `value` says of it; `None` where there is no
+    /// such text.
+    pub fn find(key: &str, value: impl Fn(&str) -> Option<String>) -> Option<Text> {
+        let (key, pattern) = Language::default().texts().get_key_value(key)?;
+        let places = pattern.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+        Some(places.fold(Text::new(key), |text, (name, _)| match value(name) {
+            Some(said) => text.with(name, said),
+            None => text,
+        }))
+    }
+
+    /// Says more after it.
+    pub fn followed_by(mut self, sentences: impl IntoIterator<Item = Text>) -> Text {
+        self.following.extend(sentences);
         self
     }
 
@@ -129,6 +174,9 @@ mod tests {
             ("en;q=0.1, fr;q=0", Language::English),
             ("", Language::English),
             ("zz;q=banana, *", Language::English),
+            ("fr;q=9, es;q=inf, en;q=nan, de;q=0.1", Language::German),
+            ("es-419,es;q=0.9,en;q=0.8", Language::Spanish),
+            ("de-CH-1996", Language::German),
         ] {
             assert_eq!(Language::accepted(header), language, "{header}");
         }
@@ -154,8 +202,24 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_found_by_the_key_that_a_row_names() {
+        let found = Text::find("field.too_long", |name| (name == "max").then(|| "8".to_owned())).unwrap();
+        assert_eq!(found, Text::new("field.too_long").with("max", 8));
+        assert_eq!(Text::find("field.too_long", |_| None), Some(Text::new("field.too_long")));
+        assert_eq!(Text::find("no such key", |_| None), None);
+    }
+
+    #[test]
     fn places_are_filled_and_unknown_ones_stay_visible() {
         let text = Text::new("field.too_long").with("max", 8);
         assert!(text.in_english().contains('8'), "{}", text.in_english());
+    }
+
+    #[test]
+    fn sentences_follow_in_the_same_language() {
+        let text = Text::new("field.missing").followed_by([Text::new("not_found"), Text::new("exists")]);
+        let say = |key| Language::German.say(&Text::new(key));
+        let joined = [say("field.missing"), say("not_found"), say("exists")].join(" ");
+        assert_eq!(Language::German.say(&text), joined);
     }
 }

@@ -10,23 +10,26 @@
 //! ```
 //!
 //! [`server`] is the only async code. It reads a request whole, finds its row in [`routes::ROUTES`], and hands a
-//! [`call::Call`] to a fixed pool of threads. There [`gate::admit`] turns credentials into a principal, whose type is
-//! what the operation in [`api`] demands: a row that promises less than its operation needs does not compile. The
-//! operation parses its [`fields`], asks the rules in [`domain`], opens one transaction of the [`store`] and returns a
-//! [`reply::Reply`], or a [`failure::Failure`] that becomes the refusal envelope at the edge.
+//! [`call::Call`] to a fixed pool of threads; the briefest reads run where they arrived. There [`gate::admit`] turns
+//! credentials into a principal, whose type is what the operation in [`api`] demands: a row that promises less than its
+//! operation needs does not compile. The operation parses its [`fields`], asks the rules in [`domain`], opens one
+//! transaction of the [`store`] and returns a [`reply::Reply`], or a [`failure::Failure`] that becomes the refusal
+//! envelope at the edge.
 //!
 //! # The file
 //!
-//! One SQLite file in one directory, held by one process. Reads run on a connection of the thread's own and see one
-//! snapshot a request. Writes queue for one connection; each is a savepoint, and the last in line flushes the disk for
-//! all of them, so that a write is durable when it is acknowledged and thousands a second still are. The shape of the
-//! file is in `sql/`, its questions in [`store`], and nowhere else.
+//! One SQLite file in one directory, held by one process. Reads share a few connections, and each request sees one
+//! snapshot. Writes queue for one connection; each is a savepoint, and the last in line flushes the disk for all of
+//! them, so that a write is durable when it is acknowledged and thousands a second still are. The shape of the file is in
+//! `sql/`, its questions in [`store`], and nowhere else.
 //!
 //! # The rest
 //!
 //! [`cli`] is what the technician types; while a server runs, commands are carried out by it through a local socket,
-//! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`picture`] makes
-//! the pictures of strangers harmless. [`jobs`] is what runs by itself. [`demo`] fills a site with people.
+//! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`printout`] the
+//! logbook on paper, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
+//! harmless, [`notice`] puts what happened to a member into words. [`tls`] is the hall's own authority. [`jobs`] is what
+//! runs by itself. [`demo`] fills a site with people.
 
 pub mod api;
 pub mod call;
@@ -43,10 +46,18 @@ pub mod jobs;
 pub mod keys;
 pub mod language;
 pub mod log;
+pub mod markup;
+pub mod notice;
 pub mod picture;
+pub mod printout;
+pub mod progression;
 pub mod reply;
 pub mod routes;
 pub mod server;
 pub mod site;
 pub mod stats;
 pub mod store;
+pub mod tls;
+
+/// With the revision that it was built from.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_REVISION"), ")");

@@ -1,9 +1,12 @@
 //! THE table: every operation with who may call it. A row that promises less than its function needs does not compile.
 
-use crate::api::{auth, health, logbook, partner, profile, unbuilt, verify};
+use crate::api::{
+    auth, authority, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public,
+    verify,
+};
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::gate::{Bearer, Member, Partner, Provider, Sender, Staff};
+use crate::gate::{Bearer, Callback, Member, Partner, Staff};
 use crate::reply::Reply;
 use crate::site::Site;
 use http::Method;
@@ -18,7 +21,8 @@ pub enum Access {
     Bearer(fn(&Site, &Call, &Bearer) -> Answer),
     Staff(fn(&Site, &Call, &Staff) -> Answer),
     Partner(fn(&Site, &Call, &Partner) -> Answer),
-    Callback(Provider, fn(&Site, &Call, &Sender) -> Answer),
+    /// A third party, by the signature of its own scheme.
+    Callback(Callback),
 }
 
 /// What a body may have, unless its row says otherwise.
@@ -36,13 +40,15 @@ pub struct Route {
     /// Runs on the few threads for password hashing and other slow work, so that a flood of sign-ins leaves the others
     /// alone.
     pub hashes: bool,
+    /// Answers go out on a beat, so that the time they take says nothing of what was found.
+    pub on_the_beat: bool,
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
     pub body_bytes_max: usize,
-    /// False: in the contract and not built yet.
-    pub built: bool,
     /// Beside the contract.
     pub ours: bool,
+    /// Answers over a plain connection too, where everything else is sent over to https.
+    pub in_clear: bool,
 }
 
 use Method as M;
@@ -66,7 +72,7 @@ pub static ROUTES: &[Route] = &[
     // Authentication
     open    (POST,   "/auth/login",                                         auth::login::with_password).hashing(),
     open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing(),
-    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options),
+    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options).on_the_beat(),
     open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify),
     open    (POST,   "/auth/login/totp/setup",                              auth::totp::setup).hashing(),
     open    (POST,   "/auth/login/totp/verify-setup",                       auth::totp::verify_setup).hashing(),
@@ -77,8 +83,8 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/verify-email",                                  auth::email::verify),
     open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
     open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),
-    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).hashing(),
-    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username),
+    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).hashing().on_the_beat(),
+    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username).on_the_beat(),
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
@@ -96,38 +102,38 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
 
     // Logbook
-    member  (POST,   "/account/logbook/skills/",                            unbuilt::member).later(),
-    member  (PUT,    "/account/logbook/skills/{entry_id}",                  unbuilt::member).later(),
+    member  (POST,   "/account/logbook/skills/",                            logbook::skills::create),
+    member  (PUT,    "/account/logbook/skills/{entry_id}",                  logbook::skills::edit),
     member  (POST,   "/account/logbook/time/",                              logbook::time::create),
     bearer  (PUT,    "/account/logbook/time/{entry_id}",                    logbook::time::edit),
     member  (DELETE, "/account/logbook/{entry_id}",                         logbook::entries::delete),
-    bearer  (GET,    "/account/logbook/skills/{status}/{member_id}",        unbuilt::bearer).later(),
-    bearer  (GET,    "/account/logbook/mobile/skills/{member_id}",          unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/skills/{status}/{member_id}",        logbook::skills::list),
+    bearer  (GET,    "/account/logbook/mobile/skills/{member_id}",          logbook::skills::list_all),
     bearer  (GET,    "/account/logbook/time/{member_id}",                   logbook::time::list),
-    bearer  (GET,    "/account/logbook/category/{member_id}",               unbuilt::bearer).later(),
-    bearer  (GET,    "/account/logbook/filter-skills/{member_id}/{category}", unbuilt::bearer).later(),
-    member  (GET,    "/account/logbook/instructors/{skill}/{tunnel}",       unbuilt::member).later(),
-    bearer  (GET,    "/account/logbook/coach-safety/{member_id}",           unbuilt::bearer).later(),
-    bearer  (GET,    "/account/logbook/flyer-safety/{member_id}",           unbuilt::bearer).later(),
-    bearer  (GET,    "/account/logbook/instructor-safety/{member_id}",      unbuilt::bearer).later(),
-    bearer  (GET,    "/account/logbook/military-safety/{member_id}",        unbuilt::bearer).later(),
-    bearer  (GET,    "/account/logbook/trainer-safety/{member_id}",         unbuilt::bearer).later(),
+    bearer  (GET,    "/account/logbook/category/{member_id}",               logbook::category::options),
+    bearer  (GET,    "/account/logbook/filter-skills/{member_id}/{category}", logbook::eligible::list),
+    member  (GET,    "/account/logbook/instructors/{skill}/{tunnel}",       logbook::signers::list),
+    bearer  (GET,    "/account/logbook/coach-safety/{member_id}",           logbook::safety::coach),
+    bearer  (GET,    "/account/logbook/flyer-safety/{member_id}",           logbook::safety::flyer),
+    bearer  (GET,    "/account/logbook/instructor-safety/{member_id}",      logbook::safety::instructor),
+    bearer  (GET,    "/account/logbook/military-safety/{member_id}",        logbook::safety::military),
+    bearer  (GET,    "/account/logbook/trainer-safety/{member_id}",         logbook::safety::trainer),
 
     // Public
-    open    (POST,   "/public/contact",                                     unbuilt::open).later(),
-    open    (GET,    "/public/countries",                                   unbuilt::open).later(),
-    open    (GET,    "/public/translations",                                unbuilt::open).later(),
-    open    (GET,    "/public/tunnels/{tunnel_id}",                         unbuilt::open).later(),
+    open    (POST,   "/public/contact",                                     public::contact::send),
+    open    (GET,    "/public/countries",                                   public::countries::list),
+    open    (GET,    "/public/translations",                                public::translations::get),
+    open    (GET,    "/public/tunnels/{tunnel_id}",                         public::tunnels::get),
 
     // Callbacks
-    callback(POST,   "/social-data-deletion",        Provider::Social,      unbuilt::callback).later(),
-    open    (GET,    "/social-data-deletion-status",                        unbuilt::open).later(),
-    callback(POST,   "/mail-webhook",                Provider::Mail,        unbuilt::callback).later(),
-    callback(POST,   "/payment-webhook",             Provider::Payment,     unbuilt::callback).later(),
+    callback(POST,   "/social-data-deletion",                               Callback::Deletion(callbacks::deletion::carry_out)),
+    open    (GET,    "/social-data-deletion-status",                        callbacks::status::show),
+    callback(POST,   "/mail-webhook",                                       Callback::Mail(callbacks::mail::take)),
+    callback(POST,   "/payment-webhook",                                    Callback::Payment(callbacks::payment::take)),
 
     // Notifications
-    member  (GET,    "/account/notifications",                              unbuilt::member).later(),
-    member  (PUT,    "/account/notifications/read/{notification_id}",       unbuilt::member).later(),
+    member  (GET,    "/account/notifications",                              notifications::list),
+    member  (PUT,    "/account/notifications/read/{notification_id}",       notifications::read),
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end).ours(),
@@ -140,8 +146,31 @@ pub static ROUTES: &[Route] = &[
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
     member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
-    open    (GET,    "/healthz",                                            health::alive).ours().at_root(),
-    open    (GET,    "/readyz",                                             health::ready).ours().at_root(),
+    open    (GET,    "/mail-webhook",                                       callbacks::mail::is_there).ours(),
+    member  (GET,    "/account/logbook/requests",                           logbook::moves::requests).ours(),
+    member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::moves).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::moves::sign).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/deny",            logbook::moves::deny).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::moves::suspend).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/reinstate",       logbook::moves::reinstate).ours(),
+    member  (POST,   "/account/logbook/opening-balance/{member_id}",        logbook::opening::create).ours(),
+    open    (GET,    "/openapi.json",                                       description::document).ours(),
+    open    (GET,    "/docs",                                               description::page).ours().at_root(),
+    open    (GET,    "/docs.css",                                           description::style).ours().at_root(),
+    open    (GET,    "/healthz",                                            health::alive).ours().at_root().in_clear(),
+    open    (GET,    "/readyz",                                             health::ready).ours().at_root().in_clear(),
+    open    (GET,    "/ca",                                                 authority::page).ours().at_root().in_clear(),
+    open    (GET,    "/ca.crt",                                             authority::certificate).ours().at_root().in_clear(),
+    bearer  (GET,    "/account/logbook/progression/{member_id}",            logbook::progression::svg).ours(),
+    bearer  (GET,    "/account/logbook/export/{member_id}",                 logbook::export::csv).ours(),
+    bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().hashing(),
+
+    // Not in the contract either, but existing clients call them
+    member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).ours(),
+    member  (GET,    "/account/notifications/requests",                     logbook::moves::count_requests).ours(),
+    member  (GET,    "/account/logbook/tunnels",                            neighbours::tunnels::list).ours(),
+    bearer  (GET,    "/account/dashboard/flyer-skills-levels/{member_id}",  neighbours::levels::get).ours(),
+    open    (GET,    "/public/skills",                                      neighbours::skills::list).ours(),
 ];
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
@@ -155,10 +184,11 @@ const fn route(access: Access, method: Method, path: &'static str) -> Route {
         base: "/api",
         path,
         hashes: false,
+        on_the_beat: false,
         client_id: false,
         body_bytes_max,
-        built: true,
         ours: false,
+        in_clear: false,
     }
 }
 
@@ -182,18 +212,18 @@ const fn partner(method: Method, path: &'static str, operation: fn(&Site, &Call,
     route(Access::Partner(operation), method, path)
 }
 
-const fn callback(
-    method: Method,
-    path: &'static str,
-    provider: Provider,
-    operation: fn(&Site, &Call, &Sender) -> Answer,
-) -> Route {
-    route(Access::Callback(provider, operation), method, path)
+const fn callback(method: Method, path: &'static str, operation: Callback) -> Route {
+    route(Access::Callback(operation), method, path)
 }
 
 impl Route {
     const fn hashing(mut self) -> Route {
         self.hashes = true;
+        self
+    }
+
+    const fn on_the_beat(mut self) -> Route {
+        self.on_the_beat = true;
         self
     }
 
@@ -207,13 +237,13 @@ impl Route {
         self
     }
 
-    const fn later(mut self) -> Route {
-        self.built = false;
+    const fn ours(mut self) -> Route {
+        self.ours = true;
         self
     }
 
-    const fn ours(mut self) -> Route {
-        self.ours = true;
+    const fn in_clear(mut self) -> Route {
+        self.in_clear = true;
         self
     }
 

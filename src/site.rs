@@ -4,15 +4,19 @@ use crate::call::Call;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
+use crate::failure::Failure;
 use crate::gate::{Rates, repeat};
+use crate::jobs::backup::restore;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
 use crate::stats::Stats;
 use crate::store::migrate::{self, Migrated};
 use crate::store::place::Place;
 use crate::store::{Store, Write, tunnels};
+use crate::tls::Shown;
 use std::sync::{Arc, OnceLock};
 
+mod levels;
 mod rotation;
 
 /// What is sealed into every file to tell whether the key beside it is its own.
@@ -26,11 +30,29 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    /// The certificate that connections are shown.
+    pub tls: Arc<Shown>,
     /// Where the server answers, once it does.
-    ports: Arc<OnceLock<Vec<u16>>>,
+    ports: Arc<OnceLock<Ports>>,
     pub site_id: Arc<str>,
     /// This site's own tunnel.
     pub tunnel_id: i64,
+}
+
+/// Where the server answers.
+#[derive(Debug, Default, PartialEq)]
+pub struct Ports {
+    /// In the clear.
+    pub plain: Vec<u16>,
+    /// By https.
+    pub secure: Vec<u16>,
+}
+
+impl Ports {
+    /// The one that people use: by https where there is one; 0 while there is none.
+    pub fn public(&self) -> u16 {
+        self.secure.first().or(self.plain.first()).copied().unwrap_or(0)
+    }
 }
 
 /// Who a new site is.
@@ -74,7 +96,8 @@ impl Site {
         };
         let written = store.write(clock.now(), |tx| {
             tunnels::insert(tx, &tunnel)?;
-            Ok(tunnels::insert_site(tx, &row)?)
+            tunnels::insert_site(tx, &row)?;
+            levels::remember(tx, config.catalogue)
         });
         written.map_err(|e| format!("cannot write {}: {e}", place.database().display()))?;
         Ok(Site::assemble(store, clock, config, keys, row))
@@ -82,6 +105,7 @@ impl Site {
 
     /// Opens the site of a held directory, upgrading its file where needed.
     pub fn open(place: &Place, config: Config, clock: Clock, grouped: bool) -> Result<(Site, Migrated), String> {
+        restore::complete(place).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
         if !place.database().exists() {
             return Err(format!(
                 "there is no site in {}: make one with `tunneldesk init`, or look at one with `tunneldesk serve --demo`",
@@ -103,6 +127,7 @@ impl Site {
         let keys = rotation::fitting(place, keys, &row)?;
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
+        levels::follow(&store, clock.now(), config.catalogue);
         store.rest();
         Ok((Site::assemble(store, clock, config, keys, row), migrated))
     }
@@ -111,11 +136,12 @@ impl Site {
         Site {
             store,
             clock: Arc::new(clock),
+            catalogue: config.catalogue,
             config: Arc::new(config),
             keys: Arc::new(keys),
-            catalogue: Catalogue::built_in(),
             stats: Arc::default(),
             rates: Arc::default(),
+            tls: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
@@ -132,20 +158,36 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            tls: self.tls.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,
         }
     }
 
+    /// Leaves one file: what is in the write-ahead log goes into the database.
+    pub fn close(&self) {
+        self.store.rest();
+        let moved = self.store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        if let Err(e) = moved {
+            tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
+        }
+    }
+
     /// The ports on which the server answers; none before it does.
-    pub fn ports(&self) -> &[u16] {
-        self.ports.get().map_or(&[], Vec::as_slice)
+    pub fn ports(&self) -> &Ports {
+        const NONE: &Ports = &Ports { plain: Vec::new(), secure: Vec::new() };
+        self.ports.get().unwrap_or(NONE)
     }
 
     /// The server says on which ports it answers: what is configured may leave the choice to the system.
-    pub fn answers_on(&self, ports: Vec<u16>) {
+    pub fn answers_on(&self, ports: Ports) {
         _ = self.ports.set(ports);
+    }
+
+    /// The tunnel's name, as people know it.
+    pub fn name(&self) -> Result<String, Failure> {
+        self.store.read(|tx| Ok(tunnels::find(tx, self.tunnel_id)?.map_or_else(String::new, |tunnel| tunnel.name)))
     }
 
     /// Now, in Unix seconds.

@@ -1,9 +1,14 @@
 //! The operations, one directory a contract group.
 
 pub mod auth;
+pub mod authority;
+pub mod callbacks;
+pub mod description;
 pub mod health;
 pub mod logbook;
+pub mod neighbours;
+pub mod notifications;
 pub mod partner;
 pub mod profile;
-pub mod unbuilt;
+pub mod public;
 pub mod verify;

@@ -6,6 +6,7 @@ use crate::certificate::date_in_words;
 use crate::domain::certificate::{number, parse_code};
 use crate::failure::Failure;
 use crate::language::{Language, Text};
+use crate::markup::escape;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
@@ -101,19 +102,4 @@ fn page(status: StatusCode, language: Language, state: &str, message: &str, fact
     ];
     let html = places.iter().fold(PAGE.to_owned(), |html, (place, value)| html.replace(place, value));
     reply::page(status, language, html)
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

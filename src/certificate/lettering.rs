@@ -55,6 +55,13 @@ impl Face {
         text.chars().filter_map(shown).collect()
     }
 
+    /// About how wide the text is at the size of one point: without kerning, and a hundred times quicker than shaping.
+    pub fn rough_width(&self, text: &str, tracking: f32) -> f32 {
+        let advance = |c: char| self.shapes.glyph_index(c).and_then(|glyph| self.shapes.glyph_hor_advance(glyph));
+        let em = self.shapes.units_per_em() as f32;
+        text.chars().map(|c| advance(c).map_or(1.0, |advance| f32::from(advance) / em) + tracking).sum()
+    }
+
     /// Shapes a line; `tracking` is what is added between letters, in parts of the size.
     pub fn line(&'static self, text: &str, tracking: f32) -> Line {
         let text = self.legible(text);

@@ -3,7 +3,8 @@
 
 mod date;
 mod flow;
-mod lettering;
+pub mod ink;
+pub mod lettering;
 mod qr;
 mod sheet;
 

@@ -1,18 +1,17 @@
 //! The sheet: a panel of rising air around the level on the left, the words on the right.
 
 use super::flow::Stream;
+use super::ink::{BRONZE, INK, SOFT, colour, fill, rectangle, straight, stroke};
 use super::lettering::{At, Face, ITALIC, Line, ROMAN};
 use super::{Certificate, date, qr};
 use crate::language::Text;
 use krilla::Document;
 use krilla::action::LinkAction;
 use krilla::annotation::{Annotation, LinkAnnotation, LinkBorder, Target};
-use krilla::color::rgb::Color;
 use krilla::geom::{Path, PathBuilder, Rect};
 use krilla::metadata::Metadata;
-use krilla::num::NormalizedF32;
 use krilla::page::PageSettings;
-use krilla::paint::{Fill, FillRule, Stroke};
+use krilla::paint::FillRule;
 use krilla::surface::Surface;
 
 /// A4, lying, in points; the origin is above on the left.
@@ -31,9 +30,6 @@ const QR_SIDE: f32 = 78.0;
 const QR_TOP: f32 = 428.0;
 const COLUMN: f32 = 190.0;
 
-const INK: [u8; 3] = [18, 38, 63];
-const SOFT: [u8; 3] = [88, 104, 124];
-const BRONZE: [u8; 3] = [164, 126, 72];
 const DEEP: [u8; 3] = [16, 42, 74];
 const AIR: [u8; 3] = [150, 198, 232];
 
@@ -205,36 +201,9 @@ impl Fitted {
     }
 }
 
-fn colour(rgb: [u8; 3]) -> Color {
-    Color::new(rgb[0], rgb[1], rgb[2])
-}
-
 /// A colour on the way from one to another.
 fn between(from: [u8; 3], to: [u8; 3], share: f32) -> [u8; 3] {
     [0, 1, 2].map(|part| (f32::from(from[part]) + (f32::from(to[part]) - f32::from(from[part])) * share) as u8)
-}
-
-fn fill(surface: &mut Surface, rgb: [u8; 3]) {
-    surface.set_stroke(None);
-    surface.set_fill(Some(Fill { paint: colour(rgb).into(), opacity: NormalizedF32::ONE, rule: FillRule::NonZero }));
-}
-
-fn stroke(surface: &mut Surface, rgb: [u8; 3], width: f32) {
-    surface.set_fill(None);
-    surface.set_stroke(Some(Stroke { paint: colour(rgb).into(), width, ..Stroke::default() }));
-}
-
-fn rectangle(left: f32, top: f32, right: f32, bottom: f32) -> Option<Path> {
-    let mut path = PathBuilder::new();
-    path.push_rect(Rect::from_ltrb(left, top, right, bottom)?);
-    path.finish()
-}
-
-fn straight(left: f32, y: f32, right: f32) -> Option<Path> {
-    let mut path = PathBuilder::new();
-    path.move_to(left, y);
-    path.line_to(right, y);
-    path.finish()
 }
 
 /// Four cubic curves, which differ from a circle by less than anybody can print.

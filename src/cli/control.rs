@@ -2,27 +2,39 @@
 //!
 //! A socket in the abstract namespace, named after the data directory; only the same user and root are heard.
 
+use super::bar::Bar;
 use super::{Outcome, answer_for_site};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TALK_TIME_MAX: Duration = Duration::from_secs(30);
-const REQUEST_BYTES_MAX: u64 = 64 * 1024;
+/// Between two words of a server at long work, such as checking a large copy.
+const SILENCE_MAX: Duration = Duration::from_secs(30 * 60);
+/// Steps of long work are told at most so often.
+const TELL_INTERVAL: Duration = Duration::from_millis(100);
+const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// A command line on its way to the server. A secret travels here and in no process list.
+/// A command line on its way to the server. A secret (or the text of a file) travels here and in no process list.
 #[derive(Serialize, Deserialize)]
 pub struct Request {
     pub args: Vec<String>,
     pub secret: Option<String>,
+}
+
+/// What the server says, a line each: how far it is, and at the end what came of it.
+#[derive(Serialize, Deserialize)]
+enum Said {
+    Step { step: String, done: u64, total: u64 },
+    Done(Outcome),
 }
 
 fn address(dir: &Path) -> std::io::Result<SocketAddr> {
@@ -31,14 +43,18 @@ fn address(dir: &Path) -> std::io::Result<SocketAddr> {
 }
 
 /// Asks the server of a data directory. `None`: nobody answers there.
-pub fn ask(dir: &Path, request: &Request) -> Option<Outcome> {
+pub fn ask(dir: &Path, request: &Request, bar: &mut Bar) -> Option<Outcome> {
     let mut stream = UnixStream::connect_addr(&address(dir).ok()?).ok()?;
-    stream.set_read_timeout(Some(TALK_TIME_MAX)).ok()?;
+    stream.set_read_timeout(Some(SILENCE_MAX)).ok()?;
     stream.write_all(&serde_json::to_vec(request).ok()?).ok()?;
     stream.shutdown(Shutdown::Write).ok()?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).ok()?;
-    serde_json::from_slice(&answer).ok()
+    for line in BufReader::new(stream).lines() {
+        match serde_json::from_str(&line.ok()?).ok()? {
+            Said::Step { step, done, total } => bar.tell(&step, done, total),
+            Said::Done(outcome) => return Some(outcome),
+        }
+    }
+    None
 }
 
 /// Carries out commands until the process ends.
@@ -54,7 +70,7 @@ pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
     std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| ())
 }
 
-fn carry_out(site: &Site, mut stream: UnixStream) -> std::io::Result<()> {
+fn carry_out(site: &Site, stream: UnixStream) -> std::io::Result<()> {
     stream.set_read_timeout(Some(TALK_TIME_MAX))?;
     stream.set_write_timeout(Some(TALK_TIME_MAX))?;
     if !is_ours(&stream) {
@@ -63,11 +79,29 @@ fn carry_out(site: &Site, mut stream: UnixStream) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     (&stream).take(REQUEST_BYTES_MAX).read_to_end(&mut bytes)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
-        Ok(request) => answer_for_site(site, &request),
+        Ok(request) => answer_for_site(site, &request, &mut teller(&stream)),
         Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
     };
     site.store.rest();
-    stream.write_all(&serde_json::to_vec(&outcome)?)
+    say(&stream, &Said::Done(outcome))
+}
+
+fn say(mut stream: &UnixStream, said: &Said) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(said)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}
+
+/// Tells the other side how far long work is; one that went away is no reason to stop.
+fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
+    let mut told: Option<(String, Instant)> = None;
+    move |step, done, total| {
+        let due = told.as_ref().is_none_or(|(last, at)| last != step || at.elapsed() >= TELL_INTERVAL);
+        if due {
+            _ = say(stream, &Said::Step { step: step.to_owned(), done, total });
+            told = Some((step.to_owned(), Instant::now()));
+        }
+    }
 }
 
 /// Whether the other side runs as us or as root.

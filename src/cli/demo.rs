@@ -44,7 +44,7 @@ impl Demo {
         let (site, made) = demo::create_as_planned(&place, config, &clock, &plan, !global.json).map_err(broken)?;
         let mut facts = demo::facts(&site).map_err(broken)?;
         facts.publish(&dir, &site.config.public_url(port), &[]).map_err(broken)?;
-        super::serve::close(&site);
+        site.close();
         if global.json {
             return Ok(as_json(&made));
         }

@@ -37,7 +37,7 @@ impl Init {
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
-        super::serve::close(&site);
+        site.close();
         if global.json {
             return Ok(as_json(
                 &serde_json::json!({ "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id }),

@@ -24,7 +24,7 @@ impl Key {
         })?;
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
         let rotated = site.rotate_key(&place);
-        super::serve::close(&site);
+        site.close();
         let done = rotated.map_err(broken)?;
         if global.json {
             return Ok(as_json(&json!({ "values": done.values, "damaged": done.damaged })));

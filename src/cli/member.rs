@@ -1,14 +1,18 @@
 //! `tunneldesk member …`: accounts, from the machine's shell.
 
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, password, username};
 use crate::failure::Failure;
+use crate::gate::counters::{self, Lifted};
 use crate::gate::second_factor;
+use crate::gate::security_event::{self, Event};
 use crate::keys::random;
-use crate::language::Text;
+use crate::language::{Language, Text};
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
+use crate::store::notices;
 use crate::store::second_factors::{self, Kind};
 use crate::store::sessions;
 use base64::Engine;
@@ -48,6 +52,8 @@ pub enum Member {
     },
     /// Turn off the second factor of an account and end every session: for the day when the phone is gone
     ResetSecondFactor { name: String },
+    /// Lift every delay on an account, and let its PIN and its passcodes go on
+    Unlock { name: String },
     /// Set a new password and end every session; prints it unless one is given
     ResetPassword {
         name: String,
@@ -97,12 +103,19 @@ impl Member {
                 change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
                     // A session's lifetime goes with the role, so the old ones end.
                     sessions::delete_of_member(tx, account.member_id, None)?;
+                    let detail = json!({ "role": role.name() }).to_string();
+                    notices::insert(tx, account.member_id, "notice.role_changed", &detail)?;
                     Ok(members::set_role(tx, account.member_id, *role)?)
                 })
             }
-            Member::Confirm { name } => change(site, name, json, "has a confirmed e-mail address", |tx, account| {
-                members::confirm_email(tx, account.member_id)
-            }),
+            Member::Confirm { name } => {
+                if find(site, name)?.email.is_empty() {
+                    return Err(refused(format!("{name} has no e-mail address that could be confirmed")));
+                }
+                change(site, name, json, "has a confirmed e-mail address", |tx, account| {
+                    members::confirm_email(tx, account.member_id)
+                })
+            }
             Member::Ban { name, lift: true } => change(site, name, json, "may sign in again", |tx, account| {
                 Ok(members::set_banned(tx, account.member_id, None)?)
             }),
@@ -115,9 +128,10 @@ impl Member {
             Member::ResetSecondFactor { name } => {
                 let what = "has no second factor any more, and every session has ended";
                 change(site, name, json, what, |tx, account| {
-                    second_factor::turn_off(tx, account.member_id, None).map(|()| 1)
+                    second_factor::turn_off(site, tx, account.member_id, None, Language::default()).map(|()| 1)
                 })
             }
+            Member::Unlock { name } => unlock(site, name, json),
             Member::ResetPassword { name, .. } => reset_password(site, name, json, secret),
         }
     }
@@ -130,9 +144,10 @@ impl Add {
         };
         let name = field("the username", username::parse(self.username.trim()))?;
         let email = field("the e-mail address", email::parse(self.email.trim()))?;
-        let given = given_or_made(secret, &name, &email)?;
-        let hash = password::hash(&given.text);
         let real_name = self.name.as_deref().unwrap_or(&name);
+        let owner = Owner { username: &name, email: &email, real_name, screen_name: &name, site: &site.name()? };
+        let given = given_or_made(secret, &owner)?;
+        let hash = password::hash(&given.text);
         let new = members::New {
             username: &name,
             screen_name: &name,
@@ -160,9 +175,9 @@ struct Given {
     made: bool,
 }
 
-fn given_or_made(secret: Option<&str>, name: &str, email: &str) -> Result<Given, Trouble> {
+fn given_or_made(secret: Option<&str>, owner: &Owner) -> Result<Given, Trouble> {
     let Some(text) = secret else { return Ok(Given { text: URL_SAFE_NO_PAD.encode(random::<12>()), made: true }) };
-    password::check(text, name, email).map_err(|why| refused(format!("the password {}", why.in_english())))?;
+    password::check(text, owner).map_err(|why| refused(format!("the password {}", why.in_english())))?;
     Ok(Given { text: text.to_owned(), made: false })
 }
 
@@ -177,7 +192,7 @@ impl Given {
     }
 }
 
-fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
+pub fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
     let by_id = |id: i64| site.store.read(|tx| Ok(members::find_account_by_id(tx, id)?));
     let found = match name.parse() {
         Ok(id) => by_id(id)?,
@@ -207,15 +222,37 @@ fn change(
 
 fn reset_password(site: &Site, name: &str, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
     let account = find(site, name)?;
-    let given = given_or_made(secret, &account.username, &account.email)?;
+    let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
+    let given = given_or_made(secret, &profile.owner(&site.name()?))?;
     let hash = password::hash(&given.text);
     site.store.write(site.now(), |tx| {
         members::set_password(tx, account.member_id, &hash)?;
-        Ok(sessions::delete_of_member(tx, account.member_id, None)?)
+        sessions::delete_of_member(tx, account.member_id, None)?;
+        security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &json!({}), Language::default())
     })?;
     let what =
         format!("{} (member {}) has a new password, and every session has ended", account.username, account.member_id);
     Ok(given.shown(json, account.member_id, &account.username, &what))
+}
+
+fn unlock(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
+    let Account { member_id, username, .. } = find(site, name)?;
+    let lifted = site.store.write(site.now(), |tx| counters::lift(site, tx, member_id))?;
+    let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
+    tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
+    if json {
+        return Ok(as_json(&json!({
+            "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,
+        })));
+    }
+    let done = [
+        (delays > 0).then(|| format!("{delays} {} lifted", if delays == 1 { "delay is" } else { "delays are" })),
+        pin_paused.then(|| "the PIN works again".to_owned()),
+        passcodes_used_up.then(|| "passcodes go out again".to_owned()),
+    ];
+    let done: Vec<_> = done.into_iter().flatten().collect();
+    let what = if done.is_empty() { "was not delayed; its misses are forgotten".to_owned() } else { done.join(", ") };
+    Ok(format!("{username} (member {member_id}): {what}"))
 }
 
 fn as_value(profile: &Profile) -> serde_json::Value {

@@ -1,20 +1,31 @@
 //! What the technician types: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
 
+mod backup;
+mod bar;
+mod callbacks;
 mod check;
+mod contact;
 pub mod control;
 mod demo;
 mod init;
 mod key;
+mod marks;
 mod member;
 mod outbox;
 mod partner;
+mod reminders;
+mod restore;
 mod routes;
 mod serve;
 mod session;
+mod signer;
+mod tls;
+mod tunnel;
 
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
 use crate::failure::Failure;
+use crate::jobs::backup::Progress;
 use crate::site::Site;
 use crate::store::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
@@ -24,11 +35,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_REVISION"), ")");
-
 /// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
 #[derive(Parser)]
-#[command(name = "tunneldesk", version = VERSION, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "tunneldesk", version = crate::VERSION, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -59,7 +68,7 @@ enum Command {
     Check,
     /// Show every operation and who may call it
     Routes,
-    /// Members: add, list, show, set-role, confirm, ban, reset-password, reset-second-factor
+    /// Members: add, list, show, set-role, confirm, ban, unlock, reset-password, reset-second-factor
     #[command(subcommand)]
     Member(member::Member),
     /// Partners: add, list, rotate, revoke
@@ -68,12 +77,33 @@ enum Command {
     /// The site key: rotate
     #[command(subcommand)]
     Key(key::Key),
+    /// Whom the tunnel lets sign for others: add, list, remove
+    #[command(subcommand)]
+    Signer(signer::Signer),
     /// Sessions for jobs
     #[command(subcommand)]
     Session(session::Session),
-    /// Messages on their way out: list, show, retry
+    /// Messages on their way out: list, show, retry, marked, lift
     #[command(subcommand)]
     Outbox(outbox::Outbox),
+    /// What third parties called back with: list, show, unmatched, match
+    #[command(subcommand)]
+    Callbacks(callbacks::Callbacks),
+    /// What was written in the contact form: list, show, done
+    #[command(subcommand)]
+    Contact(contact::Contact),
+    /// The tunnels that this site knows: list, import
+    #[command(subcommand)]
+    Tunnel(tunnel::Tunnel),
+    /// Remind members whose currency ends: the server does that every hour by itself
+    Reminders(reminders::Reminders),
+    /// The certificate for https: init, status, renew, authority
+    #[command(subcommand)]
+    Tls(tls::Tls),
+    /// Copies of the whole site: make one, list them, try one
+    Backup(backup::Command),
+    /// Put a backup in the site's place; the server must be stopped
+    Restore(restore::Restore),
     /// Make a demo site, as large as you like, and always the same
     Demo(demo::Demo),
 }
@@ -168,6 +198,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Routes => Ok(routes::run(global.json)).into(),
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
+        Command::Restore(restore) => restore.run(&global).into(),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -204,8 +235,11 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome
     match Place::hold(&dir) {
         Ok(place) => match Site::open(&place, config, Clock::machine(0), true) {
             Ok((site, _)) => {
-                let outcome = perform(&site, command, global.json, secret.as_deref());
-                serve::close(&site);
+                let mut bar = bar::Bar::new(!global.json);
+                let outcome = perform(&site, command, global.json, secret.as_deref(), &mut |step, done, all| {
+                    bar.tell(step, done, all)
+                });
+                site.close();
                 outcome.into()
             }
             Err(text) => Err(broken(text)).into(),
@@ -213,36 +247,55 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome
         Err(Unheld::Unfit(text)) => Err(refused(format!("{text}; make a site with `tunneldesk init`"))).into(),
         Err(Unheld::InUse) => {
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-            control::ask(&dir, &control::Request { args, secret }).unwrap_or_else(|| {
-                Outcome::broken(&format!(
-                    "{} is held by another process that takes no commands; wait for it or stop it",
-                    dir.display()
-                ))
-            })
+            control::ask(&dir, &control::Request { args, secret }, &mut bar::Bar::new(!global.json)).unwrap_or_else(
+                || {
+                    Outcome::broken(&format!(
+                        "{} is held by another process that takes no commands; wait for it or stop it",
+                        dir.display()
+                    ))
+                },
+            )
         }
     }
 }
 
 /// On the server's side: the same command line, on the server's own site.
-fn answer_for_site(site: &Site, request: &control::Request) -> Outcome {
+fn answer_for_site(site: &Site, request: &control::Request, progress: &mut Progress) -> Outcome {
     match Cli::try_parse_from(&request.args) {
-        Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref()).into(),
+        Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref(), progress).into(),
         Err(e) => Outcome { code: 1, text: e.to_string() },
     }
 }
 
-fn perform(site: &Site, command: &Command, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+fn perform(
+    site: &Site,
+    command: &Command,
+    json: bool,
+    secret: Option<&str>,
+    progress: &mut Progress,
+) -> Result<String, Trouble> {
     match command {
         Command::Member(command) => command.run(site, json, secret),
         Command::Partner(command) => command.run(site, json),
+        Command::Signer(command) => command.run(site, json),
         Command::Session(command) => command.run(site, json),
         Command::Outbox(command) => command.run(site, json),
+        Command::Callbacks(command) => command.run(site, json),
+        Command::Contact(command) => command.run(site, json),
+        Command::Tunnel(command) => command.run(site, json, secret),
+        Command::Reminders(command) => command.run(site, json),
+        Command::Tls(command) => command.run(site, json),
+        Command::Backup(command) => command.run(site, json, progress),
         _ => Err(refused("a running server does not carry out this command")),
     }
 }
 
-/// The password that a command wants from standard input.
+/// The password that a command wants from standard input, or the file that it names: both are read here, because a
+/// running server may be another user in another directory.
 fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
+    if let Command::Tunnel(command) = command {
+        return command.read_file();
+    }
     let Command::Member(command) = command else { return Ok(None) };
     if !command.wants_secret() {
         return Ok(None);

@@ -1,10 +1,11 @@
 //! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
 
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Trouble, as_json, marks, refused, shown_moment, table};
 use crate::failure::Failure;
 use crate::jobs::outbox::{letter::Letter, read_letter};
 use crate::site::Site;
 use crate::store::outbox::{self, Channel, Message};
+use crate::store::suppressed;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -30,6 +31,15 @@ pub enum Outbox {
     },
     /// Send messages again, now
     Retry(Retry),
+    /// List addresses that no mail goes to, because the mail provider reported a bounce, a complaint or the like
+    Marked {
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+        limit: i64,
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+        offset: i64,
+    },
+    /// Have mail go to a marked address again
+    Lift { address: String },
 }
 
 #[derive(Args)]
@@ -49,6 +59,8 @@ impl Outbox {
             Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset), json),
             Outbox::Show { message_id } => show(site, *message_id, json),
             Outbox::Retry(retry) => retry.run(site, json),
+            Outbox::Marked { limit, offset } => marks::list(site, (*limit, *offset), json),
+            Outbox::Lift { address } => marks::lift(site, address, json),
         }
     }
 }
@@ -88,6 +100,7 @@ fn as_row(message: &Message) -> Value {
         "recipient": message.recipient, "language": message.language, "template": message.template,
         "tries": message.tries, "created_at": message.created_at, "next_try_at": next_try_at(message),
         "sent_at": message.sent_at, "last_error": message.last_error, "provider_id": message.provider_id,
+        "delivery": message.delivery, "deferrals": message.deferrals, "soft_bounces": message.soft_bounces,
     })
 }
 
@@ -102,7 +115,7 @@ fn as_cells(message: &Message) -> Vec<String> {
     }
     vec![
         message.message_id.to_string(),
-        message.state.clone(),
+        state(message),
         message.channel.name().to_owned(),
         message.recipient.clone(),
         message.template.clone(),
@@ -111,6 +124,14 @@ fn as_cells(message: &Message) -> Vec<String> {
         next_try_at(message).map_or_else(String::new, shown_moment),
         why,
     ]
+}
+
+/// With what the mail provider said, where it said anything.
+fn state(message: &Message) -> String {
+    if message.delivery.is_empty() || message.delivery == message.state {
+        return message.state.clone();
+    }
+    format!("{}, {}", message.state, message.delivery)
 }
 
 fn find(site: &Site, message_id: i64) -> Result<Message, Trouble> {
@@ -129,7 +150,8 @@ fn show(site: &Site, message_id: i64, json: bool) -> Result<String, Trouble> {
         return Ok(as_json(&row));
     }
     let state = match message.sent_at {
-        Some(moment) => format!("sent on {}", shown_moment(moment)),
+        Some(moment) if message.delivery.is_empty() => format!("sent on {}", shown_moment(moment)),
+        Some(moment) => format!("sent on {}, {} by the mail provider's word", shown_moment(moment), message.delivery),
         None if message.last_error.is_empty() => message.state.clone(),
         None => format!("{} ({})", message.state, message.last_error),
     };
@@ -158,6 +180,12 @@ impl Retry {
             if message.sealed.is_none() {
                 let why = if message.sent_at.is_some() { "is sent" } else { "says nothing any more" };
                 return Err(refused(format!("message {message_id} {why}; have a new one made")));
+            }
+            if let Some(mark) = site.store.read(|tx| Ok(suppressed::find(tx, &message.recipient)?))? {
+                let (address, reason) = (mark.address, mark.reason);
+                return Err(refused(format!(
+                    "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
+                )));
             }
         }
         let retried = site.store.write(site.now(), |tx| {

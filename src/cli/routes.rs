@@ -6,24 +6,19 @@ use crate::routes::{ROUTES, Route};
 pub fn run(json: bool) -> String {
     if json {
         let rows: Vec<_> = ROUTES.iter().map(|r| {
-            serde_json::json!({ "method": r.method.as_str(), "path": format!("{}{}", r.base, r.path), "caller": r.caller(), "built": r.built, "ours": r.ours })
+            serde_json::json!({ "method": r.method.as_str(), "path": format!("{}{}", r.base, r.path), "caller": r.caller(), "ours": r.ours })
         }).collect();
         return as_json(&rows);
     }
-    let state = |r: &Route| match (r.built, r.ours) {
-        (false, _) => "not built yet",
-        (true, true) => "ours, beside the contract",
-        (true, false) => "",
-    };
+    let state = |r: &Route| if r.ours { "ours, beside the contract" } else { "" };
     let rows: Vec<_> = ROUTES
         .iter()
         .map(|r| {
             vec![r.method.to_string(), format!("{}{}", r.base, r.path), r.caller().to_owned(), state(r).to_owned()]
         })
         .collect();
-    let later = ROUTES.iter().filter(|r| !r.built).count();
     let ours = ROUTES.iter().filter(|r| r.ours).count();
     let contract = ROUTES.len() - ours;
     let rows = table(&["METHOD", "PATH", "CALLER", ""], &rows);
-    format!("{rows}\n\n{contract} operations of the contract ({later} not built yet), {ours} of ours")
+    format!("{rows}\n\n{contract} operations of the contract, {ours} of ours")
 }

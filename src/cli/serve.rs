@@ -49,16 +49,18 @@ impl Serve {
         let running = server::start(&site, sockets).map_err(broken)?;
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
-        let sweeping = start_sweeping(&site)?;
+        let sweeping = start("sweep", &site, jobs::sweep_until_stopped)?;
+        let backups = start("backup", &site, jobs::backup::run_until_stopped)?;
+        let reminding = start("reminders", &site, jobs::reminders::run_until_stopped)?;
         let sending = jobs::outbox::start(&site).map_err(broken)?;
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         announce(&site, &running, demo, place.dir())?;
         let end = signals.wait(&site);
         tracing::info!("stopping");
         running.stop();
-        drop(sweeping);
+        drop((sweeping, backups, reminding));
         sending.stop();
-        close(&site);
+        site.close();
         match end {
             End::Told => Ok(String::new()),
             End::StoreStopped => Err(broken(
@@ -116,11 +118,11 @@ impl Serve {
     }
 }
 
-fn start_sweeping(site: &Site) -> Result<mpsc::Sender<()>, Trouble> {
+/// Runs a job on a thread of its own until the sender is dropped.
+fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result<mpsc::Sender<()>, Trouble> {
     let (stop, stopped) = mpsc::channel();
     let site = site.for_another_thread();
-    let work = move || jobs::sweep_until_stopped(&site, &stopped);
-    let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(work);
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || job(&site, &stopped));
     spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
 }
 
@@ -129,15 +131,19 @@ fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &st
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
     }
-    let port = running.addresses.first().map_or(0, |address| address.port());
+    let first = running.secure_addresses.first().or(running.addresses.first());
+    let port = first.map_or(0, |address| address.port());
     let url = site.config.public_url(port);
     let text = match demo {
         Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
-        None => format!("tunneldesk {} on {url}  (data: {})", super::VERSION, data.display()),
+        None => format!("tunneldesk {} on {url}  (data: {})", crate::VERSION, data.display()),
     };
     _ = writeln!(std::io::stdout(), "{text}");
     for address in &running.addresses {
         tracing::info!(%address, site_id = &*site.site_id, "listening");
+    }
+    for address in &running.secure_addresses {
+        tracing::info!(%address, "listening for https");
     }
     if let Some(address) = running.metrics_address {
         tracing::info!(%address, "listening for figures");
@@ -180,15 +186,6 @@ impl Signals {
                 }
             }
         })
-    }
-}
-
-/// Leaves one file: what is in the write-ahead log goes into the database.
-pub fn close(site: &Site) {
-    site.store.rest();
-    let moved = site.store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-    if let Err(e) = moved {
-        tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
     }
 }
 

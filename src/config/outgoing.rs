@@ -91,7 +91,7 @@ impl Settings {
     }
 
     /// A secret that stands in the settings or alone in a file.
-    fn secret(&mut self, key: &str, file_key: &str) -> Option<Secret> {
+    pub(super) fn secret(&mut self, key: &str, file_key: &str) -> Option<Secret> {
         let typed = self.text(key, |s| Ok(s.to_owned())).filter(|s| !s.is_empty());
         let file = self.text(file_key, |s| Ok(s.to_owned())).filter(|s| !s.is_empty());
         match (typed, file) {

@@ -30,9 +30,9 @@ impl Diary<'_> {
             };
         }
         if self.rng.percent(1) {
-            self.refuse(at - 40, member_id, "booking.wrong_pin")?;
+            self.refuse(at, member_id, "booking.wrong_pin")?;
         }
-        self.introduce(at - 20, flight.who)?;
+        self.introduce(at, flight.who)?;
         let booking = self.booking(at, flight);
         let (tx, partner_id) = (self.bulk.at(at), self.world.partner_id);
         let booking_id = bookings::insert(&tx, partner_id, member_id, &booking)?;

@@ -20,7 +20,7 @@ pub struct Part {
     /// Days that the membership is paid for, from today; none: never paid.
     pub paid: Option<i64>,
     pub banned: bool,
-    /// Signs for others. A founder was appointed when the site opened.
+    /// Signs for others. A founder was appointed a first signer when the site opened.
     pub staff: Staff,
 }
 
@@ -76,7 +76,7 @@ pub const CAST: &[Part] = &[
     Part { targets: STATIC_3, flights_a_year: 52, last: Some(-2), ..FLYER },
     // Who signs.
     Part {
-        targets: &[("Flyer", "5", "Static"), ("Instructor", "4", ""), ("Examiner", "1", "")],
+        targets: &[("Flyer", "5", "Static"), ("Instructor", "4", ""), ("Examiner", "1", ""), ("Military", "1", "")],
         staff: Staff::Founder,
         ..STAFF
     },

@@ -1,8 +1,9 @@
 //! Fills an empty site: decides who there is, writes the diary, then the members with what became of them.
 
+use super::cast::ADMIN;
 use super::diary::{DAY, Diary, HOUR, State, World};
 use super::events;
-use super::ladder::{Ladder, Signers};
+use super::ladder::{FOUNDERS_LEVELS, Ladder, Signers};
 use super::names::Names;
 use super::people::{self, Person};
 use super::rng::Rng;
@@ -12,7 +13,7 @@ use crate::domain::password;
 use crate::failure::Failure;
 use crate::site::Site;
 use crate::store::bulk::{self, Bulk, Member};
-use crate::store::{holdings, partners};
+use crate::store::{holdings, partners, signers};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub const PARTNER_NAME: &str = "Airtime Booking";
@@ -35,6 +36,7 @@ pub fn fill(site: &Site, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
         let founded = midnight + people::FOUNDING * DAY;
         let client_id = format!("{:016x}", Rng::new(plan.seed, 4).next());
         let partner_id = partners::insert(&bulk.at(founded), &client_id, PARTNER_NAME, false, None)?;
+        appoint(bulk, &people, &ladder, midnight, site.tunnel_id)?;
         let world = World {
             people: &people,
             names: &names,
@@ -62,6 +64,29 @@ pub fn fill(site: &Site, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
     let made = bulk::load(site.store.writer(), write, finish)?;
     bar.finish_and_clear();
     Ok(made)
+}
+
+/// The tunnel's list of signers, kept by the admin: the founders first, who stand in for levels until they hold their own.
+fn appoint(bulk: &Bulk, people: &[Person], ladder: &Ladder, midnight: i64, tunnel_id: i64) -> Result<(), Failure> {
+    let admin = Some(ADMIN as i64 + 1);
+    let row = |who: usize, cat_group, cat_id| signers::New {
+        tunnel_id,
+        member_id: who as i64 + 1,
+        cat_group,
+        cat_id,
+        appointed_by: admin,
+    };
+    let moment = |day: i64| midnight + day * DAY + 7 * HOUR;
+    for (who, _) in people.iter().enumerate().filter(|(_, person)| person.founder) {
+        for (cat_group, cat_id) in FOUNDERS_LEVELS {
+            signers::insert(&bulk.at(moment(people::FOUNDING)), &row(who, cat_group, cat_id))?;
+            signers::end(&bulk.at(moment(people::FOUNDED)), tunnel_id, who as i64 + 1, cat_group, admin)?;
+        }
+    }
+    for (who, cat_group, day) in Signers::listed(people, ladder) {
+        signers::insert(&bulk.at(moment(day) + 16 * HOUR), &row(who, cat_group, ""))?;
+    }
+    Ok(())
 }
 
 fn write_members(

@@ -1,6 +1,6 @@
 //! The catalogue as something to climb: the way up to a level, and who may sign for it on which day.
 
-use super::people::{Climb, End, Person};
+use super::people::{Climb, End, FOUNDED, FOUNDING, Person};
 use super::rng::Rng;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey, Requirement, Safety, SafetyKind, Skill};
 
@@ -18,6 +18,10 @@ struct Authority {
     from: i64,
     until: i64,
 }
+
+/// The levels that the founders stand in for until they hold their own: enough that each can sign all for another.
+pub const FOUNDERS_LEVELS: [(&str, &str); 4] =
+    [("Instructor", "4"), ("Trainer", "4"), ("Examiner", "1"), ("Military", "1")];
 
 /// Who may sign, by level.
 pub struct Signers(Vec<Vec<Authority>>);
@@ -89,14 +93,36 @@ impl Signers {
         for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
             let mut climbs: Vec<&Climb> = person.climbs.iter().filter(|climb| climb.end == End::Held).collect();
             climbs.sort_by_key(|climb| climb.days[1]);
+            let stand_in = FOUNDERS_LEVELS.map(|(cat_group, cat_id)| LevelKey { cat_group, cat_id, track: "" });
             let keys: Vec<LevelKey> = climbs.iter().map(|climb| ladder.level(climb.level).key()).collect();
             for (level, authorities) in ladder.levels.iter().zip(&mut signers) {
+                if person.founder && level.signable_by(&stand_in) {
+                    authorities.push(Authority { who, from: FOUNDING - 1, until: FOUNDED });
+                }
                 if let Some(last) = (0..keys.len()).find(|last| level.signable_by(&keys[..=*last])) {
                     authorities.push(Authority { who, from: climbs[last].days[1], until: person.trained_until });
                 }
             }
         }
         Signers(signers)
+    }
+
+    /// Whom the tunnel lists, in which programme, from which day on: from the first level of it on that they hold. Military
+    /// is signed by trainers, so the list has those alone.
+    pub fn listed<'a>(people: &'a [Person], ladder: &'a Ladder) -> Vec<(usize, &'a str, i64)> {
+        let mut listed = Vec::new();
+        for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
+            let since = |programme: &str| {
+                let held = person.climbs.iter().filter(|climb| climb.end == End::Held);
+                held.filter(|climb| ladder.level(climb.level).cat_group == programme).map(|climb| climb.days[1]).min()
+            };
+            for (programme, _) in FOUNDERS_LEVELS {
+                let as_trainer = if programme == "Military" { since("Trainer") } else { Some(i64::MIN) };
+                let day = since(programme).and_then(|day| as_trainer.map(|trainer| day.max(trainer)));
+                listed.extend(day.map(|day| (who, programme, day)));
+            }
+        }
+        listed
     }
 
     /// Somebody other than `asker` who may sign for the level on that day.

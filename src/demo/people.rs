@@ -13,8 +13,8 @@ use crate::domain::role::Role;
 pub const OPENING: i64 = -730;
 /// When the first signers were appointed.
 pub const FOUNDING: i64 = -1_100;
-/// When they were through, a level a day.
-const FOUNDED: i64 = FOUNDING + 30;
+/// When they were through, a level a day, and stood in for nothing more.
+pub const FOUNDED: i64 = FOUNDING + 30;
 /// The longest that a cast's safety training may be ago: within the half-year before the present one, whatever the day.
 const TRAINING_DAYS_MAX: i64 = 160;
 const LAPSED_TRAINING: i64 = -430;

@@ -5,7 +5,9 @@ use super::diary::{Diary, HOUR};
 use super::events::What;
 use super::people::{Climb, End};
 use crate::domain::catalogue::{SafetyKind, Skill};
+use crate::domain::entry::Status;
 use crate::store::bulk::Signed;
+use crate::store::moves;
 use rusqlite::Result;
 
 impl Diary<'_> {
@@ -38,62 +40,71 @@ impl Diary<'_> {
         let Some((logbook, record)) = self.world.ladder.safety(level, kind) else { return Ok(()) };
         let signer = self.world.signers.pick(level, self.day, who, &mut self.rng);
         self.made.entries += 1;
-        self.bulk
-            .insert_signed(&Signed {
-                member_id: number(who),
-                kind: "safety",
-                status: "open",
-                entry_date: at,
-                tunnel_id: self.world.tunnel_id,
-                author_id: number(signer.unwrap_or(ADMIN)),
-                cat_group: logbook,
-                cat_id: "",
-                skill: &record.skill,
-                instructor_id: signer.map(number),
-                comments_instructor: "",
-                comment_denial: "",
-                approval_date: Some(at),
-            })
-            .map(|_| ())
+        let entry_id = self.bulk.insert_signed(&Signed {
+            member_id: number(who),
+            kind: "safety",
+            status: "open",
+            entry_date: at,
+            tunnel_id: self.world.tunnel_id,
+            author_id: number(signer.unwrap_or(ADMIN)),
+            cat_group: logbook,
+            cat_id: "",
+            skill: &record.skill,
+            instructor_id: signer.map(number),
+            comments_instructor: "",
+            comment_denial: "",
+            approval_date: Some(at),
+        })?;
+        // Whoever held it wrote it down and signed it in one.
+        self.step(entry_id, at, signer.unwrap_or(ADMIN), None, Status::Open)
     }
 
-    /// A founder's skills were recorded by the admin, without a signer; everybody else asked somebody.
+    /// Asked for, then signed, refused or withdrawn; what is suspended was signed before.
     fn record_skill(&mut self, at: i64, who: usize, climb: &Climb, skill: &Skill, end: End) -> Result<()> {
         let level = self.world.ladder.level(climb.level);
-        let founder = self.world.people[who].founder;
-        let signer = if founder { None } else { self.world.signers.pick(climb.level, self.day, who, &mut self.rng) };
+        let signer = self.world.signers.pick(climb.level, self.day, who, &mut self.rng);
         let (status, denial) = match end {
-            End::Held | End::Training => ("open", ""),
-            End::Pending => ("pending", ""),
-            End::Denied => ("denied", *self.rng.pick(&DENIALS)),
-            End::Suspended => ("suspended", ""),
-            End::Cancelled => ("cancelled", ""),
+            End::Held | End::Training => (Status::Open, ""),
+            End::Pending => (Status::Pending, ""),
+            End::Denied => (Status::Denied, *self.rng.pick(&DENIALS)),
+            End::Suspended => (Status::Suspended, ""),
+            End::Cancelled => (Status::Cancelled, ""),
         };
-        let signed = matches!(status, "open" | "suspended");
-        let comment = match founder {
-            true => "Appointed when the site opened",
-            false if signed && self.rng.percent(15) => *self.rng.pick(&PRAISE),
-            false => "",
-        };
+        let signed = status.is_signed();
+        let comment = if signed && self.rng.percent(15) { *self.rng.pick(&PRAISE) } else { "" };
         let approval = at + self.rng.between(HOUR / 4, 2 * HOUR);
         self.made.entries += 1;
-        self.bulk
-            .insert_signed(&Signed {
-                member_id: number(who),
-                kind: "skill",
-                status,
-                entry_date: at,
-                tunnel_id: self.world.tunnel_id,
-                author_id: number(if founder { ADMIN } else { who }),
-                cat_group: &level.cat_group,
-                cat_id: &level.cat_id,
-                skill: &skill.skill,
-                instructor_id: signer.map(number),
-                comments_instructor: comment,
-                comment_denial: denial,
-                approval_date: signed.then_some(approval),
-            })
-            .map(|_| ())
+        let entry_id = self.bulk.insert_signed(&Signed {
+            member_id: number(who),
+            kind: "skill",
+            status: status.name(),
+            entry_date: at,
+            tunnel_id: self.world.tunnel_id,
+            author_id: number(who),
+            cat_group: &level.cat_group,
+            cat_id: &level.cat_id,
+            skill: &skill.skill,
+            instructor_id: signer.map(number),
+            comments_instructor: comment,
+            comment_denial: denial,
+            approval_date: signed.then_some(approval),
+        })?;
+        self.step(entry_id, at, who, None, Status::Pending)?;
+        let signer = signer.unwrap_or(ADMIN);
+        let pending = Some(Status::Pending);
+        match status {
+            Status::Pending => Ok(()),
+            Status::Cancelled => self.step(entry_id, approval, who, pending, status),
+            Status::Open | Status::Denied => self.step(entry_id, approval, signer, pending, status),
+            Status::Suspended => {
+                self.step(entry_id, approval, signer, pending, Status::Open)?;
+                self.step(entry_id, approval + HOUR / 2, ADMIN, Some(Status::Open), status)
+            }
+        }
+    }
+
+    fn step(&self, entry_id: i64, at: i64, by: usize, from: Option<Status>, to: Status) -> Result<()> {
+        moves::insert(&self.bulk.at(at), entry_id, number(by), from, moves::To::Status(to)).map(|_| ())
     }
 }
 

@@ -5,7 +5,8 @@ use super::*;
 use crate::config::Settings;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::{self, Standing};
-use crate::domain::{email, password};
+use crate::domain::password::Owner;
+use crate::domain::{email, password, signoff};
 use crate::store::{Read, migrate, standing};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -56,8 +57,19 @@ fn count(tx: &Read, sql: &str) -> i64 {
 
 /// Every row of every table as text, without what must differ.
 fn dump(site: &Site) -> Vec<String> {
-    let tables =
-        ["tunnels", "members", "partners", "partner_users", "bookings", "history", "entries", "holdings", "notices"];
+    let tables = [
+        "tunnels",
+        "members",
+        "partners",
+        "partner_users",
+        "bookings",
+        "history",
+        "entries",
+        "entry_moves",
+        "signers",
+        "holdings",
+        "notices",
+    ];
     site.store
         .read(|tx| {
             let mut rows = Vec::new();
@@ -222,38 +234,61 @@ type Signer = (Vec<(LevelKey<'static>, i64)>, Vec<(String, i64)>);
 fn whoever_signed_might_at_that_moment() {
     ask(|tx| {
         let mut known: BTreeMap<i64, Signer> = BTreeMap::new();
-        let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), coalesce(instructor_id, 0), author_id
-                   FROM entries WHERE kind = 'skill'";
-        let rows: Vec<(i64, String, i64, i64, i64)> =
-            tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))).unwrap();
-        let admin = count(tx, "SELECT member_id FROM members WHERE role = 'admin'");
-        let mut appointed = Vec::new();
-        for (member_id, skill, at, signer, author) in rows {
-            let (level, _) = Catalogue::built_in().find_skill(&skill).unwrap();
-            if signer == 0 {
-                assert_eq!(author, admin, "nobody signed {skill} of {member_id}");
-                appointed.push(member_id);
-                continue;
-            }
-            assert_ne!(signer, member_id, "signed for themselves");
+        let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), instructor_id FROM entries WHERE kind <> 'time'";
+        let rows: Vec<(i64, String, i64, Option<i64>)> =
+            tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+        for (member_id, skill, at, signer) in rows {
+            let level = signoff::level_of(Catalogue::built_in(), &skill).unwrap();
+            let signer = signer.unwrap_or_else(|| panic!("nobody signed {skill} of {member_id}"));
             let (held, trained) = known.entry(signer).or_insert_with(|| {
                 let sql = "SELECT cat_group, entry_date FROM entries WHERE member_id = ?1 AND kind = 'safety'";
                 (levels(tx, signer), tx.list(sql, [signer], |row| Ok((row.get(0)?, row.get(1)?))).unwrap())
             });
-            let held: Vec<LevelKey> = held.iter().filter(|(_, since)| *since <= at).map(|(key, _)| *key).collect();
-            let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
+            let sql = "SELECT cat_group, cat_id, appointed_at FROM signers
+                       WHERE member_id = ?1 AND appointed_at <= ?2 AND coalesce(ended_at, ?2 + 1) > ?2";
+            let appointed: Vec<(String, String, i64)> =
+                tx.list(sql, (signer, at), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+            let stand_in = appointed.iter().filter(|(_, cat_id, _)| !cat_id.is_empty());
+            let mut held: Vec<LevelKey> = held.iter().filter(|(_, since)| *since <= at).map(|(key, _)| *key).collect();
+            held.extend(stand_in.clone().map(|(cat_group, cat_id, _)| LevelKey { cat_group, cat_id, track: "" }));
+            let mut trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
+            trained.extend(stand_in.map(|(cat_group, _, day)| match cat_group.as_str() {
+                "Examiner" => ("Trainer", *day),
+                own => (own, *day),
+            }));
             let standing = Standing { held: &held, last_flight: Some(at), trained: &trained };
-            let currencies = currency::of(&standing, at);
-            let current: Vec<LevelKey> = held
-                .iter()
-                .filter(|key| currencies.find(key.cat_group).is_none_or(|one| one.current))
-                .copied()
-                .collect();
-            assert!(level.signable_by(&current), "{signer} signed {level} for {member_id} at {at}");
+            let listed: Vec<String> = appointed.iter().map(|(cat_group, ..)| cat_group.clone()).collect();
+            let one = signoff::Signer {
+                member_id: signer,
+                held: &held,
+                currency: currency::of(&standing, at),
+                listed: &listed,
+                in_good_standing: true,
+            };
+            let verdict = signoff::authority(&one, member_id, level);
+            assert!(verdict.is_ok(), "{signer} signed {level} for {member_id} at {at}: {verdict:?}");
         }
-        appointed.sort_unstable();
-        appointed.dedup();
-        assert_eq!(appointed.len(), 2, "only the founders were appointed");
+        let stand_ins = count(tx, "SELECT count(DISTINCT member_id) FROM signers WHERE cat_id <> ''");
+        assert_eq!(stand_ins, 2, "only the founders were appointed");
+        assert_eq!(count(tx, "SELECT count(*) FROM signers WHERE cat_id <> '' AND ended_at IS NULL"), 0);
+        assert!(count(tx, "SELECT count(*) FROM signers WHERE ended_at IS NULL") >= 12);
+    });
+}
+
+#[test]
+fn every_entry_that_is_signed_has_the_moves_that_led_to_its_state() {
+    ask(|tx| {
+        let sql = "SELECT count(*) FROM entries e WHERE e.kind <> 'time' AND e.status IS NOT
+                   (SELECT to_status FROM entry_moves v WHERE v.entry_id = e.entry_id ORDER BY step DESC LIMIT 1)";
+        assert_eq!(count(tx, sql), 0, "the last move is not the state");
+        let sql =
+            "SELECT count(*) FROM entry_moves v JOIN entry_moves n ON n.entry_id = v.entry_id AND n.step = v.step + 1
+                   WHERE n.from_status <> v.to_status OR n.at < v.at";
+        assert_eq!(count(tx, sql), 0, "a move does not begin where the one before it ended");
+        let sql = "SELECT count(*) FROM entry_moves v JOIN entries e USING (entry_id)
+                   WHERE v.to_status = 'open' AND v.member_id IS NOT e.instructor_id";
+        assert_eq!(count(tx, sql), 0, "somebody else signed");
+        assert_eq!(count(tx, &format!("SELECT count(*) FROM entry_moves WHERE at >= {NOW}")), 0);
     });
 }
 
@@ -317,7 +352,8 @@ fn the_facts_begin_with_a_current_flyer_and_show_every_state() {
         assert!(facts.find(state).is_some(), "nobody is {state}");
     }
     for member in &facts.members {
-        password::check(&member.password, &member.username, &member.email).unwrap();
+        let owner = Owner { username: &member.username, email: &member.email, ..Owner::default() };
+        password::check(&member.password, &owner).unwrap();
     }
     assert!(
         text.contains(&first.username)

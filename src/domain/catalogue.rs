@@ -5,6 +5,8 @@ use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+mod extension;
+
 /// Every `cat_group`. A catalogue has each of them once.
 pub const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
 /// Digits of a skill's id at the most; ids carry no meaning, and one that was given out never names another.
@@ -20,13 +22,13 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 });
 
 /// The whole catalogue, checked. Unknown fields are mistakes, because a misspelt one could loosen who may sign.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalogue {
     programmes: Vec<Programme>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programme {
     pub cat_group: String,
@@ -41,7 +43,7 @@ pub struct Programme {
 }
 
 /// A safety brief or training, with an id of its own among the skills.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Safety {
     pub skill: String,
@@ -58,7 +60,7 @@ pub enum SafetyKind {
     Recurrent,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
     /// That of its programme.
@@ -77,7 +79,7 @@ pub struct Level {
     pub skills: Vec<Skill>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skill {
     /// Numeric text, unique over the whole catalogue, safety included.
@@ -128,13 +130,26 @@ impl Catalogue {
 
     /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape, by its place.
     pub fn parse(json: &str) -> Result<Catalogue, String> {
-        let mut catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
-        for programme in &mut catalogue.programmes {
+        let catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
+        catalogue.checked(Vec::new())
+    }
+
+    /// This catalogue with what a site adds by a file of its own (see `assets/catalogue/schema.json`). The error names
+    /// every mistake, as that of `parse` does.
+    pub fn extended(&self, json: &str) -> Result<Catalogue, String> {
+        let extension = serde_json::from_str(json).map_err(|e| format!("not an extension of the catalogue: {e}"))?;
+        let (catalogue, checks) = extension::merged(self, extension);
+        catalogue.checked(checks)
+    }
+
+    /// The catalogue, if these checks and all of its own come out right.
+    fn checked(mut self, checks: Vec<Check>) -> Result<Catalogue, String> {
+        for programme in &mut self.programmes {
             programme.levels.iter_mut().for_each(|level| level.cat_group.clone_from(&programme.cat_group));
         }
-        let checks = [catalogue.check_parts(), catalogue.check_links()].concat();
+        let checks = [checks, self.check_parts(), self.check_links()].concat();
         let mistakes: Vec<_> = checks.into_iter().filter(|(right, _)| !right).map(|(_, mistake)| mistake).collect();
-        if mistakes.is_empty() { Ok(catalogue) } else { Err(mistakes.join("\n")) }
+        if mistakes.is_empty() { Ok(self) } else { Err(mistakes.join("\n")) }
     }
 
     pub fn programmes(&self) -> &[Programme] {
@@ -274,9 +289,14 @@ impl Level {
         self.signed_by.iter().any(|signer| signer.met_by(held))
     }
 
+    /// The skills without which it is not held.
+    pub fn required(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.iter().filter(|skill| skill.required)
+    }
+
     fn since(&self, open: &HashMap<&str, i64>) -> Option<i64> {
-        let required = self.skills.iter().filter(|skill| skill.required);
-        let approvals: Option<Vec<i64>> = required.map(|skill| open.get(skill.skill.as_str()).copied()).collect();
+        let approvals: Option<Vec<i64>> =
+            self.required().map(|skill| open.get(skill.skill.as_str()).copied()).collect();
         approvals?.into_iter().max()
     }
 
@@ -295,6 +315,16 @@ impl Level {
     }
 }
 
+impl SafetyKind {
+    /// As the catalogue writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SafetyKind::Initial => "initial",
+            SafetyKind::Recurrent => "recurrent",
+        }
+    }
+}
+
 impl std::fmt::Display for Level {
     /// For messages about the file: `Flyer 3 Static`.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -304,7 +334,8 @@ impl std::fmt::Display for Level {
 }
 
 impl Requirement {
-    fn met_by(&self, held: &LevelKey) -> bool {
+    /// Whether this level is enough for it.
+    pub fn met_by(&self, held: &LevelKey) -> bool {
         held.reaches(&self.cat_group, &self.cat_id) && self.track.as_ref().is_none_or(|track| track == held.track)
     }
 }

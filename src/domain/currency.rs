@@ -81,8 +81,11 @@ pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
     match logbook {
         "Coach" | "Instructor" => cycle_start(cycle(trained)? + 2),
         "Trainer" | "Examiner" | "Military" => {
-            let until = date_time(trained)?.checked_add(TRAINING_MONTHS.months()).ok()?;
-            moment(until)
+            let from = date_time(trained)?;
+            let until = from.checked_add(TRAINING_MONTHS.months()).ok()?;
+            // Of 29 February: to the end of the 28th, lest it should end before a training of the day before does.
+            let cut_short = until.day() < from.day();
+            moment(if cut_short { until.date().tomorrow().ok()?.to_datetime(civil::Time::midnight()) } else { until })
         }
         _ => None,
     }
@@ -166,6 +169,9 @@ fn moment(date_time: civil::DateTime) -> Option<i64> {
 }
 
 #[cfg(test)]
+mod history_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::catalogue::{Catalogue, PROGRAMMES};
@@ -236,7 +242,8 @@ mod tests {
             for (trained, end) in [
                 ("2025-03-01T10:00:00", "2026-03-01T10:00:00"),
                 ("2023-03-01", "2024-03-01"),
-                ("2024-02-29T12:00:00", "2025-02-28T12:00:00"),
+                ("2024-02-28T12:00:00", "2025-02-28T12:00:00"),
+                ("2024-02-29T12:00:00", "2025-03-01"),
                 ("2023-12-31T23:59:59", "2024-12-31T23:59:59"),
             ] {
                 holds_from_until(programme, logbook, trained, end);

@@ -1,19 +1,19 @@
 //! Passwords: which are good enough, and their hashes (Argon2id, 19 MiB, two passes, one lane).
 
+use super::strength;
 use crate::language::Text;
-use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use std::cell::RefCell;
 use subtle::ConstantTimeEq;
 
 const CHARS: std::ops::RangeInclusive<usize> = 8..=128;
-/// Of zxcvbn's 0 to 4.
-const SCORE_MIN: u8 = 2;
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
+const HASH_BYTES: usize = 32;
 
 /// A hash that belongs to nobody (random bytes), so that an unknown account costs the same time as a known one.
 const NOBODY: &str =
@@ -30,24 +30,47 @@ fn argon2() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
-/// Whether a new password will do for this account; the text says why not and what would.
-pub fn check(password: &str, username: &str, email: &str) -> Result<(), Text> {
+/// What is known of whoever sets a password; what is not is empty.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Owner<'a> {
+    pub username: &'a str,
+    pub email: &'a str,
+    pub real_name: &'a str,
+    pub screen_name: &'a str,
+    /// The tunnel's name.
+    pub site: &'a str,
+}
+
+impl Owner<'_> {
+    /// What somebody who knows the owner would try first.
+    fn words(&self) -> [&str; 5] {
+        [self.username, self.email, self.real_name, self.screen_name, self.site]
+    }
+}
+
+/// Whether a new password will do for this owner; the text says why not and what would.
+pub fn check(password: &str, owner: &Owner) -> Result<(), Text> {
     if !CHARS.contains(&password.chars().count()) {
         return Err(Text::new("field.password_length").with("min", CHARS.start()).with("max", CHARS.end()));
     }
-    if [username, email].iter().any(|own| password.eq_ignore_ascii_case(own)) {
+    if [owner.username, owner.email].iter().any(|own| password.eq_ignore_ascii_case(own)) {
         return Err(Text::new("field.password_own"));
     }
-    if u8::from(zxcvbn::zxcvbn(password, &[username, email]).score()) < SCORE_MIN {
-        return Err(Text::new("field.password_weak"));
-    }
-    Ok(())
+    strength::judge(password, &owner.words())
 }
 
 /// A PHC string with a new salt.
 pub fn hash(secret: &str) -> String {
-    let salt = crate::keys::random::<SALT_BYTES>();
-    argon2().hash_password_with_salt(secret.as_bytes(), &salt).expect("the parameters are sound").to_string()
+    let (salt, mut digest) = (crate::keys::random::<SALT_BYTES>(), [0; HASH_BYTES]);
+    let argon2 = argon2();
+    MEMORY
+        .with_borrow_mut(|memory| {
+            memory.resize(argon2.params().block_count(), Block::default());
+            argon2.hash_password_into_with_memory(secret.as_bytes(), &salt, &mut digest, memory)
+        })
+        .expect("the parameters are sound");
+    let base64 = |bytes: &[u8]| base64::Engine::encode(&STANDARD_NO_PAD, bytes);
+    format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${}${}", base64(&salt), base64(&digest))
 }
 
 /// Whether the secret is the one of the hash. Takes the same time when there is no hash, and is false then.
@@ -87,6 +110,14 @@ pub fn is_outdated(phc: &str) -> bool {
 mod tests {
     use super::*;
 
+    const JANE: Owner = Owner {
+        username: "janetheflyer",
+        email: "jane@example.com",
+        real_name: "Wilhelmina Quixote",
+        screen_name: "Mina Quixote",
+        site: "Windwerk Winterthur",
+    };
+
     #[test]
     fn a_password_matches_its_own_hash_only() {
         let phc = hash("correct horse battery");
@@ -109,8 +140,17 @@ mod tests {
             ("JaneTheFlyer", "field.password_own"),
             ("jane@example.com", "field.password_own"),
         ] {
-            assert_eq!(check(password, "janetheflyer", "jane@example.com").unwrap_err().key(), key, "{password}");
+            assert_eq!(check(password, &JANE).unwrap_err().key(), key, "{password}");
         }
-        check("wet hair, dry socks", "janetheflyer", "jane@example.com").unwrap();
+        check("wet hair, dry socks", &JANE).unwrap();
+    }
+
+    #[test]
+    fn what_is_known_of_the_owner_makes_no_good_password() {
+        let nobody = Owner::default();
+        for password in ["quixotewindwerk", "WilhelminaQuixote", "Winterthur-9"] {
+            check(password, &nobody).unwrap();
+            assert_eq!(check(password, &JANE).unwrap_err().key(), "field.password_weak", "{password}");
+        }
     }
 }

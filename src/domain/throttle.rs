@@ -13,10 +13,13 @@ pub struct Rule {
 impl Rule {
     /// One account from one address: the person who mistypes, or the one who guesses at one account.
     pub const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
+    /// One account from a device that somebody signed in on: only who has that device can close it.
+    pub const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
     /// One account from anywhere: slows down many guessing together, and can keep its owner out for a minute at most.
     pub const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
 
-    /// One address over all accounts: a hall may share it, so it is patient and short.
+    /// One address over all accounts, or the devices that one member brought: a hall may share it, so it is patient and
+    /// short.
     pub fn address(free_misses: i64) -> Rule {
         Rule { free_misses, delay_seconds_max: 60 }
     }

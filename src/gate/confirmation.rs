@@ -15,7 +15,7 @@ const TOKENS_PER_HOUR_MAX: i64 = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmed {
     Now,
-    /// The link was opened twice: no harm.
+    /// It did its work before.
     Before,
     /// Unknown, too old, for an address that is no longer the member's, or that another member has confirmed.
     Not,
@@ -65,7 +65,7 @@ pub fn resend(site: &Site, tx: &Write, token: &str, language: Language) -> Resul
     let Some(found) = email_tokens::find(tx, &token_hash(token))? else { return Ok(()) };
     let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;
     let many = email_tokens::count_recent(tx, found.member_id, tx.now())? >= TOKENS_PER_HOUR_MAX;
-    if profile.email_verified || many {
+    if profile.email_verified || profile.email.is_empty() || many {
         return Ok(());
     }
     send(site, tx, found.member_id, &profile.email, language)

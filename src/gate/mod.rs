@@ -2,17 +2,21 @@
 
 mod callback;
 pub mod confirmation;
+pub mod counters;
+pub mod device;
 mod partner;
 pub mod passcode;
 pub mod passkey;
 mod rates;
 pub mod repeat;
 pub mod second_factor;
+pub mod security_event;
 mod session;
 pub mod sign_in;
 pub mod social;
+pub mod step;
 
-pub use callback::{Provider, Sender};
+pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
@@ -41,9 +45,6 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
             let partner = partner::admit(site, call)?;
             repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner))
         }
-        Access::Callback(provider, operation) => {
-            let sender = callback::admit(site, call, *provider)?;
-            operation(site, call, &sender)
-        }
+        Access::Callback(callback) => callback::admit(site, call, callback),
     }
 }

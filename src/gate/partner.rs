@@ -62,7 +62,7 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
 
 /// Compares in constant time. Without a body the digest of zero bytes or of `{}` is right: both are in use.
 fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bool {
-    let Some(key) = site.keys.unseal(Purpose::PartnerSecret, &secret.sealed) else {
+    let Some(key) = site.keys.unseal_partner_secret(&secret.sealed) else {
         tracing::error!(partner = secret.partner.partner_id, "a secret of this partner is damaged; rotate it");
         return false;
     };

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::keys::{Purpose, random};
 use crate::language::Language;
 use crate::site::Site;
+use crate::store::members::Profile;
 use crate::store::outbox::{self, Channel};
 use crate::store::{Write, passcodes};
 use serde_json::json;
@@ -50,7 +51,7 @@ pub struct Target<'a> {
 /// Puts a new passcode in line for sending; the older one of the same use is dead. 429 when that address had its share
 /// of this hour.
 pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
-    let address_hash = site.keys.hash(Purpose::PasscodeAddress, &[target.address.to_lowercase().as_bytes()]);
+    let address_hash = address_hash(site, target.address);
     if passcodes::count_sends(tx, &address_hash, tx.now())? >= SENDS_PER_HOUR_MAX {
         return Err(Failure::passcode_too_many());
     }
@@ -73,12 +74,33 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), 
 /// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
 /// address gets. So an unknown name is refused exactly when a known one is.
 pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
-    let name_hash = site.keys.hash(Purpose::PasscodeAddress, &[b"name", name.to_lowercase().as_bytes()]);
+    let name_hash = name_hash(site, name);
     if passcodes::count_sends(tx, &name_hash, tx.now())? >= SENDS_PER_HOUR_MAX {
         return Err(Failure::passcode_too_many());
     }
     passcodes::insert_send(tx, &name_hash)?;
     Ok(())
+}
+
+/// Forgets how many passcodes went to the member's addresses, and how many were asked for under the member's names.
+/// Whether that had been enough of them.
+pub fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
+    let names = [&profile.username, &profile.email].map(|name| name_hash(site, name));
+    let addresses = [&profile.email, &profile.phone].map(|address| address_hash(site, address));
+    let mut used_up = false;
+    for hash in names.iter().chain(&addresses) {
+        used_up |= passcodes::count_sends(tx, hash, tx.now())? >= SENDS_PER_HOUR_MAX;
+        passcodes::forget_sends(tx, hash)?;
+    }
+    Ok(used_up)
+}
+
+fn address_hash(site: &Site, address: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::PasscodeAddress, &[address.to_lowercase().as_bytes()])
+}
+
+fn name_hash(site: &Site, name: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::PasscodeAddress, &[b"name", name.to_lowercase().as_bytes()])
 }
 
 /// Costs a live passcode one of its tries without looking at it: something else that was due with it was wrong.

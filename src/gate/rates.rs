@@ -15,6 +15,7 @@ pub enum Caller {
     Partner(i64),
     SignupFrom(IpAddr),
     PasskeysFrom(IpAddr),
+    ContactFrom(IpAddr),
 }
 
 /// So many at once, and refilled evenly over a time.

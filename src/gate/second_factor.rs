@@ -3,16 +3,19 @@
 //! Everything is decided on the rows of one transaction. Nobody else makes a [`Cleared`], and no session opens without.
 
 use super::passcode::{self, Target, Use};
+use super::security_event::{self, Event};
 use crate::call::Call;
 use crate::domain::{recovery_code, totp};
 use crate::failure::Failure;
 use crate::keys::{Purpose, random};
+use crate::language::Language;
 use crate::site::Site;
 use crate::store::members::Account;
 use crate::store::outbox::Channel;
 use crate::store::second_factors::{self, Factor, Kind, Reachable};
 use crate::store::sessions::{self, TokenHash};
 use crate::store::{Read, Write, notices, passcodes};
+use serde_json::json;
 
 /// How long a secret that was handed out waits for its first code.
 const PENDING_SECONDS: i64 = 3600;
@@ -188,18 +191,24 @@ pub fn welcome_factor(
     tx: &Write,
     member_id: i64,
     kept: Option<&TokenHash>,
+    language: Language,
 ) -> Result<Vec<String>, Failure> {
     end_older(tx, member_id, kept)?;
-    notices::insert(tx, member_id, "notice.second_factor_on", "{}")?;
+    security_event::tell(site, tx, member_id, Event::SecondFactorOn, &json!({}), language)?;
     new_recovery_codes(site, tx, member_id)
 }
 
 /// Nothing is due any more, and the credentials from before end, but the session `kept`.
-pub fn turn_off(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
+pub fn turn_off(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    kept: Option<&TokenHash>,
+    language: Language,
+) -> Result<(), Failure> {
     second_factors::delete(tx, member_id)?;
     end_older(tx, member_id, kept)?;
-    notices::insert(tx, member_id, "notice.second_factor_off", "{}")?;
-    Ok(())
+    security_event::tell(site, tx, member_id, Event::SecondFactorOff, &json!({}), language)
 }
 
 fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {

@@ -1,22 +1,26 @@
 //! Names and passwords: throttled, and the same answer in the same time whether or not the account exists.
 
+use super::counters::Counters;
+use super::device;
 use super::second_factor::{Cleared, Proof};
 use super::session::new_token;
 use crate::call::Call;
 use crate::domain::password;
-use crate::domain::throttle::Rule;
 use crate::failure::Failure;
-use crate::keys::Purpose;
+use crate::language::Text;
 use crate::site::Site;
 use crate::store::members::{self, Account};
-use crate::store::throttles::{self, ThrottleKey};
 use crate::store::{Read, Write, sessions};
 use std::time::Duration;
 
 const USER_AGENT_CHARS_MAX: usize = 200;
 
-/// The counters that one attempt concerns.
-struct Counters([(ThrottleKey, Rule); 3]);
+/// A session that was opened.
+pub struct Opened {
+    pub token: String,
+    /// By which the device is known again, see [`device`].
+    pub device_token: String,
+}
 
 /// What became of a name and a password.
 pub enum Verdict {
@@ -26,47 +30,17 @@ pub enum Verdict {
     Wrong,
 }
 
-impl Counters {
-    /// Where there is an account, its username counts, whichever name of it was typed.
-    fn of(site: &Site, call: &Call, typed: &str, account: Option<&Account>) -> Counters {
-        let name = account.map_or(typed, |account| &account.username).to_lowercase();
-        let address = call.peer.to_string();
-        let key = |parts: &[&[u8]]| site.keys.hash(Purpose::Throttle, parts);
-        Counters([
-            (key(&[b"account from address", name.as_bytes(), address.as_bytes()]), Rule::ACCOUNT_FROM_ADDRESS),
-            (key(&[b"account", name.as_bytes()]), Rule::ACCOUNT),
-            (key(&[b"address", address.as_bytes()]), Rule::address(site.config.limits.sign_in_misses_per_address)),
-        ])
-    }
-
-    /// Seconds until the last of them opens.
-    fn closed_for(&self, tx: &Read, now: i64) -> rusqlite::Result<i64> {
-        let mut longest = 0;
-        for (key, _) in &self.0 {
-            longest = longest.max(throttles::closed_for(tx, key, now)?);
-        }
-        Ok(longest)
-    }
-
-    fn miss(&self, tx: &Write) -> rusqlite::Result<()> {
-        self.0.iter().try_for_each(|(key, rule)| throttles::miss(tx, key, *rule))
-    }
-
-    /// A success clears what speaks of the account, and leaves what the address did to others.
-    fn forget(&self, tx: &Write) -> rusqlite::Result<()> {
-        self.0[..2].iter().try_for_each(|(key, _)| throttles::forget(tx, key).map(|_| ()))
-    }
-}
-
 /// Whether tries under this name have to wait; what proves an identity in another way waits with them.
 pub fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
-    let counters = Counters::of(site, call, name, account);
-    site.store.read(|tx| Ok(counters.closed_for(tx, site.now())? > 0))
+    let delayed =
+        site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.closed_for(tx, site.now())? > 0))?;
+    call.held.set(delayed);
+    Ok(delayed)
 }
 
 /// Counts a miss of another proof than the password, in the transaction that judged it.
 pub fn miss(site: &Site, call: &Call, tx: &Write, name: &str, account: Option<&Account>) -> Result<(), Failure> {
-    Ok(Counters::of(site, call, name, account).miss(tx)?)
+    Counters::of(site, call, tx, name, account)?.miss(tx)
 }
 
 /// Judges a name and a password. A miss is counted before the answer goes out.
@@ -74,17 +48,18 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
     let now = site.now();
     let (counters, closed_for, account) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
-        let counters = Counters::of(site, call, name, account.as_ref());
+        let counters = Counters::of(site, call, tx, name, account.as_ref())?;
         let closed_for = counters.closed_for(tx, now)?;
         Ok((counters, closed_for, account))
     })?;
     if closed_for > 0 {
+        call.held.set(true);
         return Ok(Verdict::Wrong);
     }
     site.store.rest();
     let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
     if !password::verify(secret, phc) {
-        site.store.write(now, |tx| Ok(counters.miss(tx)?))?;
+        site.store.write(now, |tx| counters.miss(tx))?;
         return Ok(Verdict::Wrong);
     }
     Ok(account.map_or(Verdict::Wrong, Verdict::Right))
@@ -99,7 +74,7 @@ pub fn judge_code(
     account: &Account,
     prove: impl FnOnce() -> Result<Proof, Failure>,
 ) -> Result<Proof, Failure> {
-    let counters = Counters::of(site, call, "", Some(account));
+    let counters = Counters::of(site, call, tx, "", Some(account))?;
     if counters.closed_for(tx, tx.now())? > 0 || !is_as_judged(tx, account)? {
         return Ok(Proof::Wrong);
     }
@@ -126,40 +101,49 @@ pub fn open_session(
     _: Cleared,
     account: &Account,
     renewed: Option<&str>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<Opened>, Failure> {
     if account.banned || !is_as_judged(tx, account)? {
         return Ok(None);
     }
-    Counters::of(site, call, "", Some(account)).forget(tx)?;
+    Counters::of(site, call, tx, "", Some(account))?.forget(tx)?;
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
     Ok(Some(insert_session(call, tx, account)?))
 }
 
-/// A session for an account whose owner has proven enough; returns its token.
-pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> rusqlite::Result<String> {
+/// A session for an account whose owner has proven enough.
+pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<Opened, Failure> {
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
-    Ok(token)
+    if call.asks_for_language() {
+        members::set_language(tx, account.member_id, call.language().tag())?;
+    }
+    Ok(Opened { token, device_token: device::remember(call, tx, account.member_id)? })
 }
 
 /// Tells a signed-in member to wait while the account's counters are closed: here a delay is told, because the caller is
 /// known.
 pub fn check_open(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
-    match Counters::of(site, call, "", Some(account)).closed_for(tx, site.now())? {
+    match Counters::of(site, call, tx, "", Some(account))?.closed_for(tx, site.now())? {
         0 => Ok(()),
         seconds => Err(Failure::too_fast().retry_after(Duration::from_secs(seconds as u64))),
     }
 }
 
-/// Whether a signed-in member typed the own password.
-pub fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<bool, Failure> {
-    let name = site.store.read(|tx| {
+/// Whether a signed-in member typed the own password; the text says why not.
+pub fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<Result<(), Text>, Failure> {
+    let account = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         check_open(site, call, tx, &account)?;
-        Ok(account.username)
+        Ok(account)
     })?;
-    Ok(matches!(judge(site, call, &name, secret)?, Verdict::Right(_)))
+    if account.password_hash.is_none() {
+        return Ok(Err(Text::new("field.no_password")));
+    }
+    Ok(match judge(site, call, &account.username, secret)? {
+        Verdict::Right(_) => Ok(()),
+        Verdict::Wrong => Err(Text::new("field.wrong_password")),
+    })
 }

@@ -1,12 +1,19 @@
 //! What runs by itself.
 
+pub mod backup;
 pub mod outbox;
+pub mod reminders;
 
+use crate::domain::mail_event;
 use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
 use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
-use crate::store::{email_tokens, outbox as messages, partners, passcodes, passkeys, replays, sessions, throttles};
+use crate::store::callbacks::{self, Sender};
+use crate::store::{
+    contact, devices, email_tokens, outbox as messages, partners, passcodes, passkeys, payments, reminders as given,
+    replays, sessions, sign_in_steps, throttles,
+};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -18,17 +25,35 @@ const SWEEP_ROWS_MAX: i64 = 500;
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
 /// What is known of a message goes then; events about a mail come within days.
 const MESSAGE_KEPT_SECONDS: i64 = 90 * 86_400;
+/// What strangers wrote goes this long after the desk was through with it.
+const CONTACT_KEPT_SECONDS: i64 = 365 * 86_400;
+/// Longer than a clock may be set back.
+const REMINDER_KEPT_SECONDS: i64 = 90 * 86_400;
 
-/// Removes what is out of date, every minute until the sender of `stop` is dropped.
+/// Events about money are wanted when the year's books are closed; what they did stays for good.
+const PAYMENT_EVENTS_KEPT_SECONDS: i64 = 400 * 86_400;
+const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
+    (Sender::Processor, PAYMENT_EVENTS_KEPT_SECONDS),
+    (Sender::App, PAYMENT_EVENTS_KEPT_SECONDS),
+    (Sender::Mail, mail_event::KEPT_SECONDS),
+    (Sender::Social, mail_event::KEPT_SECONDS),
+];
+/// A payment that an app spoke of and its processor never did.
+const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
+
+/// Removes what is out of date and looks after the certificate, every minute until the sender of `stop` is dropped.
 pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(SWEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         if let Err(failure) = sweep(site) {
             tracing::warn!(cause = %failure, "out-of-date rows were not removed; the next minute tries again");
         }
+        if let Err(cause) = crate::tls::refresh(site) {
+            tracing::error!(cause, "the certificate stays as it is; the next minute tries again");
+        }
     }
 }
 
-/// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses,
+/// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,
 /// messages of long ago.
 pub fn sweep(site: &Site) -> Result<usize, Failure> {
     site.store.write(site.now(), |tx| {
@@ -42,6 +67,14 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += messages::sweep(tx, tx.now() - MESSAGE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
         removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
+        for (sender, kept) in EVENTS_KEPT_SECONDS {
+            removed += callbacks::sweep(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
+        }
+        removed += payments::sweep_claims(tx, tx.now() - CLAIM_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += contact::sweep(tx, tx.now() - CONTACT_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += given::sweep(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += devices::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += sign_in_steps::sweep(tx)?;
         Ok(removed)
     })
 }

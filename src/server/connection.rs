@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
 /// For a whole request head to arrive, and for an idle connection until the next one.
@@ -26,13 +26,13 @@ const BUFFER_BYTES_MAX: usize = 64 * 1024;
 const WRITE_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// The connection as a future that ends with it.
-pub fn serve(
+pub fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     front: Arc<Front>,
-    stream: TcpStream,
+    stream: S,
     peer: IpAddr,
     door: Door,
 ) -> http1::Connection<
-    Patient<TcpStream>,
+    Patient<S>,
     impl hyper::service::Service<
         Request<Incoming>,
         Response = super::front::Response,
@@ -52,6 +52,8 @@ fn limited() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
+        // A client that has said all it will say still gets its answer.
+        .half_close(true)
         .header_read_timeout(HEAD_TIME_MAX)
         .max_header_size(HEAD_BYTES_MAX)
         .max_buf_size(BUFFER_BYTES_MAX);

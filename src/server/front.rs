@@ -20,19 +20,29 @@ use ipnet::IpNet;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub type Response = hyper::Response<Full<Bytes>>;
 
 /// Bodies of many times the usual size are read before anybody knows whose they are: so many at once, and no more.
 const LARGE_BODIES_MAX: usize = 4;
+/// Long against the work of an answer without a hash, short against a person's patience.
+const BEAT: Duration = Duration::from_millis(10);
+/// How long an answer waits that tells somebody who misses too often no more than that he missed. He waits here, holding
+/// no thread, and cannot keep the others waiting by asking faster.
+const HELD: Duration = Duration::from_millis(250);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// By which socket a connection came.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Door {
+    /// Plain, and either nobody can overhear it or there is no TLS to be had.
     Public,
+    /// TLS.
+    Secure,
+    /// Plain where TLS is to be had: everything is sent over there but what a device needs to trust it.
+    Clear,
     /// Loopback: figures and health, nothing else.
     Metrics,
 }
@@ -47,6 +57,8 @@ pub struct Front {
     site: std::sync::Mutex<Site>,
     names: Vec<String>,
     proxies: Vec<IpNet>,
+    /// Where a plain connection is sent over to.
+    secure_port: u16,
 }
 
 /// What the log says of a request beside its answer.
@@ -71,6 +83,7 @@ impl Front {
             site: std::sync::Mutex::new(site.for_another_thread()),
             names: site.config.names.clone(),
             proxies: site.config.proxies.clone(),
+            secure_port: site.ports().secure.first().copied().unwrap_or_default(),
         }
     }
 
@@ -93,7 +106,15 @@ impl Front {
             Ok(call) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
                 let edge = pool::Edge { stats: &self.stats, language, request_id: &line.request_id };
-                self.pool.run(&edge, call).await
+                let on_the_beat = call.route.on_the_beat;
+                let finished = self.pool.run(&edge, call).await;
+                if finished.held {
+                    tokio::time::sleep(HELD).await;
+                }
+                if on_the_beat {
+                    next_beat(line.started).await;
+                }
+                finished
             }
             Err(failure) => {
                 let reply = reply::refusal(&failure, language, &line.request_id);
@@ -142,6 +163,7 @@ impl Front {
             body,
             params,
             who: Cell::new(Who::Anyone),
+            held: Cell::new(false),
             repeat: OnceCell::new(),
         })
     }
@@ -153,6 +175,7 @@ impl Front {
             Match::Found(place, _) if door == Door::Metrics && !ROUTES[place].is_health() => {
                 Err(Failure::unknown_path())
             }
+            Match::Found(place, _) if door == Door::Clear && !ROUTES[place].in_clear => Err(self.over_there(head)),
             Match::Found(place, params) => Ok((place, params)),
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
@@ -172,15 +195,30 @@ impl Front {
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
     }
 
+    /// The same address over https.
+    fn over_there(&self, head: &http::request::Parts) -> Failure {
+        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let port = match self.secure_port {
+            443 => String::new(),
+            port => format!(":{port}"),
+        };
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        Failure::insecure().at(format!("https://{}{port}{path}", call::host_name(host)))
+    }
+
+    /// Whether connections from there carry what others asked a proxy of ours.
+    pub fn is_proxy(&self, address: IpAddr) -> bool {
+        self.proxies.iter().any(|network| network.contains(&address.to_canonical()))
+    }
+
     /// The last address before our own proxies, read from the right: what stands further left anybody can have written,
     /// and what is no address ends the search.
     fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let ours = |address: &IpAddr| self.proxies.iter().any(|network| network.contains(address));
         let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
         let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
         let mut caller = peer.to_canonical();
         for one in named.into_iter().rev() {
-            if !ours(&caller) {
+            if !self.is_proxy(caller) {
                 break;
             }
             let Ok(address) = one.trim().parse::<IpAddr>() else { break };
@@ -212,8 +250,15 @@ impl Front {
     }
 }
 
+/// Waits for the next beat after a request came. A message to send, a row to find: what the one costs and the other
+/// saves disappears in the wait, whatever the disk and the other requests do.
+async fn next_beat(started: Instant) {
+    let beats = started.elapsed().as_nanos() / BEAT.as_nanos() + 1;
+    tokio::time::sleep_until((started + BEAT * beats as u32).into()).await;
+}
+
 fn finished(reply: Reply) -> Finished {
-    Finished { reply, who: Who::Anyone, code: None, cause: None }
+    Finished { reply, who: Who::Anyone, held: false, code: None, cause: None }
 }
 
 /// One line a request, without a value that came from a person.
@@ -221,7 +266,7 @@ fn log(line: &Line, finished: &Finished, status: StatusCode, micros: u64) {
     let route = line.row.map_or("-", |row| ROUTES[row].path);
     let (id, method, who, status) = (&*line.request_id, line.method.as_str(), finished.who, status.as_u16());
     let (code, cause, tag) = (finished.code, finished.cause.as_deref(), line.monitor_user.as_deref());
-    if status >= 500 && status != 501 {
+    if status >= 500 {
         tracing::error!(id, method, route, %who, status, micros, code, cause, tag, "request");
     } else {
         tracing::info!(id, method, route, %who, status, micros, code, tag, "request");

@@ -3,12 +3,14 @@
 use super::DRAIN_TIME_MAX;
 use super::connection;
 use super::front::{Door, Front};
-use hyper_util::server::graceful::GracefulShutdown;
+use super::tls::Acceptor;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -55,7 +57,13 @@ impl Drop for Place {
 }
 
 /// Accepts until told to stop, then waits for open requests to end, for as long as the limit says.
-pub async fn accept(front: Arc<Front>, socket: TcpListener, door: Door, mut stopped: watch::Receiver<bool>) {
+pub async fn accept(
+    front: Arc<Front>,
+    socket: TcpListener,
+    door: Door,
+    acceptor: Option<Acceptor>,
+    mut stopped: watch::Receiver<bool>,
+) {
     let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -63,7 +71,7 @@ pub async fn accept(front: Arc<Front>, socket: TcpListener, door: Door, mut stop
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
         match accepted {
-            Ok((stream, peer)) => welcome(&front, &graceful, stream, peer.ip(), door),
+            Ok((stream, peer)) => welcome(&front, graceful.watcher(), stream, peer.ip(), door, &acceptor),
             Err(e) => {
                 tracing::warn!(cause = %e, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -77,18 +85,67 @@ pub async fn accept(front: Arc<Front>, socket: TcpListener, door: Door, mut stop
 }
 
 /// One guest too many is turned away by closing: an answer would cost what the limit saves.
-fn welcome(front: &Arc<Front>, graceful: &GracefulShutdown, stream: TcpStream, peer: IpAddr, door: Door) {
+fn welcome(
+    front: &Arc<Front>,
+    watcher: Watcher,
+    stream: TcpStream,
+    peer: IpAddr,
+    door: Door,
+    acceptor: &Option<Acceptor>,
+) {
     let Some(place) = Guests::enter(front, peer) else {
         front.stats.connections_refused.fetch_add(1, Ordering::Relaxed);
         return;
     };
     _ = stream.set_nodelay(true);
-    let connection = graceful.watch(connection::serve(front.clone(), stream, peer, door));
-    let front = front.clone();
-    tokio::spawn(async move {
-        if connection.await.is_err() {
-            front.stats.connections_broken.fetch_add(1, Ordering::Relaxed);
+    match acceptor {
+        Some(acceptor) if door == Door::Secure => {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                if let Some(stream) = acceptor.shake(&place.front, stream).await {
+                    entertain(place, watcher, stream, peer, door).await;
+                }
+            });
         }
-        drop(place);
-    });
+        acceptor => {
+            let own = stream.local_addr().map(|own| own.ip());
+            let trusted = front.is_proxy(peer);
+            let clear = !trusted && own.is_ok_and(|own| is_clear(door, own, acceptor.is_some()));
+            let door = if clear { Door::Clear } else { door };
+            tokio::spawn(entertain(place, watcher, stream, peer, door));
+        }
+    }
+}
+
+/// Whether a plain connection to this address of ours is only sent over to https. Whoever came to loopback is on this
+/// machine, and cannot be overheard; a proxy of ours is asked over https itself.
+fn is_clear(door: Door, own: IpAddr, secured: bool) -> bool {
+    secured && door == Door::Public && !own.to_canonical().is_loopback()
+}
+
+async fn entertain<S>(place: Place, watcher: Watcher, stream: S, peer: IpAddr, door: Door)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let connection = watcher.watch(connection::serve(place.front.clone(), stream, peer, door));
+    if connection.await.is_err() {
+        place.front.stats.connections_broken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_connections_from_the_network_are_sent_over_where_there_is_https() {
+        let at = |own: &str, door, secured| is_clear(door, own.parse().unwrap(), secured);
+        assert!(at("10.0.0.5", Door::Public, true));
+        assert!(at("fd00::5", Door::Public, true));
+        for loopback in ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"] {
+            assert!(!at(loopback, Door::Public, true), "{loopback}");
+        }
+        assert!(!at("10.0.0.5", Door::Public, false));
+        assert!(!at("10.0.0.5", Door::Metrics, true));
+    }
 }

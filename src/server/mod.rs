@@ -7,9 +7,10 @@ mod listener;
 pub mod matcher;
 mod metrics;
 mod pool;
+mod tls;
 
 use crate::config::Config;
-use crate::site::Site;
+use crate::site::{Ports, Site};
 use front::{Door, Front};
 use pool::Pool;
 use std::net::{SocketAddr, TcpListener};
@@ -23,12 +24,14 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 /// The sockets of a server to be: bound before anything else starts, so that a taken port is one clear line.
 pub struct Sockets {
     public: Vec<TcpListener>,
+    secure: Vec<TcpListener>,
     metrics: Option<TcpListener>,
 }
 
 /// A server that runs until it is stopped.
 pub struct Running {
     pub addresses: Vec<SocketAddr>,
+    pub secure_addresses: Vec<SocketAddr>,
     pub metrics_address: Option<SocketAddr>,
     stop: watch::Sender<bool>,
     runtime: tokio::runtime::Runtime,
@@ -39,8 +42,9 @@ pub struct Running {
 impl Sockets {
     pub fn bind(config: &Config) -> Result<Sockets, String> {
         let public = config.listen.iter().map(|address| bind(*address, "listen")).collect::<Result<_, _>>()?;
+        let secure = config.tls.listen.iter().map(|address| bind(*address, "tls.listen")).collect::<Result<_, _>>()?;
         let metrics = config.metrics_listen.map(|address| bind(address, "metrics_listen")).transpose()?;
-        Ok(Sockets { public, metrics })
+        Ok(Sockets { public, secure, metrics })
     }
 
     /// Without the port for figures: for a demo beside another server.
@@ -49,8 +53,12 @@ impl Sockets {
     }
 
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.public.iter().filter_map(|socket| socket.local_addr().ok()).collect()
+        addresses(&self.public)
     }
+}
+
+fn addresses(sockets: &[TcpListener]) -> Vec<SocketAddr> {
+    sockets.iter().filter_map(|socket| socket.local_addr().ok()).collect()
 }
 
 fn bind(address: SocketAddr, setting: &str) -> Result<TcpListener, String> {
@@ -68,19 +76,26 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
         .build()
         .map_err(|e| format!("cannot start the network threads: {e}"))?;
     let addresses = sockets.addresses();
-    site.answers_on(addresses.iter().map(SocketAddr::port).collect());
+    let secure_addresses = self::addresses(&sockets.secure);
+    let ports = |addresses: &[SocketAddr]| addresses.iter().map(SocketAddr::port).collect();
+    site.answers_on(Ports { plain: ports(&addresses), secure: ports(&secure_addresses) });
+    let acceptor = tls::acceptor(site, &secure_addresses)?;
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let front = Arc::new(Front::new(site, Pool::start(site)?));
     let (stop, stopped) = watch::channel(false);
     let mut listeners = Vec::new();
-    let doors =
-        sockets.public.into_iter().map(|s| (s, Door::Public)).chain(sockets.metrics.map(|s| (s, Door::Metrics)));
+    let doors = sockets
+        .public
+        .into_iter()
+        .map(|s| (s, Door::Public))
+        .chain(sockets.secure.into_iter().map(|s| (s, Door::Secure)))
+        .chain(sockets.metrics.map(|s| (s, Door::Metrics)));
     for (socket, door) in doors {
         let _context = runtime.enter();
         let socket = tokio::net::TcpListener::from_std(socket).map_err(|e| format!("cannot listen: {e}"))?;
-        listeners.push(runtime.spawn(listener::accept(front.clone(), socket, door, stopped.clone())));
+        listeners.push(runtime.spawn(listener::accept(front.clone(), socket, door, acceptor.clone(), stopped.clone())));
     }
-    Ok(Running { addresses, metrics_address, stop, runtime, listeners, front })
+    Ok(Running { addresses, secure_addresses, metrics_address, stop, runtime, listeners, front })
 }
 
 impl Running {

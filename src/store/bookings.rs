@@ -1,6 +1,6 @@
 //! Bookings, as partners sent them.
 
-use super::{Asked, Read, Write};
+use super::{Asked, Read, Write, partners};
 use crate::domain::booking::Booking;
 use rusqlite::{Result, Row, named_params};
 
@@ -117,6 +117,9 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<B
 }
 
 pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+    if filter.member_id.or(filter.from).or(filter.to).is_none() {
+        return partners::count_bookings(tx, filter.partner_id);
+    }
     let asked = filter.asked();
     let sql = format!("SELECT count(*) FROM bookings b WHERE {}", asked.sql());
     tx.get(&sql, &*asked.params, |row| row.get(0))

@@ -1,13 +1,13 @@
 //! Filling a new file with very many rows: nothing is flushed on the way and the indexes are made at the end. Only for a
 //! file that nobody relies on before it is whole; whoever fills it throws it away when that fails.
 
-use super::{Write, Writer};
+use super::{Write, Writer, partners};
 use rusqlite::{Connection, Result, config::DbConfig, named_params};
 
 const CACHE_KIB: i64 = 64 * 1024;
 
 /// What is bulky: their indexes and triggers are put aside meanwhile.
-const TABLES: &str = "('members', 'entries', 'bookings', 'history', 'notices', 'partner_users')";
+const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history', 'notices', 'partner_users')";
 
 /// A file being filled, a transaction at a time.
 pub struct Bulk<'c> {
@@ -86,12 +86,13 @@ impl Bulk<'_> {
         )
     }
 
-    pub fn insert_signed(&self, new: &Signed) -> Result<usize> {
+    /// Returns the number of the entry; its moves are another matter.
+    pub fn insert_signed(&self, new: &Signed) -> Result<i64> {
         let sql = "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, cat_id, skill,
                           instructor_id, comments_instructor, comment_denial, approval_date, created_at, updated_at)
                    VALUES (:id, :kind, :status, :entry_date, :tunnel_id, :author_id, :cat_group, :cat_id, :skill, :instructor_id,
                            :comments_instructor, :comment_denial, :approval_date, :entry_date, coalesce(:approval_date, :entry_date))";
-        self.at(0).run(
+        self.at(0).insert(
             sql,
             named_params! {
                 ":id": new.member_id, ":kind": new.kind, ":status": new.status, ":entry_date": new.entry_date,
@@ -127,6 +128,7 @@ pub fn load<T, E: From<rusqlite::Error>>(
             conn.execute_batch(&sql)?;
         }
         conn.execute_batch("BEGIN")?;
+        partners::count_anew(&bulk.at(0))?;
         finish(&bulk)?;
         conn.execute_batch("COMMIT")?;
         Ok(filled)

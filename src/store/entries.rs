@@ -24,6 +24,8 @@ pub struct TimeEntry {
     pub comment: String,
     pub author_id: i64,
     pub booking_id: Option<i64>,
+    /// Whether it is part of an opening balance.
+    pub opening: bool,
 }
 
 /// Whose an entry is and what may be done with it.
@@ -33,6 +35,14 @@ pub struct Owner {
     pub kind: String,
     pub status: String,
     pub booking_id: Option<i64>,
+}
+
+/// A member's flying, past and to come.
+#[derive(Debug)]
+pub struct Flown {
+    pub last_flight: Option<i64>,
+    /// Booked and not flown yet.
+    pub minutes_ahead: i64,
 }
 
 pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64> {
@@ -71,7 +81,8 @@ pub fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<Owner>> {
     })
 }
 
-const TIME: &str = "SELECT e.entry_id, e.member_id, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment, e.author_id, e.booking_id
+const TIME: &str = "SELECT e.entry_id, e.member_id, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment, e.author_id, e.booking_id,
+                           e.opening IS NOT NULL
                     FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id";
 
 fn time_entry(row: &Row) -> Result<TimeEntry> {
@@ -86,6 +97,7 @@ fn time_entry(row: &Row) -> Result<TimeEntry> {
         comment: row.get(7)?,
         author_id: row.get(8)?,
         booking_id: row.get(9)?,
+        opening: row.get(10)?,
     })
 }
 
@@ -105,23 +117,18 @@ pub fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'", [member_id], |row| row.get(0))
 }
 
-/// The last flight that has been flown by `now`.
-pub fn find_last_flight(tx: &Read, member_id: i64, now: i64) -> Result<Option<i64>> {
-    let sql = "SELECT entry_date FROM entries WHERE member_id = ?1 AND kind = 'time' AND entry_date <= ?2 ORDER BY entry_date DESC LIMIT 1";
-    tx.find(sql, (member_id, now), |row| row.get(0))
+/// What has been flown by `now`, and what is still to be: one question, because every profile asks it.
+pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
+    let sql = "SELECT (SELECT entry_date FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2
+                       ORDER BY entry_date DESC LIMIT 1),
+                      (SELECT coalesce(sum(minutes), 0) FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date > ?2)";
+    tx.get(sql, (member_id, now), |row| Ok(Flown { last_flight: row.get(0)?, minutes_ahead: row.get(1)? }))
 }
 
 /// In which states a member's skills are.
 pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<String>> {
     let sql = "SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status";
     tx.list(sql, [member_id], |row| row.get(0))
-}
-
-/// Minutes that are booked and not flown yet.
-pub fn sum_minutes_ahead(tx: &Read, member_id: i64, now: i64) -> Result<i64> {
-    let sql =
-        "SELECT coalesce(sum(minutes), 0) FROM entries WHERE member_id = ?1 AND kind = 'time' AND entry_date > ?2";
-    tx.get(sql, (member_id, now), |row| row.get(0))
 }
 
 pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {

@@ -1,6 +1,6 @@
 //! What the partners did: append-only, numbered without gaps, the source of what goes upstream.
 
-use super::{Asked, Read, Write};
+use super::{Asked, Read, Write, partners};
 use crate::domain::booking::Booking;
 use rusqlite::{Result, named_params};
 
@@ -108,6 +108,9 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<H
 }
 
 pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+    if filter.after.or(filter.from).or(filter.to).is_none() {
+        return partners::count_events(tx, filter.partner_id);
+    }
     let asked = filter.asked();
     let sql = format!("SELECT count(*) FROM history h WHERE {}", asked.sql());
     tx.get(&sql, &*asked.params, |row| row.get(0))

@@ -46,3 +46,12 @@ pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> 
     }
     Ok(())
 }
+
+/// Derives everybody's levels anew, and returns of how many members. For a new catalogue.
+pub fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
+    let sql = "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)
+                   OR EXISTS (SELECT 1 FROM entries WHERE member_id = m.member_id AND kind = 'skill')";
+    let members: Vec<i64> = tx.list(sql, [], |row| row.get(0))?;
+    members.iter().try_for_each(|member_id| refresh(tx, *member_id, catalogue))?;
+    Ok(members.len())
+}

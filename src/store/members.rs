@@ -2,13 +2,14 @@
 
 use super::{Read, Write, is_taken};
 use crate::domain::booking::Standing;
+use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use rusqlite::{Result, Row, named_params};
 use std::sync::LazyLock;
 
 /// What signing in needs to know.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Account {
     pub member_id: i64,
     pub username: String,
@@ -41,6 +42,19 @@ pub struct Profile {
     pub paid_until: Option<i64>,
     pub banned_at: Option<i64>,
     pub flight_minutes: i64,
+}
+
+impl Profile {
+    /// Who would set a password here, at the tunnel of this name.
+    pub fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
+        Owner {
+            username: &self.username,
+            email: &self.email,
+            real_name: &self.real_name,
+            screen_name: &self.screen_name,
+            site,
+        }
+    }
 }
 
 /// A member to be.
@@ -234,6 +248,11 @@ pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Re
     tx.run(sql, named_params! {":paid_until": paid_until, ":now": tx.now(), ":id": member_id})
 }
 
+/// Until when a member's membership is paid; `None` where there is no such member.
+pub fn find_paid_until(tx: &Read, member_id: i64) -> Result<Option<Option<i64>>> {
+    tx.find("SELECT paid_until FROM members WHERE member_id = ?1", [member_id], |row| row.get(0))
+}
+
 /// What decides whether a member may book.
 pub fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
     let sql = "SELECT banned_at IS NOT NULL, email_confirmed_at IS NOT NULL, paid_until,
@@ -299,4 +318,16 @@ pub fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result
 pub fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
     let sql = "UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id";
     tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
+}
+
+/// The language in which the member signed in last.
+pub fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
+    tx.run("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2", (member_id, tag))
+}
+
+/// Where a mail that nobody asked for goes, and in which language: a confirmed address, and the tag of the language in
+/// which its member signed in last, empty where that is not known.
+pub fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
+    let sql = "SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL";
+    tx.find(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -6,14 +6,22 @@
 pub mod bell;
 pub mod bookings;
 pub mod bulk;
+pub mod callbacks;
 pub mod certificates;
+pub mod contact;
+pub mod copy;
+pub mod deletions;
+pub mod devices;
 pub mod email_tokens;
 pub mod entries;
+pub mod erasure;
 pub mod history;
 pub mod holdings;
+pub mod logbook;
 pub mod media;
 pub mod members;
 pub mod migrate;
+pub mod moves;
 pub mod notices;
 pub mod outbox;
 pub mod partner_users;
@@ -22,13 +30,23 @@ pub mod passcodes;
 pub mod passkeys;
 pub mod payments;
 pub mod place;
+#[cfg(debug_assertions)]
+pub mod prepared;
+mod reader;
+pub mod reminders;
 pub mod replays;
 pub mod sealed;
 pub mod second_factors;
 pub mod sessions;
+pub mod settlement;
+pub mod sign_in_steps;
+pub mod signers;
+pub mod skills;
 pub mod social_links;
 pub mod standing;
+pub mod suppressed;
 pub mod throttles;
+pub mod tls;
 pub mod tunnels;
 mod writer;
 
@@ -36,22 +54,19 @@ pub use writer::Writer;
 
 use crate::failure::Failure;
 use bell::Bell;
+use reader::{Reader, Readers};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Params, Row, ToSql};
-use std::cell::{Cell, OnceCell};
-use std::path::{Path, PathBuf};
+use rusqlite::{CachedStatement, Connection, OpenFlags, Params, Row, ToSql};
+use std::cell::{Cell, RefCell};
+#[cfg(debug_assertions)]
+use std::panic::Location;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The first SQLite that cannot lose a commit when a second connection checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
-/// A read transaction over this would pin the write-ahead log.
-const READ_TIME_MAX: Duration = Duration::from_secs(2);
-/// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
-const STEPS_BETWEEN_LOOKS: i32 = 50_000;
-const READER_CACHE_KIB: i64 = 96;
-const WRITER_CACHE_KIB: i64 = 2 * 1024;
+const WRITER_CACHE_KIB: i64 = 1024;
 const STATEMENTS_KEPT: usize = 128;
 /// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -64,19 +79,11 @@ pub fn settle() {
 
 /// One thread's way to the file.
 pub struct Store {
-    path: PathBuf,
     writer: Arc<Writer>,
     bell: Bell,
-    reader: OnceCell<Reader>,
-}
-
-struct Reader {
-    conn: Connection,
-    /// Whether a snapshot is open: from the thread's first read until it writes or rests.
-    open: Cell<bool>,
-    opened: Instant,
-    /// Milliseconds after `opened` at which a statement is stopped.
-    stop_at: Arc<AtomicU64>,
+    readers: Arc<Readers>,
+    /// The thread's snapshot: from its first read until it writes or rests.
+    reader: RefCell<Option<Reader>>,
 }
 
 /// A read transaction.
@@ -97,13 +104,15 @@ impl Store {
     pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let conn = open_writer(path).map_err(|e| format!("cannot open {}: {e}", path.display()))?;
-        let writer = Arc::new(Writer::new(conn, grouped));
-        Ok(Store { path: path.to_owned(), writer, bell: Bell::default(), reader: OnceCell::new() })
+        let readers = Arc::new(Readers::of(path));
+        let writer = Arc::new(Writer::new(conn, grouped, readers.clone()));
+        Ok(Store { writer, bell: Bell::default(), readers, reader: RefCell::default() })
     }
 
     /// The same file for another thread.
     pub fn for_another_thread(&self) -> Store {
-        Store { path: self.path.clone(), writer: self.writer.clone(), bell: self.bell.clone(), reader: OnceCell::new() }
+        let (writer, bell, readers) = (self.writer.clone(), self.bell.clone(), self.readers.clone());
+        Store { writer, bell, readers, reader: RefCell::default() }
     }
 
     pub fn writer(&self) -> &Writer {
@@ -116,21 +125,18 @@ impl Store {
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        self.readers.path()
     }
 
     /// Runs `question` on this thread's snapshot of the file. Reads share one snapshot until the thread writes or rests,
     /// so that one request sees one state.
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
-        let reader = match self.reader.get() {
-            Some(reader) => reader,
-            None => {
-                let reader = Reader::open(&self.path)?;
-                self.reader.get_or_init(|| reader)
-            }
-        };
-        reader.begin()?;
-        question(&Read { conn: &reader.conn })
+        let none = self.reader.borrow().is_none();
+        if none {
+            self.reader.replace(Some(self.readers.take()?));
+        }
+        let reader = self.reader.borrow();
+        question(&Read { conn: reader.as_ref().expect("it was taken").conn() })
     }
 
     /// Runs `change` as one transaction at the moment `now`, together with those of other threads, and returns when it
@@ -152,43 +158,8 @@ impl Store {
 
     /// Lets go of the snapshot.
     pub fn rest(&self) {
-        if let Some(reader) = self.reader.get() {
-            reader.end();
-        }
-    }
-}
-
-impl Reader {
-    fn open(path: &Path) -> rusqlite::Result<Reader> {
-        let mut conn =
-            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        prepare_connection(&conn, READER_CACHE_KIB)?;
-        conn.pragma_update(None, "query_only", true)?;
-        let opened = Instant::now();
-        let stop_at = Arc::new(AtomicU64::new(u64::MAX));
-        let deadline = stop_at.clone();
-        let late = move || opened.elapsed().as_millis() as u64 > deadline.load(Ordering::Relaxed);
-        conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(late))?;
-        Ok(Reader { conn, open: Cell::new(false), opened, stop_at })
-    }
-
-    fn begin(&self) -> rusqlite::Result<()> {
-        if !self.open.get() {
-            let stop_at = self.opened.elapsed() + READ_TIME_MAX;
-            self.stop_at.store(stop_at.as_millis() as u64, Ordering::Relaxed);
-            self.conn.prepare_cached("BEGIN")?.execute([])?;
-            self.open.set(true);
-        }
-        Ok(())
-    }
-
-    fn end(&self) {
-        if self.open.replace(false) && !self.conn.is_autocommit() {
-            let ended = self.conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([]));
-            if let Err(e) = ended {
-                tracing::warn!(cause = %e, "a read transaction did not end; rolling it back");
-                _ = self.conn.execute_batch("ROLLBACK");
-            }
+        if let Some(reader) = self.reader.take() {
+            self.readers.give_back(reader);
         }
     }
 }
@@ -199,19 +170,28 @@ impl<'c> Read<'c> {
         Read { conn }
     }
 
+    #[track_caller]
+    fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'c>> {
+        #[cfg(debug_assertions)]
+        prepared::note(sql, Location::caller());
+        self.conn.prepare_cached(sql)
+    }
+
     /// The one row that the statement finds, if there is one.
+    #[track_caller]
     pub fn find<T>(
         &self,
         sql: &str,
         params: impl Params,
         row: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
-        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut statement = self.prepare(sql)?;
         let mut rows = statement.query(params)?;
         rows.next()?.map(row).transpose()
     }
 
     /// The one row that an aggregate or a key that is known to exist gives.
+    #[track_caller]
     pub fn get<T>(
         &self,
         sql: &str,
@@ -221,13 +201,14 @@ impl<'c> Read<'c> {
         self.find(sql, params, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
     }
 
+    #[track_caller]
     pub fn list<T>(
         &self,
         sql: &str,
         params: impl Params,
         row: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
-        self.conn.prepare_cached(sql)?.query_map(params, row)?.collect()
+        self.prepare(sql)?.query_map(params, row)?.collect()
     }
 }
 
@@ -248,11 +229,13 @@ impl<'c> Write<'c> {
     }
 
     /// Runs a statement and returns how many rows it changed.
+    #[track_caller]
     pub fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
-        self.read.conn.prepare_cached(sql)?.execute(params)
+        self.read.prepare(sql)?.execute(params)
     }
 
     /// Runs an `INSERT` and returns the new row's number.
+    #[track_caller]
     pub fn insert(&self, sql: &str, params: impl Params) -> rusqlite::Result<i64> {
         self.run(sql, params)?;
         Ok(self.read.conn.last_insert_rowid())

@@ -43,6 +43,10 @@ pub struct Message {
     pub provider_id: String,
     pub created_at: i64,
     pub sent_at: Option<i64>,
+    /// What the mail provider said became of it; empty while it said nothing.
+    pub delivery: String,
+    pub deferrals: i64,
+    pub soft_bounces: i64,
 }
 
 /// A message to be.
@@ -74,7 +78,7 @@ pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
 }
 
 const COLUMNS: &str = "message_id, channel, recipient, language, template, sealed, state, tries, next_try_at,
-                       first_tried_at, last_error, provider_id, created_at, sent_at";
+                       first_tried_at, last_error, provider_id, created_at, sent_at, delivery, deferrals, soft_bounces";
 
 fn message(row: &Row) -> Result<Message> {
     Ok(Message {
@@ -92,11 +96,29 @@ fn message(row: &Row) -> Result<Message> {
         provider_id: row.get(11)?,
         created_at: row.get(12)?,
         sent_at: row.get(13)?,
+        delivery: row.get(14)?,
+        deferrals: row.get(15)?,
+        soft_bounces: row.get(16)?,
     })
 }
 
 pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
     tx.find(&format!("SELECT {COLUMNS} FROM outbox WHERE message_id = ?1"), [message_id], message)
+}
+
+/// The mail that its provider knows by this name.
+pub fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM outbox WHERE provider_id = ?1 AND provider_id <> '' AND channel = 'email'");
+    tx.find(&sql, [provider_id], message)
+}
+
+/// What the provider said of a mail.
+pub fn set_delivery(tx: &Write, message_id: i64, delivery: &str, deferrals: i64, soft_bounces: i64) -> Result<usize> {
+    let sql = "UPDATE outbox SET delivery = :delivery, deferrals = :deferrals, soft_bounces = :soft_bounces
+               WHERE message_id = :id";
+    let counts = named_params! {":id": message_id, ":delivery": delivery, ":deferrals": deferrals, ":soft_bounces": soft_bounces};
+    tx.run(sql, counts)
 }
 
 /// Newest first; without a state what is not sent.
@@ -115,7 +137,8 @@ pub fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<V
 /// What is to be sent on a channel now, oldest first.
 pub fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Result<Vec<Message>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' AND channel = ?1 AND next_try_at <= ?2
+        // Left to itself SQLite would rather read through all that was ever sent than sort what waits.
+        "SELECT {COLUMNS} FROM outbox INDEXED BY outbox_due WHERE state = 'waiting' AND channel = ?1 AND next_try_at <= ?2
          ORDER BY message_id LIMIT ?3"
     );
     tx.list(&sql, (channel.name(), now, limit), message)

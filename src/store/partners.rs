@@ -104,6 +104,26 @@ fn secrets_where(condition: &str) -> String {
     )
 }
 
+/// Bookings of one partner, or of all. They are counted as they come, because there are very many.
+pub fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
+    let sql = "SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1";
+    tx.get(sql, [partner_id], |row| row.get(0))
+}
+
+/// Rows of the history of one partner, or of all; counted likewise.
+pub fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
+    let sql = "SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1";
+    tx.get(sql, [partner_id], |row| row.get(0))
+}
+
+/// Counts what came while the triggers that count were put aside.
+pub(super) fn count_anew(tx: &Write) -> Result<usize> {
+    let sql =
+        "UPDATE partners SET bookings = (SELECT count(*) FROM bookings b WHERE b.partner_id = partners.partner_id),
+                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id)";
+    tx.run(sql, [])
+}
+
 pub fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
     tx.list("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network", [partner_id], |row| {
         row.get(0)

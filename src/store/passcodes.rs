@@ -61,6 +61,11 @@ pub fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
     tx.run("INSERT INTO passcode_sends (address_hash, sent_at) VALUES (?1, ?2)", (&address_hash[..], tx.now()))
 }
 
+/// The address may get as many as one that never got any; returns how many had counted.
+pub fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
+    tx.run("DELETE FROM passcode_sends WHERE address_hash = ?1", [&address_hash[..]])
+}
+
 /// Removes what no longer counts.
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sends = "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)";

@@ -1,8 +1,10 @@
-//! Payments, as the processor reports them.
+//! Payments, as the processor reports them, and whose they are.
 
-use super::Read;
-use rusqlite::{Result, named_params};
+use super::{Read, Write};
+use crate::domain::payment::{Heard, Price, Said, Status};
+use rusqlite::{Result, Row, named_params};
 
+/// A payment as its member sees it.
 #[derive(Debug)]
 pub struct Payment {
     pub payment_id: i64,
@@ -14,23 +16,129 @@ pub struct Payment {
     pub updated_at: i64,
 }
 
+/// A payment with all that decides whose it is and what it does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    pub intent_id: String,
+    pub heard: Heard,
+    /// Whose it is by an app's word.
+    pub claimed_by: Option<i64>,
+    /// Whose it is by the desk's.
+    pub assigned_to: Option<i64>,
+    /// Whose it is.
+    pub member_id: Option<i64>,
+    pub grant: Option<Grant>,
+}
+
+/// The time of membership that a payment gave. Moments in Unix seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grant {
+    pub member_id: i64,
+    pub until: i64,
+    /// What the membership was paid until before.
+    pub paid_before: Option<i64>,
+}
+
+impl Account {
+    pub fn new(intent_id: &str) -> Account {
+        Account {
+            intent_id: intent_id.to_owned(),
+            heard: Heard::nothing(),
+            claimed_by: None,
+            assigned_to: None,
+            member_id: None,
+            grant: None,
+        }
+    }
+}
+
+const LISTED: &str = "payment_id, intent_id, amount_cents, currency, status, created_at, updated_at FROM payments";
+
+fn payment(row: &Row) -> Result<Payment> {
+    Ok(Payment {
+        payment_id: row.get(0)?,
+        intent_id: row.get(1)?,
+        amount_cents: row.get(2)?,
+        currency: row.get(3)?,
+        status: row.get(4)?,
+        created_at: row.get(5)?,
+        updated_at: row.get(6)?,
+    })
+}
+
 /// A member's, newest first.
 pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
-    let sql = "SELECT payment_id, intent_id, amount_cents, currency, status, created_at, updated_at FROM payments
-               WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset";
-    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, |row| {
-        Ok(Payment {
-            payment_id: row.get(0)?,
-            intent_id: row.get(1)?,
-            amount_cents: row.get(2)?,
-            currency: row.get(3)?,
-            status: row.get(4)?,
-            created_at: row.get(5)?,
-            updated_at: row.get(6)?,
-        })
-    })
+    let sql = format!("SELECT {LISTED} WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
+    tx.list(&sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, payment)
 }
 
 pub fn count(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get("SELECT count(*) FROM payments WHERE member_id = ?1", [member_id], |row| row.get(0))
+}
+
+/// Nobody's yet, newest first.
+pub fn list_unmatched(tx: &Read, limit: i64) -> Result<Vec<Payment>> {
+    tx.list(&format!("SELECT {LISTED} WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1"), [limit], payment)
+}
+
+pub fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
+    let sql =
+        "SELECT status, amount_cents, currency, priced_by, named_member, named_by, claimed_by, assigned_to, member_id,
+                      granted_to, granted_until, paid_before FROM payments WHERE intent_id = ?1";
+    tx.find(sql, [intent_id], |row| {
+        let (cents, currency): (i64, String) = (row.get(1)?, row.get(2)?);
+        let price = Some(Price { cents, currency }).filter(|price| !price.currency.is_empty());
+        let heard = Heard {
+            status: Status::parse(row.get_ref(0)?.as_str()?).unwrap_or(Status::Claimed),
+            price: Said { weight: row.get(3)?, value: price },
+            member_id: Said { weight: row.get(5)?, value: row.get(4)? },
+        };
+        let grant = match row.get::<_, Option<i64>>(9)? {
+            Some(member_id) => Some(Grant { member_id, until: row.get(10)?, paid_before: row.get(11)? }),
+            None => None,
+        };
+        let (claimed_by, assigned_to, member_id) = (row.get(6)?, row.get(7)?, row.get(8)?);
+        Ok(Account { intent_id: intent_id.to_owned(), heard, claimed_by, assigned_to, member_id, grant })
+    })
+}
+
+/// Writes a payment, new or known.
+pub fn save(tx: &Write, account: &Account) -> Result<usize> {
+    let sql = "INSERT INTO payments (intent_id, status, amount_cents, currency, priced_by, named_member, named_by, claimed_by,
+                                     assigned_to, member_id, granted_to, granted_until, paid_before,
+                                     created_at, updated_at)
+               VALUES (:intent_id, :status, :cents, :currency, :priced_by, :named_member, :named_by, :claimed_by,
+                       :assigned_to, :member_id, :granted_to, :granted_until, :paid_before, :now, :now)
+               ON CONFLICT (intent_id) DO UPDATE SET
+                   status = excluded.status, amount_cents = excluded.amount_cents, currency = excluded.currency,
+                   priced_by = excluded.priced_by, named_member = excluded.named_member, named_by = excluded.named_by,
+                   claimed_by = excluded.claimed_by, assigned_to = excluded.assigned_to, member_id = excluded.member_id,
+                   granted_to = excluded.granted_to,
+                   granted_until = excluded.granted_until, paid_before = excluded.paid_before, updated_at = excluded.updated_at";
+    let (heard, grant) = (&account.heard, account.grant.as_ref());
+    let price = heard.price.value.as_ref();
+    tx.run(
+        sql,
+        named_params! {
+            ":intent_id": account.intent_id, ":status": heard.status.name(), ":cents": price.map_or(0, |price| price.cents),
+            ":currency": price.map_or("", |price| &price.currency), ":priced_by": heard.price.weight,
+            ":named_member": heard.member_id.value, ":named_by": heard.member_id.weight, ":claimed_by": account.claimed_by,
+            ":assigned_to": account.assigned_to, ":member_id": account.member_id,
+            ":granted_to": grant.map(|grant| grant.member_id), 
+            ":granted_until": grant.map(|grant| grant.until), ":paid_before": grant.and_then(|grant| grant.paid_before),
+            ":now": tx.now(),
+        },
+    )
+}
+
+/// Claims of a member that the processor has said nothing of.
+pub fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
+    tx.get("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'", [member_id], |row| row.get(0))
+}
+
+/// Removes claims of `old` or before of which the processor never said anything.
+pub fn sweep_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+    let sql = "DELETE FROM payments WHERE payment_id IN
+               (SELECT payment_id FROM payments WHERE status = 'claimed' AND created_at <= ?1 LIMIT ?2)";
+    tx.run(sql, (old, rows))
 }

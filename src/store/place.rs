@@ -73,7 +73,7 @@ impl Place {
     }
 
     pub fn key(&self) -> PathBuf {
-        self.dir.join("site.key")
+        key(&self.dir)
     }
 
     /// Where a new site key waits until the file is sealed by it.
@@ -95,6 +95,31 @@ impl Place {
 
 pub fn database(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite")
+}
+
+/// SQLite's write-ahead log.
+pub fn log(dir: &Path) -> PathBuf {
+    dir.join("tunneldesk.sqlite-wal")
+}
+
+/// SQLite's index of that log.
+pub fn shared_memory(dir: &Path) -> PathBuf {
+    dir.join("tunneldesk.sqlite-shm")
+}
+
+pub fn key(dir: &Path) -> PathBuf {
+    dir.join("site.key")
+}
+
+/// What an unprivileged process may still write there.
+pub fn free_bytes(dir: &Path) -> std::io::Result<u64> {
+    let path = std::ffi::CString::new(dir.as_os_str().as_bytes())?;
+    let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends in a zero byte and the answer is written before it is read.
+    match unsafe { libc::statvfs(path.as_ptr(), answer.as_mut_ptr()) } {
+        0 => Ok(unsafe { answer.assume_init() }).map(|it| it.f_bavail * it.f_frsize),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// The magic number of the file system that the directory is on (`statfs(2)`).

@@ -29,6 +29,8 @@ pub const COLUMNS: &[Column] = &[
     column("second_factors",  "member_id",   "sealed",          Purpose::SecondFactor),
     column("second_factors",  "member_id",   "sealed_pending",  Purpose::SecondFactor),
     column("passkey_challenges", "challenge_hash", "sealed",    Purpose::PasskeyChallenge),
+    column("callbacks",       "callback_id", "sealed",          Purpose::Callback),
+    column("tls",             "kind",        "sealed_key",      Purpose::TlsKey),
 ];
 
 /// How many values there were, and how many of them could not be opened before, and stay as they are.

@@ -113,7 +113,8 @@ pub fn count_recovery_codes(tx: &Read, member_id: i64) -> Result<i64> {
 }
 
 pub fn find_reachable(tx: &Read, member_id: i64) -> Result<Reachable> {
-    let sql = "SELECT iif(email_confirmed_at IS NULL, NULL, email), iif(phone_confirmed_at IS NULL OR phone = '', NULL, phone)
+    let sql = "SELECT iif(email_confirmed_at IS NULL OR email = '', NULL, email),
+                      iif(phone_confirmed_at IS NULL OR phone = '', NULL, phone)
                FROM members WHERE member_id = ?1";
     let found = tx.find(sql, [member_id], |row| Ok(Reachable { email: row.get(0)?, phone: row.get(1)? }))?;
     Ok(found.unwrap_or_default())

@@ -1,6 +1,6 @@
 //! Sessions, and the tokens that `generate-token` returns. Only hashes of tokens are kept.
 
-use super::{Read, Write, passkeys};
+use super::{Read, Write, passkeys, sign_in_steps};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use rusqlite::{Result, named_params};
@@ -102,10 +102,12 @@ pub fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run("DELETE FROM sessions WHERE token_hash = ?1", [&token_hash[..]])
 }
 
-/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge.
+/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge, and
+/// a sign-in that waits for its second step.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     tx.run("DELETE FROM booking_tokens WHERE member_id = :id", named_params! {":id": member_id})?;
     passkeys::forget_challenges(tx, member_id)?;
+    sign_in_steps::delete(tx, member_id)?;
     let sql = "DELETE FROM sessions WHERE member_id = :id AND token_hash IS NOT :kept";
     tx.run(sql, named_params! {":id": member_id, ":kept": kept.map(|hash| &hash[..])})
 }
@@ -135,7 +137,7 @@ pub fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let tokens = "DELETE FROM booking_tokens WHERE token_hash IN (SELECT token_hash FROM booking_tokens WHERE ends_at <= :now LIMIT :rows)";
     let sessions = "DELETE FROM sessions WHERE token_hash IN
-                    (SELECT token_hash FROM sessions WHERE ends_at <= :now OR seen_at + idle_seconds <= :now LIMIT :rows)";
+                    (SELECT token_hash FROM sessions WHERE min(ends_at, seen_at + idle_seconds) <= :now LIMIT :rows)";
     let params = named_params! {":now": tx.now(), ":rows": rows};
     Ok(tx.run(tokens, params)? + tx.run(sessions, params)?)
 }

@@ -10,8 +10,18 @@ pub fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<
     tx.find(sql, named_params! {":provider": provider, ":subject": subject, ":now": tx.now()}, |row| row.get(0))
 }
 
-pub fn insert(tx: &Write, provider: &str, subject: &str, member_id: i64) -> Result<usize> {
-    let sql = "INSERT INTO social_links (provider, subject, member_id, created_at, used_at)
-               VALUES (:provider, :subject, :id, :now, :now)";
-    tx.run(sql, named_params! {":provider": provider, ":subject": subject, ":id": member_id, ":now": tx.now()})
+/// `name`: the one that came with it and is the member's now, or nothing.
+pub fn insert(tx: &Write, provider: &str, subject: &str, member_id: i64, name: &str) -> Result<usize> {
+    let sql = "INSERT INTO social_links (provider, subject, member_id, created_at, used_at, name)
+               VALUES (:provider, :subject, :id, :now, :now, :name)";
+    tx.run(
+        sql,
+        named_params! {":provider": provider, ":subject": subject, ":id": member_id, ":now": tx.now(), ":name": name},
+    )
+}
+
+/// Removes a link; whose it was, and the name that had come with it.
+pub fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option<(i64, String)>> {
+    let sql = "DELETE FROM social_links WHERE provider = ?1 AND subject = ?2 RETURNING member_id, name";
+    tx.find(sql, (provider, subject), |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use http::StatusCode;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
 
 fn numbers() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
@@ -67,8 +69,7 @@ fn a_reader_cannot_write() {
 fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
     let (_dir, store) = numbers();
     assert_eq!(count(&store), 0);
-    let reader = store.reader.get().unwrap();
-    reader.stop_at.store(0, Ordering::Relaxed);
+    store.reader.borrow().as_ref().unwrap().stop_at(Instant::now());
     let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let stopped = store.read(|tx| Ok(tx.get(endless, [], |row| row.get::<_, i64>(0))?)).unwrap_err();
     assert_eq!(stopped.status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -91,4 +92,49 @@ fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
     insert(&store, 100_000).unwrap();
     assert_eq!(count(&store), kept + 1);
     assert!(!store.writer().is_stopped());
+}
+
+#[test]
+fn an_idle_snapshot_hides_no_write_and_pins_no_log() {
+    let (_dir, store) = numbers();
+    let other = store.for_another_thread();
+    for n in 0..3 {
+        assert_eq!((count(&store), count(&other)), (n, n));
+        store.rest();
+        other.rest();
+        insert(&store, n).unwrap();
+    }
+    assert_eq!(count(&other), 3);
+    other.rest();
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let busy: i64 = store.writer().alone(|conn| conn.query_row(sql, [], |row| row.get(0))).unwrap();
+    assert_eq!(busy, 0, "a snapshot was in the way");
+}
+
+#[test]
+fn whoever_reads_after_an_acknowledged_write_sees_it() {
+    const WRITES: i64 = 300;
+    const TIME_MAX: Duration = Duration::from_secs(60);
+    let (_dir, store) = numbers();
+    let acknowledged = AtomicI64::new(0);
+    let begun = Instant::now();
+    let reads = |store: Store| {
+        let mut known = 0;
+        while known < WRITES {
+            assert!(begun.elapsed() < TIME_MAX, "the writes ended early");
+            known = acknowledged.load(Ordering::SeqCst);
+            assert!(count(&store) >= known);
+            store.rest();
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let (another, reads) = (store.for_another_thread(), &reads);
+            scope.spawn(move || reads(another));
+        }
+        for n in 1..=WRITES {
+            insert(&store, n).unwrap();
+            acknowledged.store(n, Ordering::SeqCst);
+        }
+    });
 }

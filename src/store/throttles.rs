@@ -6,6 +6,15 @@ use rusqlite::{Result, named_params};
 
 pub type ThrottleKey = [u8; 32];
 
+/// What counts misses of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Counter {
+    pub key: ThrottleKey,
+    /// The same in every counter of one account; `None`: it speaks of no account.
+    pub account_key: Option<ThrottleKey>,
+    pub rule: Rule,
+}
+
 /// How many seconds the key is closed for, 0 when it is open.
 pub fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
     let closed =
@@ -14,21 +23,35 @@ pub fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
 }
 
 /// Counts a miss and closes the key for as long as the rule says.
-pub fn miss(tx: &Write, key: &ThrottleKey, rule: Rule) -> Result<()> {
+pub fn miss(tx: &Write, counter: &Counter) -> Result<()> {
     let sql = "SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1";
-    let before = tx.find(sql, [&key[..]], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let before = tx.find(sql, [&counter.key[..]], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
     let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
-    let upsert =
-        "INSERT INTO throttles (throttle_key, misses, missed_at, closed_until) VALUES (:key, :misses, :now, :until)
-                  ON CONFLICT (throttle_key) DO UPDATE SET misses = excluded.misses, missed_at = excluded.missed_at,
+    let upsert = "INSERT INTO throttles (throttle_key, account_key, misses, missed_at, closed_until)
+                  VALUES (:key, :account_key, :misses, :now, :until)
+                  ON CONFLICT (throttle_key) DO UPDATE SET account_key = excluded.account_key, misses = excluded.misses,
+                                                           missed_at = excluded.missed_at,
                                                            closed_until = excluded.closed_until";
-    let until = tx.now() + rule.delay_seconds(misses);
-    tx.run(upsert, named_params! {":key": &key[..], ":misses": misses, ":now": tx.now(), ":until": until})?;
+    let until = tx.now() + counter.rule.delay_seconds(misses);
+    let account_key = counter.account_key.as_ref().map(|key| &key[..]);
+    tx.run(
+        upsert,
+        named_params! {":key": &counter.key[..], ":account_key": account_key, ":misses": misses, ":now": tx.now(),
+        ":until": until},
+    )?;
     Ok(())
 }
 
 pub fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
     tx.run("DELETE FROM throttles WHERE throttle_key = ?1", [&key[..]])
+}
+
+/// Forgets every counter of an account; returns how many of them were closed.
+pub fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
+    let sql = "DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now";
+    let closed: Vec<bool> =
+        tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()}, |row| row.get(0))?;
+    Ok(closed.into_iter().filter(|closed| *closed).count())
 }
 
 /// Removes counters that a day of peace has emptied.

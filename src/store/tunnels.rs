@@ -1,7 +1,8 @@
 //! This site and the tunnels it knows.
 
 use super::{Read, Write};
-use rusqlite::{Result, named_params};
+use crate::domain::tunnel;
+use rusqlite::{Result, Row, named_params};
 
 #[derive(Debug)]
 pub struct Tunnel {
@@ -38,6 +39,13 @@ pub fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
     })
 }
 
+/// By name.
+pub fn list(tx: &Read) -> Result<Vec<Tunnel>> {
+    tx.list("SELECT tunnel_id, name, city, country FROM tunnels ORDER BY name, tunnel_id", [], |row| {
+        Ok(Tunnel { tunnel_id: row.get(0)?, name: row.get(1)?, city: row.get(2)?, country: row.get(3)? })
+    })
+}
+
 pub fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
     let sql = "INSERT INTO site (only, site_id, tunnel_id, key_check, sealed_hash_key, clock_high_water, created_at)
                VALUES (1, :site_id, :tunnel_id, :key_check, :sealed_hash_key, :mark, :now)";
@@ -64,4 +72,54 @@ pub fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
 /// For a file from before there was one.
 pub fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
     tx.run("UPDATE site SET sealed_hash_key = ?1", [sealed])
+}
+
+const WHOLE: &str = "SELECT tunnel_id, name, city, country, time_zone, website, phone FROM tunnels";
+
+fn whole(row: &Row) -> Result<tunnel::Tunnel> {
+    Ok(tunnel::Tunnel {
+        tunnel_id: row.get(0)?,
+        name: row.get(1)?,
+        city: row.get(2)?,
+        country: row.get(3)?,
+        time_zone: row.get(4)?,
+        website: row.get(5)?,
+        phone: row.get(6)?,
+    })
+}
+
+/// With all that the public sees of it.
+pub fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<tunnel::Tunnel>> {
+    tx.find(&format!("{WHOLE} WHERE tunnel_id = ?1"), [tunnel_id], whole)
+}
+
+/// By number.
+pub fn list_whole(tx: &Read, limit: i64, offset: i64) -> Result<Vec<tunnel::Tunnel>> {
+    tx.list(&format!("{WHOLE} ORDER BY tunnel_id LIMIT ?1 OFFSET ?2"), (limit, offset), whole)
+}
+
+pub fn count(tx: &Read) -> Result<i64> {
+    tx.get("SELECT count(*) FROM tunnels", [], |row| row.get(0))
+}
+
+/// A new tunnel, or a known one as it is from now on.
+pub fn put(tx: &Write, tunnel: &tunnel::Tunnel) -> Result<usize> {
+    let sql = "INSERT INTO tunnels (tunnel_id, name, city, country, time_zone, website, phone, created_at)
+               VALUES (:id, :name, :city, :country, :time_zone, :website, :phone, :now)
+               ON CONFLICT (tunnel_id) DO UPDATE SET name = excluded.name, city = excluded.city, country = excluded.country,
+                   time_zone = excluded.time_zone, website = excluded.website, phone = excluded.phone";
+    tx.run(
+        sql,
+        named_params! {":id": tunnel.tunnel_id, ":name": tunnel.name, ":city": tunnel.city, ":country": tunnel.country,
+        ":time_zone": tunnel.time_zone, ":website": tunnel.website, ":phone": tunnel.phone, ":now": tx.now()},
+    )
+}
+
+/// For which catalogue the members' levels were derived; `None` in a file from before it was kept.
+pub fn find_catalogue_digest(tx: &Read) -> Result<Option<Vec<u8>>> {
+    tx.get("SELECT catalogue_digest FROM site", [], |row| row.get(0))
+}
+
+pub fn set_catalogue_digest(tx: &Write, digest: &[u8]) -> Result<usize> {
+    tx.run("UPDATE site SET catalogue_digest = ?1", [digest])
 }

@@ -4,6 +4,7 @@
 //! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
 //! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
 
+use super::reader::Readers;
 use crate::failure::Failure;
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
@@ -19,6 +20,7 @@ pub struct Writer {
     /// Callers that want the connection and do not have it.
     waiting: AtomicUsize,
     grouped: bool,
+    readers: Arc<Readers>,
     /// Set when a flush failed: its pages may be gone, so nothing after it could be trusted.
     stopped: AtomicBool,
     pub commits: AtomicU64,
@@ -46,11 +48,12 @@ enum Fate {
 }
 
 impl Writer {
-    pub fn new(conn: Connection, grouped: bool) -> Writer {
+    pub(super) fn new(conn: Connection, grouped: bool, readers: Arc<Readers>) -> Writer {
         Writer {
             line: Mutex::new(Line { conn, group: None, clock_mark: 0 }),
             waiting: AtomicUsize::new(0),
             grouped,
+            readers,
             stopped: AtomicBool::new(false),
             commits: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
@@ -87,6 +90,7 @@ impl Writer {
         if let Some(group) = line.group.take() {
             self.commit(&line.conn, &group);
         }
+        let _change = self.readers.change();
         work(&mut line.conn)
     }
 
@@ -112,6 +116,7 @@ impl Writer {
     }
 
     fn commit(&self, conn: &Connection, group: &Group) {
+        let change = self.readers.change();
         let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
             Ok(_) => Fate::Kept,
             Err(error) => {
@@ -126,6 +131,7 @@ impl Writer {
                 Fate::Lost { full, cause: error.to_string() }
             }
         };
+        drop(change);
         self.commits.fetch_add(1, Ordering::Relaxed);
         group.decide(fate);
     }
@@ -187,9 +193,10 @@ mod tests {
 
     fn numbers() -> (tempfile::TempDir, Writer) {
         let dir = tempfile::tempdir().unwrap();
-        let conn = Connection::open(dir.path().join("numbers")).unwrap();
+        let path = dir.path().join("numbers");
+        let conn = Connection::open(&path).unwrap();
         conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
-        (dir, Writer::new(conn, true))
+        (dir, Writer::new(conn, true, Arc::new(Readers::of(&path))))
     }
 
     fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {

@@ -113,6 +113,14 @@ fn what_is_no_http_is_turned_away() {
 }
 
 #[test]
+fn who_closes_its_side_after_asking_is_answered_all_the_same() {
+    let (_desk, server) = Desk::with_site().serve_kept();
+    for _ in 0..200 {
+        assert_eq!(statuses(&server, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"), [200]);
+    }
+}
+
+#[test]
 fn one_address_cannot_take_every_connection() {
     let desk = Desk::with_site();
     let server = desk.serve_with(&[("TUNNELDESK_LIMITS_CONNECTIONS_PER_ADDRESS_MAX", "8")]);

@@ -2,6 +2,8 @@
 //!
 //! Each test runs it in a directory of its own and knows nothing of its insides but the file it leaves.
 
+mod backups;
+mod callbacks;
 mod cli;
 mod ending;
 mod figures;
@@ -11,3 +13,4 @@ mod limits;
 mod log;
 mod outbox;
 mod story;
+mod tls;

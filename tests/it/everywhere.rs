@@ -11,12 +11,19 @@ const KIB: usize = 1024;
 
 /// Rows that read JSON from their body.
 fn built_with_a_body() -> impl Iterator<Item = &'static Route> {
-    let reads = |route: &&Route| route.built && [Method::POST, Method::PUT].contains(&route.method);
+    let reads = |route: &&Route| [Method::POST, Method::PUT].contains(&route.method);
     ROUTES.iter().filter(reads).filter(|route| route.path != PICTURE)
 }
 
 /// Rows that read nothing from their body.
-const BODILESS: [&str; 3] = ["/account/profile/booking-pin", "/auth/logout", "/account/profile/remove-media"];
+const BODILESS: [&str; 6] = [
+    "/account/profile/booking-pin",
+    "/auth/logout",
+    "/account/profile/remove-media",
+    "/account/notifications/read/{notification_id}",
+    "/account/logbook/entries/{entry_id}/suspend",
+    "/account/logbook/entries/{entry_id}/reinstate",
+];
 
 /// Sends the row's good request with another body (and type) by its right caller, who signs that body.
 fn with_body(world: &World, route: &Route, body: &[u8], kind: Option<&str>) -> Reply {
@@ -38,7 +45,6 @@ fn a_refusal_has_the_same_shape_wherever_it_is_made() {
     jane.ask(Method::PATCH, "/account/profile/user").send().refused(405);
     jane.post("/account/logbook/time/", json!({})).refused(422);
     jane.ask(Method::POST, "/account/logbook/time/").body("{").send().refused(400);
-    jane.get("/account/notifications").refused(501);
     partner.post("/external/partner-metrics/op", json!({ "email": "ann@example.com" })).ok();
     partner.post("/external/partner-metrics/op", json!({ "email": "ann@example.com" })).refused(409);
 }
@@ -87,6 +93,10 @@ fn json_is_taken_by_that_name_or_without_one_and_nothing_else() {
             "text/json",
             "*/*",
         ] {
+            // The senders of callbacks send forms.
+            if kind == "application/x-www-form-urlencoded" && route.caller() == "callback" {
+                continue;
+            }
             with_body(&world, route, b"{}", Some(kind)).refused(415);
         }
         for kind in [
@@ -104,7 +114,7 @@ fn json_is_taken_by_that_name_or_without_one_and_nothing_else() {
 }
 
 #[test]
-fn a_body_has_64_kib_and_not_a_byte_more() {
+fn a_body_has_64_kib_and_a_callback_s_1_mib_and_not_a_byte_more() {
     let world = World::open();
     for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
         let caller = world.right_caller(route);
@@ -113,8 +123,9 @@ fn a_body_has_64_kib_and_not_a_byte_more() {
             body: [good.body.clone(), vec![b' '; bytes - good.body.len()]].concat(),
             ..good.clone()
         };
-        caller.send(&padded(64 * KIB + 1)).refused(413);
-        caller.send(&padded(64 * KIB)).ok();
+        let most = if route.caller() == "callback" { 1024 * KIB } else { 64 * KIB };
+        caller.send(&padded(most + 1)).refused(413);
+        caller.send(&padded(most)).ok();
     }
 }
 
@@ -161,7 +172,7 @@ fn every_answer_bears_a_request_id_and_is_not_sniffed_or_kept_by_others() {
 #[test]
 fn a_get_that_was_seen_is_304_until_something_changes() {
     let world = World::open();
-    for route in ROUTES.iter().filter(|route| route.built && route.method == Method::GET) {
+    for route in ROUTES.iter().filter(|route| route.method == Method::GET) {
         let caller = world.right_caller(route);
         let request = world.request(route, &caller);
         let first = caller.send(&request).ok();

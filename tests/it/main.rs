@@ -3,16 +3,21 @@
 
 mod auth;
 mod bad_input;
+mod callbacks;
 mod credentials;
+mod description;
 mod everywhere;
 mod harness;
 mod layers;
 mod licences;
 mod logbook;
+mod neighbours;
+mod notifications;
 mod outbox;
 mod partner;
 mod paths;
 mod profile;
+mod public;
 mod repeats;
 mod table;
 mod verify;

@@ -77,8 +77,9 @@ fn a_trailing_slash_is_optional_on_every_path() {
         let statuses = [false, true].map(|slash| {
             let caller = world.right_caller(route);
             let mut request = world.request(route, &caller);
-            let bare = request.path.trim_end_matches('/').to_owned();
-            request.path = if slash { format!("{bare}/") } else { bare };
+            let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+            let (bare, slash) = (path.trim_end_matches('/'), if slash { "/" } else { "" });
+            request.path = format!("{bare}{slash}?{query}");
             caller.send(&request).status
         });
         assert_eq!(statuses[0], statuses[1], "{} {}", route.method, route.path);
@@ -194,7 +195,7 @@ fn the_port_for_figures_shows_figures_and_health_and_nothing_else() {
     let site = Site::open();
     let jane = site.member("jane");
     jane.get("/account/profile/user").ok();
-    let mut wire = Wire::to(site.metrics_address());
+    let mut wire = Wire::to_figures(site.metrics_address());
     let mut get = |path: &str| {
         let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", jane.token());
         wire.exchange(head.as_bytes(), path).unwrap()

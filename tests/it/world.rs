@@ -1,7 +1,7 @@
 //! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
 //! generated from the table stand on this: a new row needs its line here, or they say so.
 
-use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures};
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures, senders};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Method;
@@ -29,8 +29,40 @@ pub struct World {
     pub rival: Caller,
 }
 
+/// Whose a thing is that a request names, and what the others are told who may not have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Whose {
+    Everybodys,
+    /// A member's, shown to desk, admins and current instructors too: 403 to everybody else, whether or not it is there.
+    MembersAndOverseers,
+    /// A member's, and in the hands of desk and admins: not there for everybody else (404).
+    MembersAndStaffs,
+    OwnersAlone {
+        refusal: u16,
+    },
+}
+
+/// The thing that a row is about.
+pub struct Object {
+    /// Its place in the path, or its field in the body.
+    pub name: String,
+    pub in_path: bool,
+    pub whose: Whose,
+}
+
+/// Values of nothing, where a number is none.
+pub const MISSING: [(&str, &str); 2] = [("session_id", "0123456789abcdef"), ("code", "AAAA-AAAA-AAAA-AAAA")];
+
+/// Fields of a body by which it names things that belong to somebody.
+const NAMING: [&str; 6] = ["id", "entry_id", "member_id", "passkey_id", "session_id", "notification_id"];
+
 /// Rows that end the other sessions of whoever calls: that had better be nobody whom another row needs.
 const ENDS_OTHERS: [&str; 2] = ["/account/profile/change-password", "/account/profile/sessions"];
+
+/// Rows for admins, and for whoever works at the desk.
+pub const ADMINS_ALONE: [&str; 2] =
+    ["/account/logbook/entries/{entry_id}/suspend", "/account/logbook/entries/{entry_id}/reinstate"];
+const DESK_ALONE: &str = "/account/logbook/opening-balance/{member_id}";
 
 impl World {
     pub fn open() -> World {
@@ -38,10 +70,14 @@ impl World {
     }
 
     pub fn open_with(adjust: impl FnOnce(&mut Config)) -> World {
-        let site = Site::open_with(adjust);
+        let site = Site::open_with(|config| {
+            senders::configure(config);
+            adjust(config);
+        });
         let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
         let (desk, admin, sync) = (site.desk(), site.admin(), site.sync());
         let (partner, rival) = (site.partner(), site.partner());
+        site.with_authority();
         World { site, jane, mark, desk, admin, sync, partner, rival }
     }
 
@@ -56,9 +92,14 @@ impl World {
         let somebody = || self.site.flyer(&format!("flyer{}", self.site.next_number()));
         match route.caller() {
             "member" if ENDS_OTHERS.contains(&route.path) => vec![somebody(), somebody()],
+            "member" if ADMINS_ALONE.contains(&route.path) => vec![anew(&self.admin), anew(&self.site.admin())],
+            "member" if route.path == DESK_ALONE => vec![anew(&self.desk), anew(&self.site.desk())],
             "member" | "bearer" => vec![anew(&self.jane), anew(&self.mark)],
             "staff" => vec![self.sync.clone(), self.desk.clone()],
             "partner" => vec![self.partner.clone(), self.rival.clone()],
+            "callback" if route.path == "/payment-webhook" => vec![self.site.processor()],
+            "callback" if route.path == "/mail-webhook" => vec![self.site.mail_provider()],
+            // What asks for a deletion is signed in its body.
             "open" | "callback" => vec![self.site.stranger()],
             other => panic!("say here who is a right caller for {other}"),
         }
@@ -69,6 +110,9 @@ impl World {
         let request = Request::new(&route.method, &self.path(route, caller));
         let request = match route.path {
             "/auth/login/bio-web-option" => request.header("origin", &self.site.origin()),
+            "/social-data-deletion-status" => {
+                Request { path: format!("{}?id={}", request.path, self.deletion()), ..request }
+            }
             _ => request,
         };
         if route.path == PICTURE {
@@ -83,10 +127,68 @@ impl World {
     /// The row's path with its places filled.
     pub fn path(&self, route: &Route, caller: &Caller) -> String {
         let filled = route.path.split('/').map(|part| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
+            Some("entry_id") if route.path.starts_with("/account/logbook/skills/") => self.asked(caller).to_string(),
+            Some("entry_id") if route.path.starts_with("/account/logbook/entries/") => {
+                self.signable(route, caller).to_string()
+            }
+            Some("member_id") if route.path == DESK_ALONE => self.somebody().id.to_string(),
             Some(place) => self.value(place, caller),
             None => part.to_owned(),
         });
         format!("{}{}", route.base, filled.collect::<Vec<_>>().join("/"))
+    }
+
+    /// The row's path with this value in one of its places; the others are words or everybody's.
+    pub fn path_with(&self, route: &Route, name: &str, value: &str) -> String {
+        let place = format!("{{{name}}}");
+        let filled = route.path.split('/').map(|part| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
+            Some(_) if part == place => value.to_owned(),
+            Some(other) => self.value(other, &self.jane),
+            None => part.to_owned(),
+        });
+        format!("{}{}", route.base, filled.collect::<Vec<_>>().join("/"))
+    }
+
+    /// The thing that the row is about, where it belongs to somebody or may be missing: at most one.
+    pub fn object(&self, route: &Route) -> Option<Object> {
+        let places = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+        let found =
+            places.filter_map(|name| Some(Object { name: name.to_owned(), in_path: true, whose: whose(name)? }));
+        let mut found: Vec<Object> = found.collect();
+        assert!(found.len() < 2, "{} names more than one thing: say how its requests are spoilt", route.path);
+        found.pop().or_else(|| self.object_of_body(route))
+    }
+
+    /// The same, where the body alone names it.
+    fn object_of_body(&self, route: &Route) -> Option<Object> {
+        if ["open", "callback"].contains(&route.caller()) {
+            return None;
+        }
+        let body: Value = serde_json::from_slice(&self.request(route, &self.right_caller(route)).body).ok()?;
+        // Existing clients send some of them empty.
+        let names = |name: &&str| body.get(name).is_some_and(|value| !value.is_null() && value != "");
+        let name = NAMING.into_iter().find(names)?;
+        let whose = match (route.method.as_str(), route.path, name) {
+            ("PUT", "/external/partner-metrics/op", "id") => Whose::OwnersAlone { refusal: 404 },
+            ("POST", "/account/profile/get-certificate", "member_id") => Whose::OwnersAlone { refusal: 403 },
+            // The member's PIN says whose it is, and `partner::token` what comes of it.
+            ("POST", "/external/partner-metrics/op/generate-token", "member_id") => return None,
+            (method, path, name) => panic!("say here whose {name} in the body of {method} {path} is"),
+        };
+        Some(Object { name: name.to_owned(), in_path: false, whose })
+    }
+
+    /// What a booking token may name of its own.
+    pub fn booked(&self, token: &Caller, name: &str) -> String {
+        match name {
+            "member_id" => token.id.to_string(),
+            "entry_id" => {
+                let entries = token.get(&format!("/account/logbook/time/{}", token.id)).ok().json();
+                let booked = entries["data"].as_array().unwrap().iter().find(|entry| entry["booking_id"].is_i64());
+                booked.expect("a current flyer's booking makes an entry")["entry_id"].to_string()
+            }
+            other => panic!("say here which {other} is a booking's"),
+        }
     }
 
     fn value(&self, place: &str, caller: &Caller) -> String {
@@ -99,7 +201,8 @@ impl World {
             "status" => "open".to_owned(),
             "category" => "Flyer".to_owned(),
             "session_id" => self.session(caller),
-            "skill" | "notification_id" => "1".to_owned(),
+            "skill" => "10101".to_owned(),
+            "notification_id" => self.site.note(caller, "notice.password_changed", json!({})).to_string(),
             "code" => self.code(),
             other => panic!("say here what {{{other}}} can be"),
         }
@@ -161,15 +264,83 @@ impl World {
             (_, "/account/profile/change-password") => {
                 json!({ "password": PASSWORD, "current_password": PASSWORD, "password_confirm": PASSWORD })
             }
-            ("POST", "/account/logbook/time/") => json!({
+            (_, "/public/contact") => json!({
+                "name": "Ann Other", "email": self.address(), "message": "Do you open on Sundays?\nWe are four.",
+                "country": "CH", "enquiry": "Opening hours", "member_id": self.jane.id,
+            }),
+            ("POST", "/account/logbook/skills/") => self.skill(caller),
+            ("PUT", "/account/logbook/skills/{entry_id}") => json!({
+                "cat_group": 1, "cat_id": 1, "entry_date": now - 120, "comment": "better", "instructor": self.ines().id.to_string(),
+                "comments_instructor": "", "comment_denial": "", "time": 4, "skill": "10102", "tunnel": Site::TUNNEL_ID.to_string(),
+                "author_id": caller.id,
+            }),
+            (_, "/account/logbook/entries/{entry_id}/sign") => json!({ "comments_instructor": "clean" }),
+            (_, "/account/logbook/entries/{entry_id}/deny") => json!({ "comment_denial": "late stops" }),
+            (_, DESK_ALONE) => json!({
+                "time": "41:05", "skills": ["10101", 10102], "entry_date": now - 86_400, "tunnel": Site::TUNNEL_ID,
+                "instructor": self.ines().id, "comment": "from the paper logbook",
+            }),
+            ("POST", "/account/logbook/time/" | "/account/logbook/member/time/") => json!({
                 "status": "open", "entry_date": now - 60, "tunnel": Site::TUNNEL_ID.to_string(), "comment": "a good one", "time": "15",
             }),
             ("PUT", "/account/logbook/time/{entry_id}") => {
                 json!({ "entry_date": now - 120, "tunnel": Site::TUNNEL_ID.to_string(), "comment": "better", "time": "20" })
             }
+            (_, "/social-data-deletion") => json!({ "signed_request": self.signed_request() }),
+            ("POST", "/mail-webhook") => {
+                let id = self.site.next_number().to_string();
+                json!({ "mail_events": [{ "event": "send", "ts": now, "_id": id, "msg": { "email": self.address() } }] })
+            }
+            (_, "/payment-webhook") => {
+                let number = self.site.next_number();
+                let data = json!({ "id": format!("pi_{number}"), "amount": 2000, "currency": "usd" }).to_string();
+                json!({
+                    "id": format!("evt_{number}"), "type": "payment_intent.succeeded", "created": now, "data": data,
+                    "fromApp": "", "paymentIntentId": number,
+                })
+            }
             _ => return None,
         };
         Some(body)
+    }
+
+    /// A skill that the caller may ask for, as existing clients send it.
+    fn skill(&self, caller: &Caller) -> Value {
+        let ines = self.ines();
+        // What waits from before is withdrawn with this, and so is the entry itself.
+        self.site.ask_for(caller, "10101", &ines);
+        self.site.ask_for(caller, "10103", &ines);
+        self.site.brief(caller, "Flyer");
+        json!({
+            "cat_group": "Flyer", "cat_id": "1", "cat_name": "Flyer Level 1", "entry_date": self.site.now() - 60, "entry_id": "",
+            "comment": "please", "instructor": ines.id.to_string(), "instructor_name": "ines", "comments_instructor": "",
+            "comment_denial": "", "time": "12", "skill": "10101", "skill_name": "Hand signals", "tunnel_name": "Windwerk",
+            "tunnel": Site::TUNNEL_ID.to_string(), "status": "",
+        })
+    }
+
+    /// A new instructor who may sign everything of the flyers.
+    fn ines(&self) -> Caller {
+        self.site.signer(&format!("ines{}", self.site.next_number()), &[("Instructor", "4")])
+    }
+
+    /// An entry that the caller has asked a signature for.
+    fn asked(&self, caller: &Caller) -> i64 {
+        self.site.brief(caller, "Flyer");
+        self.site.ask_for(caller, "10101", &self.ines())
+    }
+
+    /// An entry of somebody else that this row can move.
+    fn signable(&self, route: &Route, caller: &Caller) -> i64 {
+        if !self.site.holdings(caller).contains(&"Instructor 4".to_owned()) {
+            self.site.qualify(caller, &[("Instructor", "4")]);
+        }
+        let entry_id = self.site.ask_for(&self.somebody(), "10101", caller);
+        let state = if route.path.ends_with("suspend") { "open" } else { "suspended" };
+        if ADMINS_ALONE.contains(&route.path) {
+            self.site.change(|tx| Ok(tx.run("UPDATE entries SET status = ?2 WHERE entry_id = ?1", (entry_id, state))?));
+        }
+        entry_id
     }
 
     /// A new member without a second factor.
@@ -189,6 +360,20 @@ impl World {
             "question_1": "1", "answer_1": "Wind", "question_2": "2", "answer_2": "Net", "question_3": "3", "answer_3": "Suit",
             "success": false, "message": "", "salt": "",
         })
+    }
+
+    /// The social network's request to delete what we have of somebody.
+    fn signed_request(&self) -> String {
+        let user_id = self.site.next_number().to_string();
+        let payload = json!({ "algorithm": "HMAC-SHA256", "issued_at": self.site.now(), "user_id": user_id });
+        senders::signed_request(senders::APP_SECRET, &payload)
+    }
+
+    /// The code of a deletion that was carried out.
+    fn deletion(&self) -> String {
+        let body = json!({ "signed_request": self.signed_request() });
+        let done = self.site.stranger().post("/social-data-deletion", body).ok().json();
+        done["confirmation_code"].as_str().expect("a code is text").to_owned()
     }
 
     fn address(&self) -> String {
@@ -276,5 +461,17 @@ impl World {
         let body = json!({ "entry_date": self.site.now() - 3600, "time": 12 });
         let made = member.ask(Method::POST, "/account/logbook/time/").json(&body).send().ok();
         made.json()["entry_id"].as_i64().expect("an entry has a number")
+    }
+}
+
+/// Whose the thing is that a path names in this place; `None`: a word of a list, and no thing.
+fn whose(place: &str) -> Option<Whose> {
+    match place {
+        "member_id" => Some(Whose::MembersAndOverseers),
+        "entry_id" => Some(Whose::MembersAndStaffs),
+        "id" | "passkey_id" | "session_id" | "notification_id" => Some(Whose::OwnersAlone { refusal: 404 }),
+        "tunnel_id" | "code" => Some(Whose::Everybodys),
+        "status" | "category" | "skill" | "tunnel" => None,
+        other => panic!("say here whose {{{other}}} is"),
     }
 }

@@ -17,6 +17,11 @@ pub enum Measured {
     Flush,
     Argon2,
     Login,
+    Calm,
+    Guessed,
+    Guesses,
+    GuessedFromEverywhere,
+    GuessesFromEverywhere,
 }
 
 /// Every round's figures of everything measured.
@@ -26,6 +31,7 @@ pub struct Figures {
     pub idle_kib: Vec<u64>,
     pub idle_again_kib: u64,
     pub loaded_kib: u64,
+    pub guessed_kib: u64,
     pub started_in: Vec<Duration>,
 }
 
@@ -49,6 +55,11 @@ impl Measured {
             Measured::Flush => "e: flushes of the disk",
             Measured::Argon2 => "f: Argon2id on all cores",
             Measured::Login => "f: POST auth/login",
+            Measured::Calm => "g: the profile, 16 calm callers",
+            Measured::Guessed => "g, beside guesses from one address",
+            Measured::Guesses => "g: guesses from one address",
+            Measured::GuessedFromEverywhere => "g, beside guesses from everywhere",
+            Measured::GuessesFromEverywhere => "g: guesses from everywhere",
         }
     }
 }
@@ -79,6 +90,9 @@ impl Figures {
             self.at_least(Time, TimeUngrouped, 3.0),
             self.at_least(TimeSlow, TimeSlowUngrouped, 15.0),
             self.at_least(Login, Argon2, 0.9),
+            self.p99_at_most(Guessed, Calm, 2.0),
+            self.p99_at_most(GuessedFromEverywhere, Calm, 2.0),
+            below("resident memory at the most, under guesses", self.guessed_kib as f64 / 1024.0, 128.0, "MB"),
             below(
                 "resident memory when idle",
                 median(self.idle_kib.iter().map(|kib| *kib as f64)) / 1024.0,
@@ -93,6 +107,17 @@ impl Figures {
                 "ms",
             ),
         ]
+    }
+
+    fn p99_at_most(&self, of: Measured, to: Measured, target: f64) -> Bar {
+        let p99 = |what: Measured| self.seen[&what].iter().map(|seen| seen.p99.as_secs_f64());
+        let reached = median(p99(of).zip(p99(to)).map(|(of, to)| of / to));
+        Bar {
+            text: format!("p99 of {} / {}", of.name(), to.name()),
+            target: format!("≤ {target}"),
+            reached: format!("{reached:.2}"),
+            met: reached > 0.0 && reached <= target,
+        }
     }
 
     fn at_least(&self, of: Measured, to: Measured, target: f64) -> Bar {

@@ -1,5 +1,5 @@
-//! Requests as fast as they are answered: each of 64 connections sends its own request again and again, and an answer
-//! with another status than the expected one ends the measurement.
+//! Requests as fast as they are answered, or at a fixed pace: each connection sends its own again and again, and an
+//! answer with another status than the expected one ends the measurement.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,15 +9,34 @@ use tokio::net::TcpStream;
 pub const CONNECTIONS: usize = 64;
 const THREADS: usize = 2;
 /// Connections are made and caches filled before anything counts.
-const WARM_UP: Duration = Duration::from_millis(300);
+pub const WARM_UP: Duration = Duration::from_millis(300);
 /// An answer that takes this long is a hang.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
-/// What is asked, by connection in turn, and how it must be answered.
+/// What is asked, by connection in turn, and how it must be answered. Where there are more requests than connections,
+/// each connection goes through its share of them.
 pub struct Load {
     pub requests: Vec<Vec<u8>>,
     pub status: u16,
+}
+
+/// Who asks.
+#[derive(Clone, Copy)]
+pub struct Callers {
+    pub connections: usize,
+    /// From one request of a connection to its next; none: at once.
+    pub every: Option<Duration>,
+}
+
+/// As many as the bars speak of, in no mood to wait.
+const EAGER: Callers = Callers { connections: CONNECTIONS, every: None };
+
+/// When a measurement counts.
+#[derive(Clone, Copy)]
+struct Span {
+    start: Instant,
+    end: Instant,
 }
 
 /// What a run of a load saw.
@@ -26,18 +45,48 @@ pub struct Seen {
     pub per_second: f64,
     pub p50: Duration,
     pub p99: Duration,
+    /// What the server's process used of the processors for each answer; nothing where that was not looked at.
+    pub cpu: Duration,
 }
 
 impl Load {
     /// Runs the load for so long.
     pub fn run(&self, address: SocketAddr, time: Duration) -> Result<Seen, String> {
-        let start = Instant::now() + WARM_UP;
-        let share =
-            |thread: usize| (thread..CONNECTIONS).step_by(THREADS).map(|n| &*self.requests[n % self.requests.len()]);
+        self.run_by(EAGER, address, Span::of(time))
+    }
+
+    /// Runs the load by these callers while others run theirs; what both saw.
+    pub fn run_beside(
+        &self,
+        callers: Callers,
+        others: &Load,
+        address: SocketAddr,
+        time: Duration,
+    ) -> Result<(Seen, Seen), String> {
+        let span = Span::of(time);
+        std::thread::scope(|scope| {
+            let beside = scope.spawn(move || others.run_by(EAGER, address, span));
+            let seen = self.run_by(callers, address, span)?;
+            Ok((seen, beside.join().expect("the generator does not panic")?))
+        })
+    }
+
+    /// Runs the load by these callers alone.
+    pub fn run_calmly(&self, callers: Callers, address: SocketAddr, time: Duration) -> Result<Seen, String> {
+        self.run_by(callers, address, Span::of(time))
+    }
+
+    fn run_by(&self, callers: Callers, address: SocketAddr, span: Span) -> Result<Seen, String> {
+        let count = self.requests.len();
+        let of_connection = |n: usize| -> Vec<&[u8]> {
+            let step = callers.connections.min(count);
+            (n % count..count).step_by(step).map(|place| &*self.requests[place]).collect()
+        };
         let mut micros: Vec<u32> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|thread| {
-                    scope.spawn(move || drive(address, share(thread).collect(), self.status, start, start + time))
+                    let share = (thread..callers.connections).step_by(THREADS).map(of_connection).collect();
+                    scope.spawn(move || drive(address, share, self.status, callers.every, span))
                 })
                 .collect();
             threads
@@ -50,26 +99,39 @@ impl Load {
         // Of nothing answered, nothing: the bar says so.
         let last = micros.len().saturating_sub(1) as f64;
         let at = |part: f64| Duration::from_micros(micros.get((last * part) as usize).map_or(0, |m| u64::from(*m)));
-        Ok(Seen { per_second: micros.len() as f64 / time.as_secs_f64(), p50: at(0.50), p99: at(0.99) })
+        let seconds = (span.end - span.start).as_secs_f64();
+        Ok(Seen { per_second: micros.len() as f64 / seconds, p50: at(0.50), p99: at(0.99), cpu: Duration::ZERO })
     }
 }
 
-/// One thread's connections; microseconds of each answer between `start` and `end`.
+impl Span {
+    fn of(time: Duration) -> Span {
+        let start = Instant::now() + WARM_UP;
+        Span { start, end: start + time }
+    }
+}
+
+/// One thread's connections; microseconds of each answer within the span.
 fn drive(
     address: SocketAddr,
-    requests: Vec<&[u8]>,
+    share: Vec<Vec<&[u8]>>,
     status: u16,
-    start: Instant,
-    end: Instant,
+    every: Option<Duration>,
+    span: Span,
 ) -> Result<Vec<u32>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
-        let connections = requests.into_iter().map(|request| {
-            let request = request.to_vec();
+        let count = share.len() as u32;
+        let connections = share.into_iter().zip(0..).map(|(requests, place)| {
+            let requests: Vec<Vec<u8>> = requests.into_iter().map(<[u8]>::to_vec).collect();
             tokio::task::spawn_local(tokio::time::timeout(
-                end.saturating_duration_since(Instant::now()) + ANSWER_TIME_MAX,
-                async move { repeat(address, &request, status, start, end).await },
+                span.end.saturating_duration_since(Instant::now()) + ANSWER_TIME_MAX,
+                async move {
+                    // Not all at the same moment.
+                    tokio::time::sleep(every.unwrap_or_default() * place / count).await;
+                    repeat(address, &requests, status, every, span).await
+                },
             ))
         });
         let mut micros = Vec::new();
@@ -83,19 +145,19 @@ fn drive(
 
 async fn repeat(
     address: SocketAddr,
-    request: &[u8],
+    requests: &[Vec<u8>],
     status: u16,
-    start: Instant,
-    end: Instant,
+    every: Option<Duration>,
+    span: Span,
 ) -> Result<Vec<u32>, String> {
     let broken = |e: std::io::Error| format!("a connection broke: {e}");
     let mut stream = TcpStream::connect(address).await.map_err(broken)?;
     stream.set_nodelay(true).map_err(broken)?;
     let (mut micros, mut buffer) = (Vec::new(), vec![0; HEAD_BYTES_MAX]);
-    loop {
+    for request in requests.iter().cycle() {
         let sent = Instant::now();
-        if sent >= end {
-            return Ok(micros);
+        if sent >= span.end {
+            break;
         }
         stream.write_all(request).await.map_err(broken)?;
         let answer = read_answer(&mut stream, &mut buffer).await.map_err(broken)?;
@@ -103,10 +165,14 @@ async fn repeat(
             return Err(format!("expected {status}, got: {}", String::from_utf8_lossy(answer)));
         }
         let done = Instant::now();
-        if (start..=end).contains(&done) {
+        if (span.start..=span.end).contains(&done) {
             micros.push((done - sent).as_micros() as u32);
         }
+        if let Some(every) = every {
+            tokio::time::sleep_until((sent + every).into()).await;
+        }
     }
+    Ok(micros)
 }
 
 /// `HTTP/1.1 200`, without the heap.

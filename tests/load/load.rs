@@ -12,7 +12,7 @@ mod server;
 mod site;
 
 use bars::{Figures, Measured};
-use generator::{Load, Seen};
+use generator::{Callers, Load, Seen};
 use server::{Server, Writes};
 use site::Requests;
 use std::path::Path;
@@ -22,6 +22,8 @@ use std::time::Duration;
 const ROUNDS: u32 = 5;
 const SECONDS: f64 = 3.0;
 const STARTS: usize = 7;
+/// Members who look at their profile while others guess passwords: 800 a second.
+const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_millis(20)) };
 
 /// How much to measure.
 struct Plan {
@@ -36,6 +38,8 @@ struct Servers {
     ungrouped: Server,
     slow: Server,
     slow_ungrouped: Server,
+    /// Whose passwords are guessed.
+    guessed: Server,
 }
 
 fn main() -> ExitCode {
@@ -108,13 +112,15 @@ impl Servers {
             ungrouped: on_copy("ungrouped", Writes::Ungrouped, None)?,
             slow: on_copy("slow", Writes::Grouped, Some(&shim))?,
             slow_ungrouped: on_copy("slow-ungrouped", Writes::Ungrouped, Some(&shim))?,
+            guessed: on_copy("guessed", Writes::Grouped, None)?,
             grouped: Server::product(dir, Writes::Grouped, None)?,
             bare: Server::bare()?,
         })
     }
 
     fn stop(self) -> Result<(), String> {
-        [self.grouped, self.ungrouped, self.slow, self.slow_ungrouped].into_iter().try_for_each(Server::stop)
+        let all = [self.grouped, self.ungrouped, self.slow, self.slow_ungrouped, self.guessed];
+        all.into_iter().try_for_each(Server::stop)
     }
 }
 
@@ -139,21 +145,47 @@ fn run_round(
     for (what, load, server) in loads {
         // Sign-ins take a second each at 64 at a time.
         let time = if what == Login { plan.time * 2 } else { plan.time };
+        let before = server.cpu();
         let seen = load.run(server.address, time).map_err(|e| format!("{}: {e}", what.name()))?;
-        note(figures, what, seen);
+        // The warm-up is answered at the same pace, and costs the same.
+        let answers = seen.per_second * (time + generator::WARM_UP).as_secs_f64();
+        note(figures, what, Seen { cpu: (server.cpu() - before).div_f64(answers.max(1.0)), ..seen });
     }
+    run_guesses(plan, servers, requests, figures)?;
     note(figures, Argon2, alone(machine::hashes_per_second(plan.time)));
     note(figures, Flush, alone(machine::flushes_per_second(room, plan.time.min(Duration::from_secs(1)))?));
     Ok(())
 }
 
+/// What honest members feel of a flood of wrong passwords.
+fn run_guesses(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
+    use Measured::*;
+    let address = servers.guessed.address;
+    let said = |what: Measured| move |e: String| format!("{}: {e}", what.name());
+    note(figures, Calm, requests.profile.run_calmly(CALM, address, plan.time).map_err(said(Calm))?);
+    for (what, flood, guesses) in [
+        (Guessed, Guesses, &requests.guesses),
+        (GuessedFromEverywhere, GuessesFromEverywhere, &requests.guesses_from_everywhere),
+    ] {
+        let (seen, guessed) = requests.profile.run_beside(CALM, guesses, address, plan.time).map_err(said(what))?;
+        note(figures, what, seen);
+        note(figures, flood, guessed);
+    }
+    figures.guessed_kib = servers.guessed.memory_kib("VmHWM");
+    Ok(())
+}
+
 /// A rate without answers.
 fn alone(per_second: f64) -> Seen {
-    Seen { per_second, p50: Duration::ZERO, p99: Duration::ZERO }
+    Seen { per_second, p50: Duration::ZERO, p99: Duration::ZERO, cpu: Duration::ZERO }
 }
 
 fn note(figures: &mut Figures, what: Measured, seen: Seen) {
-    eprintln!("  {:32} {:>9} a second", what.name(), report::whole(seen.per_second));
+    let (name, per_second) = (what.name(), report::whole(seen.per_second));
+    eprintln!(
+        "  {name:32} {per_second:>9} a second, {:>8.1} us of the server's time each",
+        seen.cpu.as_secs_f64() * 1e6
+    );
     figures.add(what, seen);
 }
 

@@ -21,7 +21,14 @@ pub struct Requests {
     pub time: Load,
     pub record: Load,
     pub login: Load,
+    /// Wrong passwords for names that somebody has and others, from one address.
+    pub guesses: Load,
+    /// The same from more addresses than any counter closes on.
+    pub guesses_from_everywhere: Load,
 }
+
+/// More than are guessed in a whole run.
+const GUESSES: usize = 20_000;
 
 /// A person whose password we know, signed in.
 struct Guest {
@@ -53,6 +60,11 @@ pub fn prepare(dir: &Path) -> Result<Requests, String> {
             status: 200,
         },
         login: Load { requests: each(&|g| request("POST", "/api/auth/login", "", Some(&credentials(g)))), status: 200 },
+        guesses: Load { requests: (0..GUESSES).map(|n| guess(&guests, n, "")).collect(), status: 200 },
+        guesses_from_everywhere: Load {
+            requests: (0..GUESSES).map(|n| guess(&guests, n, &forwarded(n))).collect(),
+            status: 200,
+        },
     })
 }
 
@@ -109,6 +121,22 @@ fn flight() -> String {
 
 fn credentials(guest: &Guest) -> String {
     json!({ "username": guest.username, "password": guest.password }).to_string()
+}
+
+/// Every other one at a guest, the rest at names that nobody has.
+fn guess(guests: &[Guest], number: usize, headers: &str) -> Vec<u8> {
+    let username = if number.is_multiple_of(2) {
+        guests[number / 2 % guests.len()].username.clone()
+    } else {
+        format!("somebody{number}")
+    };
+    let body = json!({ "username": username, "password": format!("wet hair, dry socks {number}") }).to_string();
+    request("POST", "/api/auth/login", headers, Some(&body))
+}
+
+/// Said by a proxy that the server trusts.
+fn forwarded(number: usize) -> String {
+    format!("x-forwarded-for: 10.{}.{}.{}\r\n", number >> 16, number >> 8 & 255, number & 255)
 }
 
 fn bearer(guest: &Guest) -> String {

@@ -16,12 +16,14 @@ fn token(call: &Call) -> Result<String, crate::failure::Failure> {
     Ok(token.get(&ok))
 }
 
-/// `POST /auth/verify-email`: confirms the address that the token was mailed to.
+/// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
 pub fn verify(site: &Site, call: &Call) -> Answer {
     let token = token(call)?;
     site.once(call, |tx| {
         let (status, key) = match confirmation::confirm(tx, &token)? {
-            Confirmed::Now | Confirmed::Before => (true, "done.email_confirmed"),
+            Confirmed::Now => (true, "done.email_confirmed"),
+            // A token works once; whoever opened the link twice reads that all is well.
+            Confirmed::Before => (false, "confirmation.before"),
             Confirmed::Not => (false, "confirmation.not"),
         };
         Ok(reply::ok(&Done { status, message: call.say(key) }))

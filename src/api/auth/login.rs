@@ -2,10 +2,10 @@
 
 use crate::call::Call;
 use crate::domain::password;
-use crate::failure::Failure;
 use crate::fields;
 use crate::gate::second_factor::{self, Cleared, Due, Next, Way};
-use crate::gate::sign_in::{self, Verdict};
+use crate::gate::sign_in::{self, Opened, Verdict};
+use crate::gate::{device, step};
 use crate::language::Text;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
@@ -24,6 +24,9 @@ pub(super) struct LoginReply {
     pub confirmation_pending: i64,
     pub message: String,
     pub member_id: i64,
+    /// Ours: what stands for username and password in the second step of a sign-in that had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_token: Option<String>,
 }
 
 const NOTHING: i64 = 0;
@@ -38,6 +41,8 @@ enum Manner {
     Aloud(Option<Way>),
     /// By an app that renews its session: nothing is sent.
     Silent,
+    /// By a social network: there may be no password to come back with for the second step.
+    Vouched,
 }
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
@@ -91,13 +96,13 @@ fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Optio
         Next::Clear(cleared) => enter(site, call, tx, cleared, account, renewed),
         Next::Due(due) => ask(site, call, tx, account, &due, manner),
         // The first proof was right, so the number may be told: setting up wants it.
-        Next::Missing => Ok(answer(false, NOTHING, String::new(), call.say("factor.required"), account.member_id)),
+        Next::Missing => Ok(reply::ok(&answer(false, NOTHING, call.say("factor.required"), account.member_id))),
     }
 }
 
 /// Lets in whom a social network vouches for, as far as nothing more is due.
 pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
-    go_on(site, call, tx, account, None, Manner::Aloud(None))
+    go_on(site, call, tx, account, None, Manner::Vouched)
 }
 
 /// A new hash where the old one was made with other parameters than today's.
@@ -116,16 +121,17 @@ pub(super) fn enter(
     renewed: Option<&str>,
 ) -> Answer {
     let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
-    Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |token| signed_in(call, account, token)))
+    Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |opened| signed_in(site, call, account, opened)))
 }
 
 /// Signed in, with a word on the e-mail address where it is not confirmed.
-pub(super) fn signed_in(call: &Call, account: &Account, token: String) -> Reply {
+pub(super) fn signed_in(site: &Site, call: &Call, account: &Account, opened: Opened) -> Reply {
     let (pending, message) = match account.email_confirmed {
         true => (NOTHING, String::new()),
         false => (EMAIL, call.say("sign_in.email_not_confirmed")),
     };
-    answer(true, pending, token, message, account.member_id)
+    let said = LoginReply { token: opened.token, ..answer(true, pending, message, account.member_id) };
+    device::hand_over(site, reply::ok(&said), &opened.device_token)
 }
 
 /// The second step, and what it takes.
@@ -135,19 +141,23 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manne
         (Due::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),
         (Due::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
         (Due::Passcode(Some(_)), Manner::Silent) => (PASSCODE, "factor.passcode_due"),
-        (Due::Passcode(Some(to)), Manner::Aloud(_)) => {
+        (Due::Passcode(Some(to)), Manner::Aloud(_) | Manner::Vouched) => {
             second_factor::send(site, call, tx, account.member_id, to)?;
             (PASSCODE, "passcode.sent")
         }
     };
-    Ok::<_, Failure>(answer(true, pending, String::new(), call.say(text), account.member_id))
+    let step_token = match manner {
+        Manner::Vouched => Some(step::begin(tx, account.member_id)?),
+        Manner::Aloud(_) | Manner::Silent => None,
+    };
+    Ok(reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(text), account.member_id) }))
 }
 
 /// No, in the fields of the login response: the same whatever was wrong.
 pub(super) fn refused(message: String) -> Reply {
-    answer(false, NOTHING, String::new(), message, 0)
+    reply::ok(&answer(false, NOTHING, message, 0))
 }
 
-fn answer(status: bool, confirmation_pending: i64, token: String, message: String, member_id: i64) -> Reply {
-    reply::ok(&LoginReply { status, token, confirmation_pending, message, member_id })
+fn answer(status: bool, confirmation_pending: i64, message: String, member_id: i64) -> LoginReply {
+    LoginReply { status, token: String::new(), confirmation_pending, message, member_id, step_token: None }
 }

@@ -78,9 +78,9 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
     let refused = || login::refused(call.say("passkey.refused"));
     let Some(answer) = ceremony::read(site, &credential.get(&ok))? else { return Ok(refused()) };
     site.once(call, |tx| {
-        Ok(match ceremony::settle(call, tx, &answer)? {
+        Ok(match ceremony::settle(site, call, tx, &answer)? {
             Outcome::Refused => refused(),
-            Outcome::SignedIn(account, token) => login::signed_in(call, &account, token),
+            Outcome::SignedIn(account, opened) => login::signed_in(site, call, &account, opened),
             // Not shown in the contract: no new token, because the caller has the session that asked.
             Outcome::Registered(account) => reply::ok(&LoginReply {
                 status: true,
@@ -88,6 +88,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
                 confirmation_pending: if account.email_confirmed { 0 } else { 1 },
                 message: call.say("passkey.registered"),
                 member_id: account.member_id,
+                step_token: None,
             }),
         })
     })

@@ -10,11 +10,15 @@ const QUIET_SQUARES: i32 = 4;
 
 /// SVG as a data URL; `None` where the text is longer than a QR code can be.
 pub fn data_url(text: &str) -> Option<String> {
-    let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok()?;
-    Some(format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg(&code))))
+    Some(format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg(text)?)))
 }
 
-fn svg(code: &QrCode) -> String {
+/// SVG, to stand in a page; `None` where the text is longer than a QR code can be.
+pub fn svg(text: &str) -> Option<String> {
+    QrCode::encode_text(text, QrCodeEcc::Medium).ok().map(|code| drawn(&code))
+}
+
+fn drawn(code: &QrCode) -> String {
     let side = code.size() + 2 * QUIET_SQUARES;
     let mut path = String::new();
     for y in 0..code.size() {
@@ -56,7 +60,7 @@ mod tests {
         let code =
             QrCode::encode_text("otpauth://totp/Windwerk:jane?secret=GEZDGNBVGY3TQOJQ", QrCodeEcc::Medium).unwrap();
         let side = code.size() + 2 * QUIET_SQUARES;
-        let squares = painted(&svg(&code), side);
+        let squares = painted(&drawn(&code), side);
         for (y, row) in (0..).zip(&squares) {
             for (x, dark) in (0..).zip(row) {
                 // Outside the code `get_module` is light.

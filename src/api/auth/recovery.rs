@@ -3,24 +3,30 @@
 
 use crate::api::profile::questions::text;
 use crate::call::Call;
+use crate::domain::password::Owner;
 use crate::domain::{email, password, questions};
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::gate::passcode::{self, Target, Use};
+use crate::gate::security_event::{self, Event};
 use crate::gate::sign_in;
 use crate::keys::Purpose;
 use crate::language::Text;
 use crate::reply::{self, Done, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members::{self, Account};
+use crate::store::members::{self, Account, Profile};
 use crate::store::outbox::Channel;
-use crate::store::{Write, notices, passcodes, sessions};
+use crate::store::{Read, Write, passcodes, sessions};
 use serde::Serialize;
+use serde_json::json;
 
 /// Questions that an unknown name seems to have chosen.
 const MADE_UP_QUESTIONS: usize = 3;
 const OPTIONS: [&str; 2] = ["email", "sms"];
+/// Whose rows are read in the place of nobody's, and a number that nobody has.
+const ANYBODY: i64 = 1;
+const NOBODY: i64 = 0;
 
 #[derive(Serialize)]
 struct QuestionsReply {
@@ -49,11 +55,20 @@ pub fn questions(site: &Site, call: &Call) -> Answer {
     let username = fields.required("username", fields::line(254));
     let ok = fields.finish()?;
     let name = username.get(&ok);
-    let own = site.store.read(|tx| match members::find_account(tx, &name)? {
-        Some(account) => Ok(members::list_answered_questions(tx, account.member_id)?),
-        None => Ok(Vec::new()),
+    let own = site.store.read(|tx| {
+        let account = members::find_account(tx, &name)?;
+        // Looking takes time: where nobody has the name, somebody else's row is read in the place of theirs.
+        if account.is_none() {
+            members::find_account_by_id(tx, ANYBODY)?;
+        }
+        let own = members::list_answered_questions(tx, account.map_or(NOBODY, |account| account.member_id))?;
+        if own.is_empty() {
+            members::list_answered_questions(tx, ANYBODY)?;
+        }
+        Ok(own)
     })?;
-    let asked = if own.is_empty() { made_up(site, &name) } else { own };
+    let made_up = made_up(site, &name);
+    let asked = if own.is_empty() { made_up } else { own };
     let data = asked.into_iter().map(|question| Question { question, text: text(call.language(), question) }).collect();
     Ok(reply::ok(&QuestionsReply { status: true, message: String::new(), data }))
 }
@@ -89,9 +104,9 @@ pub fn password(site: &Site, call: &Call) -> Answer {
     match recovery.proof {
         None => send(site, call, &recovery.username, account.as_ref(), recovery.channel, Use::RecoverPassword),
         Some(proof) => {
-            let own = account.as_ref().map_or("", |account| account.email.as_str());
-            password::check(&proof.password, &recovery.username, own)
-                .map_err(|text| Failure::field("password", text))?;
+            // What the file knows of the owner comes in after the proof: a refusal here would tell it to strangers.
+            let typed = Owner { username: &recovery.username, site: &site.name()?, ..Owner::default() };
+            password::check(&proof.password, &typed).map_err(|text| Failure::field("password", text))?;
             set(site, call, &recovery.username, account.as_ref(), &proof)
         }
     }
@@ -145,15 +160,19 @@ fn send(site: &Site, call: &Call, name: &str, account: Option<&Account>, channel
 /// That an address had its share of passcodes is told to nobody here.
 fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channel, usage: Use) -> Result<(), Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
-    let address = match channel {
-        Channel::Email if profile.email_verified => profile.email,
-        Channel::Sms if profile.phone_verified => profile.phone,
-        _ => return Ok(()),
-    };
-    let target = Target { member_id, channel, address: &address, language: call.language() };
+    let Some(address) = reachable_by(&profile, channel) else { return Ok(()) };
+    let target = Target { member_id, channel, address, language: call.language() };
     match passcode::send(site, tx, usage, &target) {
         Err(failure) if failure.code() == "passcode_too_many" => Ok(()),
         sent => sent,
+    }
+}
+
+fn reachable_by(profile: &Profile, channel: Channel) -> Option<&str> {
+    match channel {
+        Channel::Email if profile.email_verified => Some(&profile.email),
+        Channel::Sms if profile.phone_verified => Some(&profile.phone),
+        _ => None,
     }
 }
 
@@ -163,13 +182,16 @@ fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &
     if sign_in::is_delayed(site, call, name, account)? {
         return Ok(refused(call));
     }
+    let fits = fits_owner(site, name, account, &proof.password)?;
     let answered = answers_are_right(site, account, &proof.answers)?;
     let password_hash = password::hash(&proof.password);
     site.once(call, |tx| {
         if let Some(account) = account.filter(|account| !account.banned && answered) {
-            let code = passcode::take(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)?;
-            if code.is_some() {
-                return recovered(tx, call, account.member_id, &password_hash);
+            let went_to = passcode::take(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)?;
+            if still_theirs(tx, account.member_id, went_to)? {
+                // The passcode stays good for a better password: of a failure nothing is kept.
+                fits.map_err(|text| Failure::field("password", text))?;
+                return recovered(site, tx, call, account.member_id, &password_hash);
             }
         } else if let Some(account) = account {
             // Right or not, a try with wrong answers costs one of the passcode's.
@@ -180,11 +202,31 @@ fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &
     })
 }
 
-fn recovered(tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Answer {
+/// Whether a passcode went to what is the member's address or number now: whoever gave a mailbox up, because somebody
+/// else reads it, gave up what still lies in it.
+fn still_theirs(tx: &Read, member_id: i64, went_to: Option<String>) -> Result<bool, Failure> {
+    let Some(target) = went_to else { return Ok(false) };
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let by_mail = profile.email_verified && profile.email.eq_ignore_ascii_case(&target);
+    Ok(by_mail || (profile.phone_verified && profile.phone == target))
+}
+
+/// Whether the password is more than what is known of the account's owner; for a name that nobody has, more than the name.
+fn fits_owner(site: &Site, name: &str, account: Option<&Account>, secret: &str) -> Result<Result<(), Text>, Failure> {
+    let tunnel = site.name()?;
+    let profile = match account {
+        Some(account) => site.store.read(|tx| Ok(members::find(tx, account.member_id)?))?,
+        None => None,
+    };
+    let nobody = Owner { username: name, site: &tunnel, ..Owner::default() };
+    Ok(password::check(secret, &profile.as_ref().map_or(nobody, |profile| profile.owner(&tunnel))))
+}
+
+fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Answer {
     members::set_password(tx, member_id, password_hash)?;
     sessions::delete_of_member(tx, member_id, None)?;
     passcodes::delete_of_member(tx, member_id)?;
-    notices::insert(tx, member_id, "notice.password_changed", "{}")?;
+    security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language())?;
     Ok(reply::done(call.say("recovery.done")))
 }
 
@@ -224,11 +266,12 @@ pub fn username(site: &Site, call: &Call) -> Answer {
         return Ok(untold(call));
     }
     site.once(call, |tx| {
-        if let Some(account) = account.as_ref().filter(|account| !account.banned)
-            && passcode::take(site, tx, account.member_id, Use::RecoverUsername, &code)?.is_some()
-        {
-            let username = account.username.clone();
-            return Ok(reply::ok(&UsernameReply { status: true, message: String::new(), username }));
+        if let Some(account) = account.as_ref().filter(|account| !account.banned) {
+            let went_to = passcode::take(site, tx, account.member_id, Use::RecoverUsername, &code)?;
+            if still_theirs(tx, account.member_id, went_to)? {
+                let username = account.username.clone();
+                return Ok(reply::ok(&UsernameReply { status: true, message: String::new(), username }));
+            }
         }
         sign_in::miss(site, call, tx, &address, account.as_ref())?;
         Ok(untold(call))

@@ -1,6 +1,7 @@
 //! Becoming a member.
 
 use crate::call::Call;
+use crate::domain::password::Owner;
 use crate::domain::{email, password, phone, questions, username};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
@@ -139,7 +140,14 @@ impl Signup {
                 Err(text) => problems.refuse("phone", text),
             }
         }
-        if let Err(text) = password::check(&self.password, &self.username, &self.email) {
+        let owner = Owner {
+            username: &self.username,
+            email: &self.email,
+            real_name: &self.real_name,
+            screen_name: self.screen_name.as_deref().unwrap_or(""),
+            site: &site.name()?,
+        };
+        if let Err(text) = password::check(&self.password, &owner) {
             problems.refuse("password", text);
         }
         if let Some(tunnel_id) = self.tunnel_id

@@ -5,13 +5,14 @@ use crate::call::Call;
 use crate::domain::{email, role::Role, username};
 use crate::failure::Failure;
 use crate::fields;
+use crate::gate::security_event::{self, Event};
 use crate::gate::social::{self, Network, Person, Refusal};
 use crate::language::Text;
 use crate::reply::Reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members::{self, Account};
-use crate::store::{Write, notices, social_links};
+use crate::store::{Write, social_links};
 use serde_json::{Value, json};
 
 const PARAMS_CHARS_MAX: usize = 16 * 1024;
@@ -27,7 +28,8 @@ enum Found {
     Staff,
 }
 
-/// `POST /auth/social`: a session for whom Google, Apple or Facebook vouches; a new member where it is nobody yet.
+/// `POST /auth/social`: a session for whom Google, Apple or Facebook vouches; a new member where it is nobody yet. Where a
+/// second factor is due, `step_token` goes to `verify-totp` with the code.
 pub fn sign_in(site: &Site, call: &Call) -> Answer {
     let mut body = call.fields()?;
     let params = body.required("params", fields::lines(PARAMS_CHARS_MAX));
@@ -54,7 +56,7 @@ fn refused(call: &Call, network: Network, refusal: &Refusal) -> Reply {
 }
 
 fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Answer {
-    let account = match find_or_make(site, tx, person, user)? {
+    let account = match find_or_make(site, call, tx, person, user)? {
         Found::Member(member_id) => find_account(tx, member_id)?,
         Found::Staff => return Ok(login::refused(call.say("social.staff"))),
     };
@@ -67,7 +69,7 @@ fn find_account(tx: &Write, member_id: i64) -> Result<Account, Failure> {
 
 /// A link leads to its member. Without one, an address counts when both sides proved it: the network says it is the
 /// person's, and the member confirmed it. A mere claim on either side would let anybody into another's account.
-fn find_or_make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<Found, Failure> {
+fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Result<Found, Failure> {
     let network = person.network.key();
     if let Some(member_id) = social_links::find_for_use(tx, network, &person.subject)? {
         return Ok(Found::Member(member_id));
@@ -83,9 +85,9 @@ fn find_or_make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) ->
         return Ok(Found::Staff);
     }
     if !account.banned {
-        social_links::insert(tx, network, &person.subject, member_id)?;
-        let detail = json!({ "network": person.network.name() }).to_string();
-        notices::insert(tx, member_id, "notice.social_linked", &detail)?;
+        social_links::insert(tx, network, &person.subject, member_id, "")?;
+        let detail = json!({ "network": person.network.name() });
+        security_event::tell(site, tx, member_id, Event::SocialLinked, &detail, call.language())?;
     }
     Ok(Found::Member(member_id))
 }
@@ -110,7 +112,7 @@ fn make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<
     if email.is_some_and(|given| given.verified) {
         members::confirm_email(tx, member_id)?;
     }
-    social_links::insert(tx, person.network.key(), &person.subject, member_id)?;
+    social_links::insert(tx, person.network.key(), &person.subject, member_id, &name)?;
     Ok(member_id)
 }
 

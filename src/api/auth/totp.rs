@@ -5,19 +5,20 @@ use super::qr;
 use crate::call::Call;
 use crate::domain::totp;
 use crate::failure::Failure;
-use crate::fields;
-use crate::gate::presented_session;
+use crate::fields::{self, Fields, Unjudged};
 use crate::gate::second_factor::{self, Proof};
 use crate::gate::sign_in::{self, Verdict};
+use crate::gate::{member_if_any, presented_session, step};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members::Account;
+use crate::store::members::{self, Account};
 use crate::store::{Write, second_factors, tunnels};
 use serde::Serialize;
 
 const CODE_CHARS_MAX: usize = 40;
+const STEP_TOKEN_CHARS_MAX: usize = 128;
 /// The same for a name, a password, a number or a code.
 const WRONG: &str = "factor.wrong";
 
@@ -44,16 +45,28 @@ struct TurnedOnReply {
 
 /// What the three operations are sent. `member_id` is not needed, and must be right where it is given.
 struct Asked {
-    username: String,
-    password: String,
+    first: First,
     member_id: Option<i64>,
     code: Option<String>,
 }
 
+/// What is proven before the code.
+enum First {
+    Password {
+        username: String,
+        password: String,
+    },
+    /// By the session of a member without a password.
+    Session(Account),
+}
+
 /// `POST /auth/login/totp/setup`: a secret for an authenticator app, as often as wanted until its first code came. Who
 /// has a second factor proves that in `code`: the password alone replaces nothing.
+// Not shown in the contract: the session of a member who has no password stands for username and password here and in
+// verify-setup, because whoever came by a social network has nothing to put into them.
 pub fn setup(site: &Site, call: &Call) -> Answer {
-    let asked = Asked::read(call, false)?;
+    let body = call.fields()?;
+    let asked = Asked::read(body, false, passwordless(site, call)?)?;
     let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
@@ -89,7 +102,8 @@ fn hand_out(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
 /// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every session and booking token from
 /// before ends, but the session that this call may carry.
 pub fn verify_setup(site: &Site, call: &Call) -> Answer {
-    let asked = Asked::read(call, true)?;
+    let body = call.fields()?;
+    let asked = Asked::read(body, true, passwordless(site, call)?)?;
     let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     let (member_id, code) = (account.member_id, asked.code());
     site.once(call, |tx| {
@@ -105,7 +119,8 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
         match sign_in::judge_code(site, call, tx, &account, prove)? {
             Proof::Right(_) => {
                 let kept = presented_session(call);
-                let recovery_codes = second_factor::welcome_factor(site, tx, member_id, kept.as_ref())?;
+                let language = call.language();
+                let recovery_codes = second_factor::welcome_factor(site, tx, member_id, kept.as_ref(), language)?;
                 let message = call.say("factor.turned_on");
                 Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
             }
@@ -116,11 +131,17 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /auth/login/verify-totp`: the second step. A code of the authenticator's, a passcode that was sent, or a
-/// recovery code; each works once.
+/// recovery code; each works once. After `/auth/social` its `step_token` stands for username and password.
+// Not shown in the contract: `step_token`, because a member who came by a social network may have no password, and a code
+// alone must open nothing.
 pub fn verify(site: &Site, call: &Call) -> Answer {
-    let asked = Asked::read(call, true)?;
+    let body = call.fields()?;
+    if body.has("step_token") {
+        return verify_by_step(site, call, body);
+    }
+    let asked = Asked::read(body, true, None)?;
     let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
-    let renewed = login::renewed_hash(&account, &asked.password);
+    let renewed = asked.renewed_hash(&account);
     site.once(call, |tx| {
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
@@ -133,27 +154,54 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
     })
 }
 
+/// Each call costs the step a try, whatever comes of it, and the one that succeeds costs the step.
+fn verify_by_step(site: &Site, call: &Call, mut body: Fields) -> Answer {
+    let token = body.required("step_token", fields::line(STEP_TOKEN_CHARS_MAX));
+    let member_id = body.optional("member_id", fields::id);
+    let code = body.required("code", fields::line(CODE_CHARS_MAX));
+    let ok = body.finish()?;
+    let (token, member_id, code) = (token.get(&ok), member_id.get(&ok), code.get(&ok));
+    site.once(call, |tx| {
+        let Some(account) = step::try_once(tx, &token)? else { return Ok(refused(call.say(WRONG))) };
+        if account.banned {
+            return Ok(refused(call.say("sign_in.banned")));
+        }
+        let prove = || match member_id.is_none_or(|given| given == account.member_id) {
+            true => second_factor::prove(site, tx, &account, &code),
+            false => Ok(Proof::Wrong),
+        };
+        match sign_in::judge_code(site, call, tx, &account, prove)? {
+            Proof::Right(cleared) => {
+                step::end(tx, account.member_id)?;
+                enter(site, call, tx, cleared, &account, None)
+            }
+            proof => Ok(refused(call.say(why_not(&proof)))),
+        }
+    })
+}
+
+/// The member of the call's session, when there is one and no password that would be the better proof.
+fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
+    let Some(member) = member_if_any(site, call)? else { return Ok(None) };
+    let account = site.store.read(|tx| Ok(members::find_account_by_id(tx, member.id())?))?;
+    Ok(account.filter(|account| account.password_hash.is_none()))
+}
+
 fn why_not(proof: &Proof) -> &'static str {
     if matches!(proof, Proof::ClockSuspect) { "factor.clock_suspect" } else { WRONG }
 }
 
 impl Asked {
-    fn read(call: &Call, with_code: bool) -> Result<Asked, Failure> {
-        let mut body = call.fields()?;
-        let username = body.required("username", fields::line(254));
-        let password = body.required("password", fields::secret);
+    /// Without `owner` the password is needed.
+    fn read(mut body: Fields, with_code: bool, owner: Option<Account>) -> Result<Asked, Failure> {
+        let first = UnjudgedFirst::read(&mut body, owner);
         let member_id = body.optional("member_id", fields::id);
         if with_code && !body.has("code") {
             body.refuse("code", Text::new("field.missing"));
         }
         let code = body.optional("code", fields::line(CODE_CHARS_MAX));
         let ok = body.finish()?;
-        Ok(Asked {
-            username: username.get(&ok),
-            password: password.get(&ok),
-            member_id: member_id.get(&ok),
-            code: code.get(&ok),
-        })
+        Ok(Asked { first: first.get(&ok), member_id: member_id.get(&ok), code: code.get(&ok) })
     }
 
     fn code(&self) -> &str {
@@ -162,13 +210,47 @@ impl Asked {
 
     /// The account, when password and number are its own. A wrong number is a miss like a wrong password.
     fn judge(&self, site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
-        let Verdict::Right(account) = sign_in::judge(site, call, &self.username, &self.password)? else {
-            return Ok(None);
+        let verdict = match &self.first {
+            First::Password { username, password } => sign_in::judge(site, call, username, password)?,
+            First::Session(account) => Verdict::Right(account.clone()),
         };
+        let Verdict::Right(account) = verdict else { return Ok(None) };
         if self.member_id.is_some_and(|given| given != account.member_id) {
             site.store.write(site.now(), |tx| sign_in::miss(site, call, tx, "", Some(&account)))?;
             return Ok(None);
         }
         Ok(Some(account))
+    }
+    fn renewed_hash(&self, account: &Account) -> Option<String> {
+        match &self.first {
+            First::Password { password, .. } => login::renewed_hash(account, password),
+            First::Session(_) => None,
+        }
+    }
+}
+
+enum UnjudgedFirst {
+    Password(Unjudged<String>, Unjudged<String>),
+    Session(Account),
+}
+
+impl UnjudgedFirst {
+    fn read(body: &mut Fields, owner: Option<Account>) -> UnjudgedFirst {
+        match owner {
+            Some(account) => UnjudgedFirst::Session(account),
+            None => UnjudgedFirst::Password(
+                body.required("username", fields::line(254)),
+                body.required("password", fields::secret),
+            ),
+        }
+    }
+
+    fn get(self, ok: &fields::Judged) -> First {
+        match self {
+            UnjudgedFirst::Password(username, password) => {
+                First::Password { username: username.get(ok), password: password.get(ok) }
+            }
+            UnjudgedFirst::Session(account) => First::Session(account),
+        }
     }
 }

@@ -1,29 +1,38 @@
 //! What time entries and skills have in common.
 
+use super::signing;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::Member;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::entries::{self, Owner};
+use crate::store::skills::{self, SkillEntry};
+use crate::store::{Write, entries};
 
 /// `DELETE /account/logbook/{entry_id}`: one's own flight time, or a skill that nobody signed; for the desk and the
-/// admins anybody's. A signed row is part of the record and stays.
+/// admins anybody's, and an opening balance as a whole. A signed row is part of the record and stays.
 pub fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.once(call, |tx| {
-        let entry = entries::find_owner(tx, entry_id)?
+        let owner = entries::find_owner(tx, entry_id)?
             .filter(|entry| entry.member_id == member.id() || member.role().is_staff());
-        let entry = entry.ok_or_else(Failure::not_found)?;
-        if is_signed(&entry) {
-            return Err(Failure::entry_signed());
+        owner.ok_or_else(Failure::not_found)?;
+        match skills::find(tx, entry_id)? {
+            Some(entry) => delete_unsigned(tx, &entry, member)?,
+            None => _ = entries::delete(tx, entry_id)?,
         }
-        entries::delete(tx, entry_id)?;
         Ok(reply::done(call.say("done.deleted")))
     })
 }
 
-fn is_signed(entry: &Owner) -> bool {
-    entry.kind != "time" && !["pending", "denied", "cancelled"].contains(&entry.status.as_str())
+fn delete_unsigned(tx: &Write, entry: &SkillEntry, member: &Member) -> Result<(), Failure> {
+    let whole = signing::whole(tx, entry)?;
+    if whole.iter().any(|one| one.status.is_signed()) {
+        return Err(Failure::entry_signed());
+    }
+    if entry.opening.is_some() && !member.role().is_staff() {
+        return Err(Failure::not_allowed());
+    }
+    whole.iter().try_for_each(|one| Ok(skills::delete(tx, one, member.id())?))
 }

@@ -1,17 +1,29 @@
 //! The logbook group.
 
+pub mod category;
+pub mod eligible;
 pub mod entries;
+pub mod export;
+pub mod moves;
+pub mod opening;
+pub mod print;
+pub mod progression;
+pub mod safety;
+pub mod signers;
+mod signing;
+pub mod skills;
 pub mod time;
 
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::{Bearer, Member};
 use crate::site::Site;
-use crate::store::{members, standing};
+use crate::store::skills::SkillEntry;
+use crate::store::{Read, members, standing};
 
 /// The member of a path, whose logbook the caller may read: oneself; everybody for the desk, the admins and current
 /// instructors and above. Anybody else is refused without learning who exists.
-fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
+pub(super) fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
     let asked = call.param_id(index);
     if asked == Some(bearer.member_id()) {
         return Ok(bearer.member_id());
@@ -26,9 +38,19 @@ fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Resul
 }
 
 fn reads_all(site: &Site, member: &Member) -> Result<bool, Failure> {
+    site.store.read(|tx| reads_everybody(tx, member, site.now()))
+}
+
+fn reads_everybody(tx: &Read, member: &Member, now: i64) -> Result<bool, Failure> {
     if member.role().is_staff() {
         return Ok(true);
     }
-    let currency = site.store.read(|tx| Ok(standing::read(tx, member.id(), site.now())?))?.currency;
+    let currency = standing::read(tx, member.id(), now)?.currency;
     Ok(currency.instructor.current || currency.trainer.current || currency.examiner.current)
+}
+
+/// Whether the caller may see this entry: its holder, the signer it names, and whoever reads every logbook.
+fn may_see(tx: &Read, member: &Member, entry: &SkillEntry, now: i64) -> Result<bool, Failure> {
+    let own = entry.member_id == member.id() || entry.instructor_id == Some(member.id());
+    Ok(own || reads_everybody(tx, member, now)?)
 }

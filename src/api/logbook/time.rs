@@ -31,6 +31,8 @@ struct TimeReply {
     time: String,
     author_id: i64,
     booking_id: Option<i64>,
+    /// Whether it is part of an opening balance.
+    opening: bool,
 }
 
 #[derive(Serialize)]
@@ -54,11 +56,13 @@ impl From<TimeEntry> for TimeReply {
             time: entry.minutes.to_string(),
             author_id: entry.author_id,
             booking_id: entry.booking_id,
+            opening: entry.opening,
         }
     }
 }
 
-/// `POST /account/logbook/time/`: the caller's flight time, in the logbook at once.
+/// `POST /account/logbook/time/`, and for existing clients `POST /account/logbook/member/time/`: the caller's flight time,
+/// in the logbook at once.
 pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.fields()?;
     let entry_date = body.required("entry_date", fields::moment);
@@ -88,7 +92,7 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let minutes = body.optional("time", fields::flight_minutes);
     let tunnel = body.optional("tunnel", fields::id);
     let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
-    let named = ["entry_id", "id"].map(|field| body.optional(field, |value| same_entry(value, entry_id)));
+    let named = ["entry_id", "id"].map(|field| body.optional(field, |value| fields::same_entry(value, entry_id)));
     let ok = body.finish()?;
     _ = named.map(|unjudged| unjudged.get(&ok));
     let (entry_date, minutes, tunnel_id, comment) =
@@ -96,6 +100,10 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     site.once(call, |tx| {
         let known =
             entries::find_time(tx, entry_id)?.filter(|entry| may_edit(bearer, entry)).ok_or_else(Failure::not_found)?;
+        if known.opening {
+            // It is part of a signed paper, or of one that waits for its signature.
+            return Err(Failure::entry_signed());
+        }
         let time = NewTime {
             entry_date: entry_date.unwrap_or(known.entry_date),
             minutes: minutes.unwrap_or(known.minutes),
@@ -125,11 +133,6 @@ fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
             *member_id == entry.member_id && booking_id.is_some() && *booking_id == entry.booking_id
         }
     }
-}
-
-/// The path says which entry; a body that names another one is a mix-up.
-fn same_entry(value: &serde_json::Value, entry_id: i64) -> Result<(), Text> {
-    if fields::whole(value)? == entry_id { Ok(()) } else { Err(Text::new("field.other_entry")) }
 }
 
 /// Not in the future (a booked flight keeps its date), not before the member's birth, in a tunnel that is known.

@@ -118,6 +118,8 @@ fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Fail
     let misses = if right { 0 } else { pin.misses + 1 };
     if misses >= PIN_MISSES_MAX {
         members::set_pin_misses(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+        let detail = serde_json::json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
+        notices::insert(tx, request.member_id, "notice.pin_paused", &detail)?;
     } else if misses != pin.misses {
         members::set_pin_misses(tx, request.member_id, misses, 0)?;
     }
@@ -157,6 +159,9 @@ fn record(tx: &Write, partner: &Partner, member_id: i64, sent: &Booking) -> Resu
         bookings::update(tx, known.booking_id, sent)?;
         entries::update_booked_time(tx, known.booking_id, sent.flight_date, sent.minutes_booked, sent.tunnel_id)?;
         write_history(tx, partner, Event::BookingChanged, member_id, known.booking_id, sent)?;
+        if shows_otherwise(&known.booking, sent) {
+            notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, sent))?;
+        }
     }
     Ok(known.booking_id)
 }
@@ -180,7 +185,6 @@ fn write_history(
 /// quietly restore it, and is told what to do instead.
 fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
     let flyer = standing::read(tx, member_id, tx.now())?;
-    let detail = serde_json::json!({ "booking_id": booking_id, "flight_date": sent.flight_date, "minutes": sent.minutes_booked }).to_string();
     if flyer.currency.flyer.current {
         let time = NewTime {
             entry_date: sent.flight_date,
@@ -192,6 +196,17 @@ fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking
     }
     let lapsed = flyer.holds_flyer_1 && !flyer.currency.flyer.current;
     let subject = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
-    notices::insert(tx, member_id, subject, &detail)?;
+    notices::insert(tx, member_id, subject, &notice_detail(booking_id, sent))?;
     Ok(())
+}
+
+/// Whether what changed is of the member's concern: a purchase number is not.
+fn shows_otherwise(known: &Booking, sent: &Booking) -> bool {
+    (known.flight_date, known.minutes_booked, known.tunnel_id)
+        != (sent.flight_date, sent.minutes_booked, sent.tunnel_id)
+}
+
+fn notice_detail(booking_id: i64, sent: &Booking) -> String {
+    let values = serde_json::json!({ "booking_id": booking_id, "flight_date": sent.flight_date, "minutes": sent.minutes_booked });
+    values.to_string()
 }

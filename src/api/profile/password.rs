@@ -4,12 +4,14 @@ use crate::call::Call;
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::fields;
+use crate::gate::security_event::{self, Event};
 use crate::gate::{Member, sign_in};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{members, notices, sessions};
+use crate::store::{members, sessions};
+use serde_json::json;
 
 /// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every
 /// booking token of the member ends with the old password.
@@ -24,15 +26,18 @@ pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
         return Err(Failure::field("password_confirm", Text::new("field.not_confirmed")));
     }
     let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
-    password::check(&wanted, &profile.username, &profile.email).map_err(|text| Failure::field("password", text))?;
-    if !sign_in::confirm_own(site, call, member.id(), &current)? {
-        return Err(Failure::field("current_password", Text::new("field.wrong_password")));
-    }
+    let fits = password::check(&wanted, &profile.owner(&site.name()?));
+    fits.map_err(|text| Failure::field("password", text))?;
+    let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
+    confirmed.map_err(|text| Failure::field("current_password", text))?;
     let password_hash = password::hash(&wanted);
     site.once(call, |tx| {
+        // Hashing takes its time: what ended the session in the meantime may have been a recovery, which is stronger.
+        let session = sessions::find(tx, member.session(), tx.now())?.filter(|session| !session.banned);
+        session.ok_or_else(Failure::not_signed_in)?;
         members::set_password(tx, member.id(), &password_hash)?;
         sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
-        notices::insert(tx, member.id(), "notice.password_changed", "{}")?;
+        security_event::tell(site, tx, member.id(), Event::PasswordChanged, &json!({}), call.language())?;
         Ok(reply::done(call.say("done.password_changed")))
     })
 }

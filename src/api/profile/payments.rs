@@ -14,10 +14,11 @@ struct PaymentReply {
     /// The processor's name for the payment, as its callback carries it.
     #[serde(rename = "paymentIntentId")]
     intent_id: String,
+    /// In the smallest unit of the currency; 0 while only an app spoke of the payment.
     amount_cents: i64,
-    /// ISO 4217.
+    /// ISO 4217; empty while only an app spoke of the payment.
     currency: String,
-    /// `created`, `processing`, `succeeded`, `failed`, `canceled` or `refunded`.
+    /// `claimed` (the app says so, the processor has said nothing yet), `created`, `processing`, `succeeded`, `failed`, `canceled` or `refunded`.
     status: String,
     created_at: i64,
     updated_at: i64,

@@ -4,15 +4,17 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::second_factor::{self, Due, Next, Proof};
+use crate::gate::security_event::{self, Event};
 use crate::gate::{Member, sign_in};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::store::Write;
 use crate::store::members::{self, Account};
 use crate::store::second_factors::{self, Factor, Kind};
-use crate::store::{Write, notices};
 use serde::Serialize;
+use serde_json::json;
 
 const CODE_CHARS_MAX: usize = 40;
 
@@ -107,7 +109,8 @@ impl Request<'_> {
         }
         second_factors::set_passcodes(self.tx, self.account.member_id)?;
         let kept = Some(self.member.session());
-        let codes = second_factor::welcome_factor(self.site, self.tx, self.account.member_id, kept)?;
+        let language = self.call.language();
+        let codes = second_factor::welcome_factor(self.site, self.tx, self.account.member_id, kept, language)?;
         self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
     }
 
@@ -119,7 +122,8 @@ impl Request<'_> {
             return Err(Failure::second_factor_required());
         }
         self.proven(|| {
-            second_factor::turn_off(self.tx, self.account.member_id, Some(self.member.session()))?;
+            let (member_id, kept) = (self.account.member_id, Some(self.member.session()));
+            second_factor::turn_off(self.site, self.tx, member_id, kept, self.call.language())?;
             self.answer(None, "factor.turned_off", Vec::new())
         })
     }
@@ -130,7 +134,8 @@ impl Request<'_> {
         }
         self.proven(|| {
             let codes = second_factor::new_recovery_codes(self.site, self.tx, self.account.member_id)?;
-            notices::insert(self.tx, self.account.member_id, "notice.recovery_codes_new", "{}")?;
+            let (member_id, language) = (self.account.member_id, self.call.language());
+            security_event::tell(self.site, self.tx, member_id, Event::RecoveryCodes, &json!({}), language)?;
             self.answer(self.factor.kind, "factor.new_recovery_codes", codes)
         })
     }

@@ -12,7 +12,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members::{self, Profile};
 use crate::store::standing::{self, Flyer};
-use crate::store::{entries, tunnels};
+use crate::store::tunnels;
 use serde::Serialize;
 
 /// Existing clients read these names.
@@ -72,12 +72,11 @@ pub fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         let flyer = standing::read(tx, member_id, now)?;
-        let flown = profile.flight_minutes - entries::sum_minutes_ahead(tx, member_id, now)?;
-        Ok(reply::ok(&show(site, profile, &flyer, flown, now)))
+        Ok(reply::ok(&show(site, profile, &flyer, now)))
     })
 }
 
-fn show(site: &Site, profile: Profile, flyer: &Flyer, flown: i64, now: i64) -> UserReply {
+fn show(site: &Site, profile: Profile, flyer: &Flyer, now: i64) -> UserReply {
     let payment_data = payment(site, &profile, flyer, now);
     let current = |one: &currency::Currency| u8::from(one.current);
     let all = &flyer.currency;
@@ -100,7 +99,7 @@ fn show(site: &Site, profile: Profile, flyer: &Flyer, flown: i64, now: i64) -> U
         role: profile.role.name(),
         join_date: profile.join_date,
         last_flight: flyer.last_flight,
-        total_flight_time: minutes::show(flown),
+        total_flight_time: minutes::show(profile.flight_minutes - flyer.minutes_ahead),
         currency_flyer: current(&all.flyer),
         currency_coach: current(&all.coach),
         currency_instructor: current(&all.instructor),
@@ -141,9 +140,8 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     if !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))? {
         return Err(Failure::field("tunnel", Text::new("field.unknown_tunnel")));
     }
-    if !sign_in::confirm_own(site, call, member.id(), &verify_password.get(&ok))? {
-        return Err(Failure::field("verify_password", Text::new("field.wrong_password")));
-    }
+    let confirmed = sign_in::confirm_own(site, call, member.id(), &verify_password.get(&ok))?;
+    confirmed.map_err(|text| Failure::field("verify_password", text))?;
     let (username, screen_name, real_name) = (username.get(&ok), screen_name.get(&ok), real_name.get(&ok));
     site.once(call, |tx| {
         members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;

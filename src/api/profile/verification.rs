@@ -6,12 +6,14 @@ use crate::failure::Failure;
 use crate::fields::{self, Unjudged};
 use crate::gate::Member;
 use crate::gate::passcode::{self, Target, Use};
+use crate::gate::security_event::{self, Event};
 use crate::language::Text;
 use crate::reply::{self, Done};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::outbox::Channel;
-use crate::store::{Write, members, notices};
+use crate::store::{Write, members};
+use serde_json::json;
 
 /// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
 struct Place {
@@ -80,7 +82,7 @@ pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
         if went_to.as_deref() != Some(&place.address) {
             return Ok(reply::ok(&Done { status: false, message: call.say("passcode.wrong") }));
         }
-        take_over(tx, member.id(), &place)?;
+        take_over(site, call, tx, member.id(), &place)?;
         Ok(reply::done(call.say("done.saved")))
     })
 }
@@ -91,16 +93,24 @@ fn passcode_digits(value: &serde_json::Value) -> Result<String, Text> {
     Ok(format!("{number:06}"))
 }
 
-fn take_over(tx: &Write, member_id: i64, place: &Place) -> Result<(), Failure> {
-    match place.usage {
+/// What takes the place of another is told at both: a thief would only read the new one.
+fn take_over(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &Place) -> Result<(), Failure> {
+    let before = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+    let (event, old, confirmed) = match place.usage {
         Use::VerifyEmail => {
             members::set_email(tx, member_id, &place.address)?;
-            notices::insert(tx, member_id, "notice.email_changed", "{}")?;
+            (Event::EmailChanged, before.email, before.email_verified)
         }
         _ => {
             members::set_phone(tx, member_id, &place.address)?;
-            notices::insert(tx, member_id, "notice.phone_changed", "{}")?;
+            (Event::PhoneChanged, before.phone, before.phone_verified)
         }
+    };
+    if old.eq_ignore_ascii_case(&place.address) {
+        return Ok(());
     }
-    Ok(())
+    if confirmed && !old.is_empty() {
+        security_event::send(site, tx, member_id, event, place.channel, &old, call.language())?;
+    }
+    security_event::tell(site, tx, member_id, event, &json!({}), call.language())
 }

@@ -115,3 +115,75 @@ fn safety_is_shared_where_the_catalogue_says_so() {
     assert_eq!(catalogue.find_safety(first("Examiner")).unwrap().0.cat_group, "Trainer");
     assert!(catalogue.safety("Pilot").is_empty() && catalogue.find_safety("10101").is_none());
 }
+
+/// What people read who write such a file says the same as what judges it.
+mod schema {
+    use super::*;
+    use jsonschema::Validator;
+
+    fn schema() -> Value {
+        serde_json::from_str(include_str!("../../../assets/catalogue/schema.json")).unwrap()
+    }
+
+    fn whole() -> Validator {
+        jsonschema::validator_for(&schema()).unwrap()
+    }
+
+    /// The schema of a site's own file.
+    fn own() -> Validator {
+        let mut schema = schema();
+        let fields = schema.as_object_mut().unwrap();
+        fields.retain(|key, _| !["type", "additionalProperties", "required", "properties"].contains(&key.as_str()));
+        fields.insert("$ref".to_owned(), json!("#/$defs/extension"));
+        jsonschema::validator_for(&schema).unwrap()
+    }
+
+    fn mistakes(validator: &Validator, file: &Value) -> Vec<String> {
+        validator.iter_errors(file).map(|e| format!("{}: {e}", e.instance_path())).collect()
+    }
+
+    #[test]
+    fn the_built_in_catalogue_and_the_sample_keep_to_it() {
+        assert_eq!(mistakes(&whole(), &serde_json::from_str(JSON).unwrap()), [""; 0]);
+        let sample = include_str!("../../../packaging/catalogue.json");
+        assert_eq!(mistakes(&own(), &serde_json::from_str(sample).unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn what_it_refuses_the_catalogue_refuses_too() {
+        for (pointer, value) in [
+            ("/programmes/0/cat_group", json!("Pilot")),
+            ("/programmes/0/levels/0/cat_id", json!("12")),
+            ("/programmes/0/levels/0/cat_id", json!(1)),
+            ("/programmes/0/levels/0/name", json!(" padded")),
+            ("/programmes/0/levels/0/skills/0/skill", json!("010101")),
+            ("/programmes/0/levels/0/skills/0/required", json!("yes")),
+            ("/programmes/0/levels/0/skills", json!([{ "skill": "10111", "name": "Net", "required": false }])),
+            ("/programmes/0/levels/0/signed_by", json!([])),
+            ("/programmes/0/levels/1/requires/0/cat_group", json!("Pilot")),
+            ("/programmes/0/safety/0/kind", json!("yearly")),
+            ("/programmes/6", json!({ "cat_group": "Military" })),
+        ] {
+            let mut file: Value = serde_json::from_str(JSON).unwrap();
+            *file.pointer_mut(pointer).unwrap() = value;
+            assert!(!mistakes(&whole(), &file).is_empty(), "the schema takes {pointer}");
+            assert!(Catalogue::parse(&file.to_string()).is_err(), "the catalogue takes {pointer}");
+        }
+        for (pointer, value) in [
+            ("/programmes/0/levels/0/skills/0/required", json!(true)),
+            ("/programmes/0/levels/0/skills/0/skill", json!("10112")),
+            ("/programmes/0/levels/0/name", json!("Flyer Level One")),
+            ("/programmes/0/levels/1/skills/0/skill", json!("11")),
+            ("/programmes/0/safety/0/skill", json!("11")),
+            ("/programmes/0/cat_group", json!("Pilot")),
+        ] {
+            let mut file: Value = serde_json::from_str(include_str!("../../../packaging/catalogue.json")).unwrap();
+            match file.pointer_mut(pointer) {
+                Some(place) => *place = value,
+                None => file["programmes"][0]["levels"][0]["name"] = value,
+            }
+            assert!(!mistakes(&own(), &file).is_empty(), "the schema takes {pointer}");
+            assert!(Catalogue::built_in().extended(&file.to_string()).is_err(), "the catalogue takes {pointer}");
+        }
+    }
+}

@@ -6,7 +6,7 @@
 use crate::call::Call;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::site::Site;
+use crate::site::{Ports, Site};
 use webauthn_rs::prelude::{Url, Webauthn, WebauthnBuilder};
 
 const LOCALHOST: &str = "localhost";
@@ -20,12 +20,18 @@ pub struct Party {
     pub origins: Vec<String>,
 }
 
-/// Every relying party of a site that listens on these ports: `localhost`, the host of `public_url` where that is
-/// https, and the other names, which the same machinery must then serve by https on the same port.
-pub fn parties(config: &Config, ports: &[u16]) -> Vec<Party> {
+/// Every relying party of a site that listens on these ports: `localhost`, each name on the ports for https, the host of
+/// `public_url` where that is https, and the other names, which the same machinery must then serve by https on the same
+/// port.
+pub fn parties(config: &Config, ports: &Ports) -> Vec<Party> {
     let mut parties = Vec::new();
-    for port in ports {
+    for port in &ports.plain {
         add(&mut parties, &format!("http://{LOCALHOST}:{port}"));
+    }
+    for port in &ports.secure {
+        for name in &config.names {
+            add(&mut parties, &format!("https://{name}:{port}"));
+        }
     }
     let Some(public) = config.public_url.as_deref() else { return parties };
     add(&mut parties, public);
@@ -85,11 +91,14 @@ impl Party {
 mod tests {
     use super::*;
 
-    fn of(public_url: Option<&str>, names: &[&str], ports: &[u16]) -> Vec<(String, Vec<String>)> {
+    fn of(public_url: Option<&str>, names: &[&str], plain: &[u16]) -> Vec<(String, Vec<String>)> {
         let mut config = Config::defaults();
         config.public_url = public_url.map(str::to_owned);
         config.names = names.iter().map(|name| (*name).to_owned()).collect();
-        parties(&config, ports).into_iter().map(|party| (party.id, party.origins)).collect()
+        parties(&config, &Ports { plain: plain.to_vec(), secure: Vec::new() })
+            .into_iter()
+            .map(|party| (party.id, party.origins))
+            .collect()
     }
 
     fn party(id: &str, origins: &[&str]) -> (String, Vec<String>) {
@@ -115,5 +124,15 @@ mod tests {
         assert_eq!(found, wanted);
         let elsewhere = of(Some("https://tunnel.example.org:8443"), &["kiosk.example.org"], &[]);
         assert_eq!(elsewhere[1], party("kiosk.example.org", &["https://kiosk.example.org:8443"]));
+    }
+
+    #[test]
+    fn every_name_is_a_party_on_our_own_ports_for_https() {
+        let mut config = Config::defaults();
+        config.names = vec!["tunnel.example.org".to_owned()];
+        let found = parties(&config, &Ports { plain: vec![8080], secure: vec![8443] });
+        assert_eq!(found[1].id, "tunnel.example.org");
+        assert_eq!(found[1].origins, ["https://tunnel.example.org:8443"]);
+        assert_eq!(found.len(), 2);
     }
 }

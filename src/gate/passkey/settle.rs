@@ -5,23 +5,25 @@ use super::{Label, passkey_from, text_of};
 use crate::call::Call;
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::failure::Failure;
-use crate::gate::{Member, sign_in};
+use crate::gate::Member;
+use crate::gate::security_event::{self, Event};
+use crate::gate::sign_in::{self, Opened};
+use crate::site::Site;
 use crate::store::members::{self, Account};
 use crate::store::passkeys::{self, Held, New};
 use crate::store::{Write, is_taken, notices, sessions};
-use serde_json::json;
+use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
 /// What an answer led to.
 pub enum Outcome {
-    /// The account, and the token of its new session.
-    SignedIn(Account, String),
+    SignedIn(Account, Opened),
     Registered(Account),
     Refused,
 }
 
 /// Uses the challenge up and does what the answer proves.
-pub fn settle(call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
     if !passkeys::take_challenge(tx, &answer.hash)? {
         return Ok(Outcome::Refused);
     }
@@ -35,7 +37,7 @@ pub fn settle(call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failu
         Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
             let session = sessions::find(tx, session_hash, tx.now())?;
             match session.filter(|session| session.member_id == *member_id && !session.banned) {
-                Some(_) => register(tx, *member_id, rp_id, passkey, label),
+                Some(_) => register(site, call, tx, *member_id, rp_id, passkey, label),
                 None => Ok(Outcome::Refused),
             }
         }
@@ -54,11 +56,19 @@ fn sign_in(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResul
     let mut passkey = passkey_from(&held.public_key)?;
     passkey.update_credential(result);
     passkeys::set_used(tx, held.passkey_id, counter, &text_of(&passkey)?)?;
-    let token = sign_in::insert_session(call, tx, &account)?;
-    Ok(Outcome::SignedIn(account, token))
+    let opened = sign_in::insert_session(call, tx, &account)?;
+    Ok(Outcome::SignedIn(account, opened))
 }
 
-fn register(tx: &Write, member_id: i64, rp_id: &str, passkey: &Passkey, label: &Label) -> Result<Outcome, Failure> {
+fn register(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    member_id: i64,
+    rp_id: &str,
+    passkey: &Passkey,
+    label: &Label,
+) -> Result<Outcome, Failure> {
     let Some(account) = members::find_account_by_id(tx, member_id)? else { return Ok(Outcome::Refused) };
     if passkeys::count(tx, member_id)? >= KEYS_MAX {
         return Ok(Outcome::Refused);
@@ -78,24 +88,24 @@ fn register(tx: &Write, member_id: i64, rp_id: &str, passkey: &Passkey, label: &
         Err(e) if is_taken(&e) => return Ok(Outcome::Refused),
         Err(e) => return Err(e.into()),
     }
-    notices::insert(tx, member_id, "notice.passkey_added", &named(&label.name))?;
+    security_event::tell(site, tx, member_id, Event::PasskeyAdded, &named(&label.name), call.language())?;
     Ok(Outcome::Registered(account))
 }
 
 /// Removes a passkey of the member: what it opened elsewhere is closed. False where there is none.
-pub fn remove(tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
+pub fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
     let Some(name) = passkeys::delete(tx, member.id(), passkey_id)? else { return Ok(false) };
     sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
-    notices::insert(tx, member.id(), "notice.passkey_removed", &named(&name))?;
+    security_event::tell(site, tx, member.id(), Event::PasskeyRemoved, &named(&name), call.language())?;
     Ok(true)
 }
 
 fn warn_of_copy(tx: &Write, member_id: i64, held: &Held) -> Result<Outcome, Failure> {
-    notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name))?;
+    notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;
     Ok(Outcome::Refused)
 }
 
 /// The values of a notice that speaks of one passkey.
-fn named(name: &str) -> String {
-    json!({ "name": name }).to_string()
+fn named(name: &str) -> Value {
+    json!({ "name": name })
 }

@@ -1,7 +1,7 @@
 //! Who a social network says somebody is. Everything is checked here and offline: the network is never asked.
 
 mod keys;
-mod signed_request;
+pub(super) mod signed_request;
 mod token;
 
 use crate::config::TokenIssuer;

@@ -22,15 +22,25 @@ const AHEAD_SECONDS_MAX: i64 = 60;
 #[derive(Deserialize)]
 struct Payload {
     algorithm: String,
-    issued_at: i64,
+    issued_at: Option<i64>,
     user_id: String,
+    /// What a sign-in brings along; a deletion does not.
+    #[serde(alias = "oauth_token")]
+    code: Option<serde::de::IgnoredAny>,
 }
 
 /// The user of a fresh request whose digest is right.
 pub fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
     let payload = open(secret, text)?;
-    let fresh = (now - AGE_SECONDS_MAX..=now + AHEAD_SECONDS_MAX).contains(&payload.issued_at);
+    let fresh = (now - AGE_SECONDS_MAX..=now + AHEAD_SECONDS_MAX).contains(&payload.issued_at?);
     (fresh && is_subject(&payload.user_id)).then_some(payload.user_id)
+}
+
+/// The user whose data the network asks us to delete, however long the request was on its way. What signs somebody in is
+/// no such request: whoever came by one must not be able to end the account with it.
+pub fn deletion(secret: &[u8], text: &str) -> Option<String> {
+    let payload = open(secret, text)?;
+    (payload.code.is_none() && is_subject(&payload.user_id)).then_some(payload.user_id)
 }
 
 /// Nothing is decoded before the digest was right.
@@ -57,6 +67,23 @@ mod tests {
         assert_eq!(subject(b"appsecret", VECTOR, ISSUED_AT).as_deref(), Some("218471"));
         let padded = VECTOR.replacen('.', "=.", 1);
         assert!(subject(b"appsecret", &padded, ISSUED_AT).is_some());
+    }
+
+    #[test]
+    fn a_deletion_may_come_late_and_a_sign_in_is_none() {
+        assert_eq!(deletion(b"appsecret", VECTOR).as_deref(), Some("218471"));
+        assert!(deletion(b"other", VECTOR).is_none());
+        let signed = |payload: &str| {
+            let payload = BASE64.encode(payload);
+            format!("{}.{payload}", BASE64.encode(hmac_sha256(b"appsecret", &[payload.as_bytes()])))
+        };
+        let request = |more: &str| signed(&format!("{{\"algorithm\":\"HMAC-SHA256\",\"user_id\":\"7\"{more}}}"));
+        assert_eq!(deletion(b"appsecret", &request("")).as_deref(), Some("7"));
+        for sign_in in [",\"code\":\"abc\"", ",\"oauth_token\":\"abc\""] {
+            assert!(deletion(b"appsecret", &request(sign_in)).is_none(), "{sign_in}");
+        }
+        assert!(deletion(b"appsecret", &signed("{\"algorithm\":\"HMAC-SHA256\",\"user_id\":7}")).is_none());
+        assert!(deletion(b"appsecret", &signed("{\"algorithm\":\"none\",\"user_id\":\"7\"}")).is_none());
     }
 
     #[test]

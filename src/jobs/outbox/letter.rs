@@ -2,14 +2,18 @@
 //! as one short message. All three come from one text, so they cannot differ.
 //!
 //! A template (`assets/mail/<language>/<name>.txt`) begins with `Subject:` and perhaps `Sms:`, then come paragraphs.
-//! One that is nothing but a place for a code is set large; `[words]({link})` becomes a button.
+//! One that is nothing but a place for a code is set large; `[words]({link})` becomes a button; what somebody else wrote
+//! is a quotation, with its line breaks. Two more lines may stand at the beginning: `Reply-To:` says where an answer goes,
+//! and `Closing:` names another text for the end.
 
 use super::places::{code, escaped, fill, one_line};
 use crate::language::{Language, Text};
+use crate::notice;
 use serde_json::Value;
 
 const LAYOUT: &str = include_str!("../../../assets/mail/letter.html");
 const CODES: [&str; 2] = ["{passcode}", "{token}"];
+const QUOTATION: &str = "{message}";
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -32,6 +36,8 @@ templates!(
     "confirm_email",
     "email_taken",
     "security_event",
+    "contact",
+    "notice",
 );
 
 /// A message as its recipient reads it.
@@ -42,6 +48,8 @@ pub struct Letter {
     pub html: String,
     /// `None`: it is too much for a short message.
     pub sms: Option<String>,
+    /// Where an answer goes, unless to the site.
+    pub reply_to: Option<String>,
 }
 
 /// What every message may speak of.
@@ -69,14 +77,17 @@ pub fn write(
     let places = Places { sender, values, language, written_at };
     let plain = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| one_line(&value)));
     let subject = plain(header("Subject:").ok_or("the template has no subject")?)?;
-    let closing = language.say(&Text::new("mail.closing").with("site", one_line(sender.site)));
+    let closing =
+        language.say(&Text::new(header("Closing:").unwrap_or("mail.closing")).with("site", one_line(sender.site)));
     let paragraphs: Vec<&str> = body.trim().split("\n\n").collect();
-    let text = paragraphs.iter().map(|p| plain(&as_text(p))).collect::<Result<Vec<_>, _>>()?.join("\n\n");
+    let in_text = |p: &&str| if *p == QUOTATION { places.quotation() } else { plain(&as_text(p)) };
+    let text = paragraphs.iter().map(in_text).collect::<Result<Vec<_>, _>>()?.join("\n\n");
     let html = paragraphs.iter().map(|p| as_html(p, &places)).collect::<Result<String, _>>()?;
     Ok(Letter {
         html: in_layout(language, &subject, sender, &html, &closing),
         text: format!("{text}\n\n-- \n{closing}\n"),
         sms: header("Sms:").map(plain).transpose()?,
+        reply_to: header("Reply-To:").map(plain).transpose()?,
         subject,
     })
 }
@@ -97,6 +108,8 @@ impl Places<'_> {
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
             "time" => Some(shown_moment(self.written_at)),
+            "notice" => Some(notice::text(self.language, &self.value("subject")?, self.values.get("detail")?)),
+            "headline" => Some(notice::headline(self.language, &self.value("subject")?, self.values.get("detail")?)),
             _ => self.value(name),
         }
     }
@@ -107,6 +120,25 @@ impl Places<'_> {
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         }
+    }
+
+    /// What somebody else wrote, as mails quote it.
+    fn quotation(&self) -> Result<String, String> {
+        Ok(self.lines()?.iter().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn quotation_in_html(&self) -> Result<String, String> {
+        let lines: Vec<String> = self.lines()?.iter().map(|line| escaped(line)).collect();
+        Ok(format!(
+            "<p class=\"text quote\" style=\"margin:0 0 20px 0;padding:2px 0 2px 14px;border-left:3px solid #0b5c92;font-size:16px;\
+             line-height:24px;color:#1c2733;overflow-wrap:anywhere\">{}</p>\n",
+            lines.join("<br>")
+        ))
+    }
+
+    fn lines(&self) -> Result<Vec<String>, String> {
+        let written = self.value("message").ok_or("the template wants a value for message")?;
+        Ok(written.lines().map(one_line).collect())
     }
 
     /// What happened to an account, in words; in general ones where the event has none of its own.
@@ -139,6 +171,7 @@ fn as_text(paragraph: &str) -> String {
 fn as_html(paragraph: &str, places: &Places) -> Result<String, String> {
     let filled = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| escaped(&one_line(&value))));
     Ok(match button(paragraph) {
+        None if paragraph == QUOTATION => places.quotation_in_html()?,
         Some((words, target)) => format!(
             "<p style=\"margin:0 0 20px 0\"><a href=\"{}\" style=\"display:inline-block;background:#0b5c92;color:#ffffff;\
              text-decoration:none;font-size:16px;line-height:20px;font-weight:600;padding:13px 22px;border-radius:8px\">{}</a></p>\n",
@@ -196,14 +229,28 @@ mod tests {
 
     #[test]
     fn every_template_is_whole_in_every_language() {
-        let values = json!({"passcode": "012345", "token": "a-token", "event": "password_changed"});
+        let values = json!({
+            "passcode": "012345", "token": "a-token", "event": "password_changed", "name": "Ann", "email": "ann@example.com",
+            "message": "Hello", "country": "CH", "enquiry": "A party", "member": "7", "subject": "notice.currency_training",
+            "detail": { "programme": "Coach", "renewal_date": 1_800_000_000 },
+        });
         for (name, texts) in TEMPLATES {
             for language in Language::ALL {
                 let letter = letter(name, language.tag(), &values);
                 assert!(letter.subject.contains(SENDER.site), "{name} {language:?}");
                 assert!(!letter.text.contains('{') && !letter.text.contains("mail."), "{name}: {}", letter.text);
                 let codes = |text: &str| {
-                    ["{passcode}", "{token}", "{link}", "{event}", "{what_happened}"].map(|c| text.matches(c).count())
+                    [
+                        "{passcode}",
+                        "{token}",
+                        "{link}",
+                        "{event}",
+                        "{what_happened}",
+                        "{message}",
+                        "{email}",
+                        "{notice}",
+                    ]
+                    .map(|c| text.matches(c).count())
                 };
                 assert_eq!(codes(texts[language as usize]), codes(texts[0]), "{name} {language:?}");
                 assert!(letter.sms.is_none_or(|sms| sms.chars().count() <= 160 || *name == "confirm_email"), "{name}");
@@ -234,6 +281,26 @@ mod tests {
         let subject =
             write("email_taken", "en", &Sender { site: "A\r\nBcc: x", ..SENDER }, &json!({}), 0).unwrap().subject;
         assert!(!subject.contains(['\r', '\n']), "{subject:?}");
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_quoted_line_by_line_and_answered_to() {
+        let values = json!({
+            "name": "Ann\r\nBcc: a@b.example", "email": "ann@example.com", "country": "–", "enquiry": "<b>", "member": "–",
+            "message": "Dear desk,\n\n<script>alert(1)</script>\n{name} & .\n.\r\nBcc: a@b.example",
+        });
+        for language in Language::ALL {
+            let letter = letter("contact", language.tag(), &values);
+            assert_eq!(letter.reply_to.as_deref(), Some("ann@example.com"));
+            assert!(!letter.subject.contains(['\r', '\n']) && letter.subject.contains("Ann"), "{}", letter.subject);
+            let quoted = "\n\n> Dear desk,\n>\n> <script>alert(1)</script>\n> {name} & .\n> .\n> Bcc: a@b.example\n\n";
+            assert!(letter.text.contains(quoted), "{}", letter.text);
+            assert!(letter.html.contains("Dear desk,<br><br>&lt;script&gt;") && !letter.html.contains("<script"));
+            assert!(letter.html.contains("&lt;b&gt;"), "{}", letter.html);
+            let own = language.say(&Text::new("mail.closing").with("site", SENDER.site));
+            assert!(!letter.text.contains(&own), "nobody has an account because of it: {}", letter.text);
+        }
+        assert_eq!(letter("email_taken", "en", &json!({})).reply_to, None);
     }
 
     #[test]

@@ -24,11 +24,13 @@ pub struct Mailer {
     hello: ClientId,
     tls: Option<TlsParameters>,
     connection: Option<SmtpConnection>,
+    tagged: bool,
 }
 
 impl Mailer {
-    /// `name`: who writes, where the settings give the address alone. The error is one line.
-    pub fn new(settings: &Mail, name: &str) -> Result<Mailer, String> {
+    /// `name`: who writes, where the settings give the address alone. `tagged`: the provider shall name each mail by our
+    /// own id in its events. The error is one line.
+    pub fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
         let mut from = settings.from.clone();
         from.name.get_or_insert_with(|| super::places::one_line(name));
         let tls = match settings.security {
@@ -36,7 +38,7 @@ impl Mailer {
             _ => Some(tls(settings).map_err(|e| format!("mail.ca_file cannot be used: {e}"))?),
         };
         let hello = ClientId::Domain(from.email.domain().to_owned());
-        Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None })
+        Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, tagged })
     }
 
     pub fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
@@ -91,8 +93,14 @@ impl Mailer {
                 HeaderName::new_from_ascii_str("Auto-Submitted"),
                 "auto-generated".to_owned(),
             ));
-        if let Some(reply_to) = &self.settings.reply_to {
-            builder = builder.reply_to(reply_to.clone());
+        let answered_to = letter.reply_to.as_deref().and_then(mailbox).or_else(|| self.settings.reply_to.clone());
+        if let Some(reply_to) = answered_to {
+            builder = builder.reply_to(reply_to);
+        }
+        if self.tagged {
+            // Mandrill takes this out of the mail and gives it back with each event about it.
+            let tag = format!("{{\"message_id\": \"{}\"}}", message_id(&self.from, parcel.id));
+            builder = builder.raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("X-MC-Metadata"), tag));
         }
         let parts = MultiPart::alternative_plain_html(letter.text.clone(), letter.html.clone());
         let message = builder.multipart(parts).map_err(|e| Trouble::Refused(shown(e)))?;
@@ -122,6 +130,13 @@ fn address(text: &str) -> Result<Address, Trouble> {
     let (user, domain) = text.rsplit_once('@').ok_or_else(refused)?;
     let domain = idna::domain_to_ascii(domain).map_err(|_| refused())?;
     Address::new(user, domain).map_err(|_| refused())
+}
+
+/// An address in a header. One whose name is beyond ASCII would have old mail servers refuse the whole message, so it
+/// stands in the text alone.
+fn mailbox(text: &str) -> Option<Mailbox> {
+    let address = address(text).ok().filter(|address| address.user().is_ascii())?;
+    Some(Mailbox::new(None, address))
 }
 
 fn alive(mut connection: SmtpConnection) -> Option<SmtpConnection> {

@@ -15,7 +15,7 @@ use crate::gate::passcode;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
 use crate::store::outbox::{self, Channel, Message};
-use crate::store::{Read, tunnels};
+use crate::store::{Read, suppressed, tunnels};
 use carrier::{Carrier, Parcel, Trouble};
 use crossbeam_channel::{Receiver, bounded, select};
 use letter::{Letter, Sender};
@@ -71,7 +71,7 @@ impl Courier {
         let name = site_name(&site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
         let mut lines = Vec::new();
         if let Some(settings) = &site.config.mail {
-            let mailer = Mailer::new(settings, &name)?;
+            let mailer = Mailer::new(settings, &name, site.config.callbacks.mail_key.is_some())?;
             lines.push(Line::new(Channel::Email, Carrier::Mail(Box::new(mailer))));
         }
         if let Some(settings) = &site.config.sms {
@@ -114,9 +114,10 @@ impl Courier {
     /// Offers what is due, a batch a channel, and returns how long nothing will be.
     pub fn round(&mut self, stopped: &dyn Fn() -> bool) -> Result<Duration, Failure> {
         self.mark()?;
-        self.site
-            .store
-            .write(self.site.now(), |tx| Ok(outbox::end_passcodes(tx, tx.now() - passcode::LIFE_SECONDS)?))?;
+        self.site.store.write(self.site.now(), |tx| {
+            outbox::end_passcodes(tx, tx.now() - passcode::LIFE_SECONDS)?;
+            Ok(suppressed::end_mails(tx)?)
+        })?;
         let mut wait = LOOK_INTERVAL;
         for place in 0..self.lines.len() {
             if self.lines[place].paused_until <= self.site.now() {

@@ -1,6 +1,6 @@
 //! Accounts, partners and sessions from the shell: the same with and without a running server.
 
-use crate::harness::{Caller, Desk, PASSWORD, text};
+use crate::harness::{Caller, Desk, PASSWORD, Server, text};
 use serde_json::json;
 
 /// What the commands print for machines.
@@ -58,6 +58,56 @@ fn commands_work_while_the_server_runs_and_it_knows_at_once() {
     server.sign_in("jane", PASSWORD);
     let report = json!({"limit": 1});
     server.post(&desk.sync_session(), "/api/admin/reports/external/partner-metrics/bookings", &report).ok();
+}
+
+/// Five wrong PINs.
+fn pause_the_pin(server: &Server, partner: &Caller, jane: i64) {
+    let wrong = json!({"member_id": jane, "member_pin": "wrong"});
+    for _ in 0..5 {
+        let answer = server.post(partner, "/api/external/partner-metrics/op/generate-token", &wrong).ok();
+        assert_eq!(answer["status"], false);
+    }
+}
+
+#[test]
+fn unlocking_an_account_says_what_it_lifted_and_is_logged() {
+    let desk = Desk::with_site();
+    let (jane, partner) = (desk.add_member("jane", "member"), desk.add_partner(&[]));
+    let server = desk.serve();
+    let session = server.sign_in("jane", PASSWORD);
+    let pin = server.post(&session, "/api/account/profile/booking-pin", &json!(null)).ok()["pin"].clone();
+    let books = || {
+        let body = json!({"member_id": jane, "member_pin": pin});
+        server.post(&partner, "/api/external/partner-metrics/op/generate-token", &body).ok()["status"].clone()
+    };
+    pause_the_pin(&server, &partner, jane);
+    assert_eq!(books(), false);
+    let lifted = json!({"member_id": jane, "username": "jane", "delays": 0, "pin": true, "passcodes": false});
+    assert_eq!(desk.json(&["member", "unlock", "jane@example.com"]), lifted);
+    assert_eq!(books(), true);
+    pause_the_pin(&server, &partner, jane);
+    assert_eq!(desk.run(&["member", "unlock", "jane"]).done(), "jane (member 1): the PIN works again\n");
+    let nothing = "jane (member 1): was not delayed; its misses are forgotten\n";
+    assert_eq!(desk.run(&["member", "unlock", "1"]).done(), nothing);
+    assert!(desk.run(&["member", "unlock", "nobody"]).trouble(1).contains("there is no account nobody"));
+    let line = server.log.wait_for("an account was unlocked from the shell").expect("it is logged");
+    assert_eq!((&line["member_id"], &line["pin_paused"]), (&json!(jane), &json!(true)));
+    server.stop();
+    assert_eq!(desk.run(&["member", "unlock", "jane"]).done(), nothing, "also while no server runs");
+}
+
+#[test]
+fn a_reset_is_mailed_and_a_ban_is_not() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    desk.run(&["member", "ban", "jane"]).done();
+    desk.run(&["member", "ban", "jane", "--lift"]).done();
+    assert_eq!(desk.json(&["outbox", "list"])["messages"], json!([]));
+    desk.run(&["member", "reset-password", "jane"]).done();
+    desk.run(&["member", "reset-second-factor", "jane"]).done();
+    let mails = desk.json(&["outbox", "list"])["messages"].clone();
+    let templates: Vec<_> = mails.as_array().unwrap().iter().map(|mail| text(&mail["template"])).collect();
+    assert_eq!(templates, ["security_event"; 2]);
 }
 
 #[test]

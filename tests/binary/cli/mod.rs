@@ -2,7 +2,9 @@
 
 mod accounts;
 mod directory;
+mod public;
 mod settings;
+mod signers;
 
 use crate::harness::{Desk, text};
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 use std::path::Path;
 
 /// Each must select nothing.
-const HALF_DONE: [(&str, &str); 10] = [
+const HALF_DONE: [(&str, &str); 11] = [
     ("a gap in history", "SELECT seq FROM history h WHERE seq > 1 AND NOT EXISTS (SELECT 1 FROM history WHERE seq = h.seq - 1)"),
     (
         "a total that is not the sum of its entries",
@@ -37,7 +37,13 @@ const HALF_DONE: [(&str, &str); 10] = [
     (
         "a booking without its notice",
         "SELECT booking_id FROM bookings b WHERE 1 <> (SELECT count(*) FROM notices
-         WHERE detail ->> 'booking_id' = b.booking_id)",
+         WHERE detail ->> 'booking_id' = b.booking_id AND subject <> 'notice.booking_changed')",
+    ),
+    (
+        "a changed booking with more notices than changes",
+        "SELECT booking_id FROM bookings b WHERE (SELECT count(*) FROM notices
+         WHERE detail ->> 'booking_id' = b.booking_id AND subject = 'notice.booking_changed')
+         > (SELECT count(*) FROM history h WHERE h.booking_id = b.booking_id AND h.event = 'booking.changed')",
     ),
     (
         "a record that was not created once",

@@ -1,7 +1,8 @@
 //! Confirming an e-mail address.
 
-use crate::harness::{PASSWORD, Site};
+use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::{Value, json};
+use std::sync::Barrier;
 use std::time::Duration;
 
 fn sign_up(site: &Site, username: &str, email: &str) {
@@ -26,16 +27,39 @@ fn verify(site: &Site, token: &str) -> Value {
 }
 
 #[test]
-fn the_mailed_token_confirms_and_a_second_click_does_no_harm() {
+fn the_mailed_token_confirms_once_and_a_second_click_does_no_harm() {
     let site = Site::open();
     sign_up(&site, "jane", "jane@example.com");
     assert_eq!(pending(&site, "jane"), 1);
     let token = token(&site);
-    for _ in 0..2 {
-        assert_eq!(verify(&site, &token)["status"], true);
-    }
+    assert_eq!(verify(&site, &token)["status"], true);
+    let (again, other) = (verify(&site, &token), verify(&site, "something else"));
+    assert_eq!((&again["status"], &other["status"]), (&json!(false), &json!(false)));
+    assert!(again["message"].as_str().unwrap().contains("is confirmed"), "{again}");
+    assert_ne!(again["message"], other["message"]);
     assert_eq!(pending(&site, "jane"), 0);
-    assert_eq!(verify(&site, "something else")["status"], false);
+}
+
+#[test]
+fn fifty_uses_of_one_token_at_once_are_one_success() {
+    let site = Site::open();
+    sign_up(&site, "jane", "jane@example.com");
+    let (token, together) = (token(&site), Barrier::new(50));
+    let callers: Vec<Caller> = (0..50).map(|_| site.stranger()).collect();
+    let confirmed = std::thread::scope(|scope| {
+        let confirm = |caller| {
+            let (token, together) = (&token, &together);
+            scope.spawn(move || {
+                together.wait();
+                let answer = Caller::post(caller, "/auth/verify-email", json!({"token": token})).ok().json();
+                answer["status"].as_bool().unwrap()
+            })
+        };
+        let threads: Vec<_> = callers.iter().map(confirm).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).filter(|done| *done).count()
+    });
+    assert_eq!(confirmed, 1);
+    assert_eq!(pending(&site, "jane"), 0);
 }
 
 #[test]

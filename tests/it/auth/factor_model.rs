@@ -11,17 +11,21 @@ const THREADS: u64 = 4;
 const STEP: i64 = 30;
 
 /// Splitmix: the same seed, the same sequence.
-struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, sides: u64) -> u64 {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    pub fn below(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % sides
     }
 
-    fn of<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
+    pub fn of<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         if things.is_empty() { None } else { things.get(self.below(things.len() as u64) as usize) }
     }
 }
@@ -340,7 +344,7 @@ impl Run<'_> {
 fn one_sequence(site: &Site, seed: u64) {
     let member = site.member(&format!("member{seed}"));
     let model = Model { now: site.now(), ..Default::default() };
-    let (dice, done) = (Dice(seed), vec![format!("seed {seed}")]);
+    let (dice, done) = (Dice::new(seed), vec![format!("seed {seed}")]);
     let mut run = Run { site, member, dice, model, said: Vec::new(), done };
     run.begin();
     for _ in 0..3 + run.dice.below(5) {

@@ -1,10 +1,14 @@
 //! The authentication group.
 
+mod devices;
 mod email;
 mod factor_model;
 mod login;
-mod passkeys;
+pub mod passkeys;
 mod recovery;
+mod recovery_model;
 mod second_factor;
 mod signup;
 mod social;
+mod strangers;
+mod timing;

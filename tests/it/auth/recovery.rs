@@ -71,6 +71,32 @@ fn no_part_of_the_proof_stands_for_another() {
 }
 
 #[test]
+fn a_weak_password_is_told_so_and_the_passcode_stays_good() {
+    let site = Site::open();
+    jane(&site);
+    ask(&site, "jane").ok();
+    let code = passcode(&site);
+    let body =
+        |password: &str| json!({"username": "jane", "passcode": code, "password": password, "answer_3": "volvo"});
+    for weak in ["password", "windwerk", "jane@example.com"] {
+        let reply = site.stranger().post(RECOVER, body(weak)).refused(422);
+        assert_eq!(reply.bad_fields(), ["password"], "{weak}");
+    }
+    assert!(signs_in(&site, PASSWORD));
+    assert_eq!(site.stranger().post(RECOVER, body(NEW)).ok().json()["status"], true);
+}
+
+#[test]
+fn what_is_known_of_the_owner_is_told_to_nobody_without_the_proof() {
+    let site = Site::open();
+    jane(&site);
+    let guess =
+        |name: &str| json!({"username": name, "passcode": "000000", "password": "jane@example.com", "answer_3": "x"});
+    let known = site.stranger().post(RECOVER, guess("jane")).ok();
+    assert_eq!(known.body, site.stranger().post(RECOVER, guess("nobody")).ok().body);
+}
+
+#[test]
 fn five_wrong_tries_or_ten_minutes_cost_the_passcode() {
     let site = Site::open();
     jane(&site);

@@ -1,13 +1,11 @@
 //! The second factor at sign-in: who owes it, what proves it, and that nothing proves it twice.
 
 use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Reply, Site};
-use crate::world::World;
 use http::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::time::Duration;
-use tunneldesk::routes::ROUTES;
 
 const LOGIN: &str = "/auth/login";
 const SILENT: &str = "/auth/login/silent";
@@ -265,22 +263,6 @@ fn turning_it_on_ends_what_was_open_but_the_session_of_the_call() {
     jane.get("/account/profile/user").ok();
     elsewhere.get("/account/profile/user").refused(401);
     booking.get("/account/profile/user").refused(401);
-}
-
-#[test]
-fn after_a_change_older_tokens_are_refused_on_every_operation() {
-    let world = World::open();
-    let site = &world.site;
-    let protected = site.protect(&site.flyer("ann"));
-    let ann = &protected.member;
-    let older = [site.again(ann), site.booking_token(&world.partner, ann)];
-    let off = json!({ "operation": "disable", "code": protected.recovery_codes[0] });
-    ann.post("/account/profile/2fa-operation", off).ok();
-    for route in ROUTES.iter().filter(|route| route.built && ["member", "bearer"].contains(&route.caller())) {
-        for token in &older {
-            token.send(&world.request(route, ann)).refused(401);
-        }
-    }
 }
 
 #[test]

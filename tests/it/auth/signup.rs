@@ -1,7 +1,9 @@
 //! Becoming a member.
 
 use crate::harness::Site;
+use http::Method;
 use serde_json::{Value, json};
+use tunneldesk::language::{Language, Text};
 
 const SIGNUP: &str = "/auth/signup";
 const CHECK: &str = "/auth/signup/check-username";
@@ -65,6 +67,30 @@ fn every_bad_field_is_named_at_once() {
         assert_eq!(named(body(json!({"password": weak}))), ["password"], "{weak}");
     }
     assert_eq!(site.rows(), before);
+}
+
+#[test]
+fn a_weak_password_is_told_what_is_wrong_with_it_in_the_caller_s_language() {
+    let site = Site::open();
+    for language in Language::ALL {
+        let told = |password: &str, more: Value| {
+            let mut body = body(more);
+            body["password"] = json!(password);
+            let stranger = site.stranger();
+            let asking = stranger.ask(Method::POST, SIGNUP).header("accept-language", language.tag());
+            let reply = asking.json(&body).send().refused(422);
+            assert_eq!(reply.bad_fields(), ["password"]);
+            reply.json()["errors"][0]["message"].as_str().unwrap().to_owned()
+        };
+        let said =
+            |keys: &[&'static str]| keys.iter().map(|key| language.say(&Text::new(key))).collect::<Vec<_>>().join(" ");
+        assert_eq!(told("password", json!({})), said(&["field.password_weak", "advice.top_10", "advice.add_words"]));
+        // Nobody else's names are as easy to guess: the own ones, and the tunnel's.
+        for own in ["zorbnik.9", "vexlatrun", "quimbolax", "windwerk"] {
+            let names = json!({"username": "zorbnik", "real_name": "Ira Vexlatrun", "screen_name": "Quimbolax of Ur"});
+            assert_eq!(told(own, names), said(&["field.password_weak", "advice.add_words"]), "{own}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Somebody who calls: with a session, a booking token, a partner's signature, or nothing.
 
 use super::Reply;
+use super::description::DESCRIPTION;
 use super::door::Door;
+use super::senders::{mail_signature, payment_signature};
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderValue, Method};
 use serde::Serialize;
@@ -46,6 +48,15 @@ pub enum Credential {
         client_id: String,
         secret: String,
         strict: bool,
+    },
+    /// The payment processor's signature, at the site's time.
+    Processor {
+        secret: String,
+    },
+    MailProvider {
+        key: String,
+        /// What it believes to call.
+        url: String,
     },
 }
 
@@ -146,6 +157,10 @@ impl Caller {
         match &self.credential {
             Credential::None => Vec::new(),
             Credential::Token { header, prefix, token } => vec![(*header, format!("{prefix}{token}"))],
+            Credential::Processor { secret } => {
+                vec![("stripe-signature", payment_signature(secret, self.door.clock().now(), body))]
+            }
+            Credential::MailProvider { key, url } => vec![("x-mandrill-signature", mail_signature(key, url, body))],
             Credential::Partner { client_id, secret, strict } => {
                 let mut headers = vec![("client-id", client_id.clone())];
                 let mut stamp = String::new();
@@ -178,7 +193,9 @@ impl Caller {
         };
         let mut response = outcome.unwrap_or_else(|e| panic!("{asked} was not answered: {e}"));
         let body = response.body_mut().read_to_vec().unwrap_or_else(|e| panic!("{asked}: the answer broke off: {e}"));
-        Reply { status: response.status().as_u16(), headers: response.headers().clone(), body, asked }
+        let reply = Reply { status: response.status().as_u16(), headers: response.headers().clone(), body, asked };
+        DESCRIPTION.check(request.method.as_str(), &request.path, &reply);
+        reply
     }
 }
 
@@ -207,7 +224,11 @@ impl Asking<'_> {
 
 /// Lower-case hex HMAC-SHA256: the tests' own, so that the product's is judged by another.
 pub fn sign(secret: &str, body: &[u8]) -> String {
+    hmac_sha256(secret, body).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub fn hmac_sha256(secret: &str, body: &[u8]) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(body);
-    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    mac.finalize().into_bytes().into()
 }

@@ -2,11 +2,14 @@
 
 mod authenticator;
 mod caller;
+pub mod description;
 mod door;
 mod file;
 mod people;
 pub mod pictures;
+mod plans;
 mod reply;
+pub mod senders;
 mod site;
 mod states;
 mod wire;
@@ -17,4 +20,5 @@ pub use file::Rows;
 pub use people::PASSWORD;
 pub use reply::Reply;
 pub use site::Site;
+pub use states::Passcode;
 pub use wire::Wire;

@@ -2,12 +2,14 @@
 
 use super::Rows;
 use super::door::Door;
-use super::file;
-use std::cell::Cell;
+use super::{file, plans};
+use std::cell::{Cell, OnceCell};
 use std::net::SocketAddr;
+use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
+use tunneldesk::cli::control;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::failure::Failure;
@@ -21,6 +23,7 @@ use tunneldesk::store::place::Place;
 /// A Thursday in May 2026.
 const START: i64 = 1_780_000_000;
 const THREADS: usize = 4;
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tunneldesk");
 /// No test here is about the disk, so their files are in memory where the machine has room for them there.
 const MEMORY: &str = "/dev/shm";
 
@@ -31,6 +34,8 @@ pub struct Site {
     up: Option<Up>,
     faults_expected: Cell<bool>,
     numbers: AtomicI64,
+    /// Set once the site listens to the shell.
+    listening: OnceCell<()>,
 }
 
 /// What a restart makes anew.
@@ -58,6 +63,7 @@ impl Site {
         config.names = vec![Site::NAME.to_owned()];
         config.limits.pool_threads = THREADS;
         config.limits.signups_per_hour_per_address = 1_000_000;
+        config.limits.contacts_per_hour_per_address = 1_000_000;
         adjust(&mut config);
         let dir = tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir()).unwrap();
         let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
@@ -71,7 +77,15 @@ impl Site {
         let clock = inside.clock.clone();
         let up = Up::new(inside, place, &config);
         let door = Door::new(up.running.addresses[0], clock);
-        Site { dir, config, door, up: Some(up), faults_expected: Cell::new(false), numbers: AtomicI64::new(1000) }
+        Site {
+            dir,
+            config,
+            door,
+            up: Some(up),
+            faults_expected: Cell::new(false),
+            numbers: AtomicI64::new(1000),
+            listening: OnceCell::new(),
+        }
     }
 
     /// Stops the server and starts another on the same file, at the same moment.
@@ -84,6 +98,12 @@ impl Site {
         let up = Up::new(inside, place, &self.config);
         self.door.moved(up.running.addresses[0], clock);
         self.up = Some(up);
+    }
+
+    /// The same with other settings.
+    pub fn restart_with(&mut self, adjust: impl FnOnce(&mut Config)) {
+        adjust(&mut self.config);
+        self.restart();
     }
 
     /// Moves the clock.
@@ -110,6 +130,14 @@ impl Site {
         self.up().running.metrics_address.expect("the port for figures is open")
     }
 
+    /// What the technician types at the machine's shell, carried out by the running server.
+    pub fn shell(&self, args: &[&str]) {
+        let dir = self.dir.path();
+        self.listening.get_or_init(|| control::listen(dir, self.inside().for_another_thread()).expect("a free name"));
+        let output = Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// From here on an answer of 500 or more is the test's subject and no fault.
     pub fn expects_faults(&self) {
         self.faults_expected.set(true);
@@ -133,6 +161,12 @@ impl Site {
     /// What the site's key makes of it.
     pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
         self.inside().keys.seal(purpose, plain)
+    }
+
+    /// Gives the site an authority of its own, for its certificate.
+    pub fn with_authority(&self) {
+        let names = ["tunnel.example.org".to_owned()];
+        tunneldesk::tls::init(self.inside(), "Windwerk", &names).expect("a certificate can be made");
     }
 
     /// The site as a job has it, on a thread of its own.
@@ -179,16 +213,13 @@ impl Drop for Site {
             assert!(faulty.is_empty(), "answers of 500 or more: {faulty:?}");
         }
         file::check(&inside);
+        plans::check(&inside);
     }
 }
 
-/// Rows of the table that answered 500 or more; what is not built may say so.
+/// Rows of the table that answered 500 or more.
 fn faults(inside: &Inside) -> Vec<&'static str> {
     let counted = inside.stats.routes().iter().enumerate();
     let faulty = counted.filter(|(_, row)| row.answers[4].load(Ordering::Relaxed) > 0);
-    faulty
-        .map(|(place, _)| ROUTES.get(place))
-        .filter(|row| row.is_none_or(|r| r.built))
-        .map(|row| row.map_or("no row", |r| r.path))
-        .collect()
+    faulty.map(|(place, _)| ROUTES.get(place)).map(|row| row.map_or("no row", |r| r.path)).collect()
 }

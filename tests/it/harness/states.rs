@@ -3,10 +3,21 @@
 use super::caller::{Caller, Credential};
 use super::{Site, file};
 use std::time::Duration;
+use tunneldesk::domain::catalogue::Catalogue;
 use tunneldesk::domain::role::Role;
 use tunneldesk::failure::Failure;
 use tunneldesk::keys::{Purpose, hex, random, unhex};
-use tunneldesk::store::{Write, members, partners};
+use tunneldesk::store::{Write, holdings, members, notices, partners, signers, skills};
+
+/// A passcode on its way.
+#[derive(Debug)]
+pub struct Passcode {
+    pub message_id: i64,
+    /// What it is for.
+    pub template: String,
+    pub recipient: String,
+    pub passcode: String,
+}
 
 impl Site {
     /// The same person with a fresh session.
@@ -25,6 +36,94 @@ impl Site {
             Ok(tx.run(train, (instructor.id, tx.now(), Site::TUNNEL_ID))?)
         });
         instructor
+    }
+
+    /// Somebody who may sign as a holder of these levels (programme and number): held, trained and listed.
+    pub fn signer(&self, name: &str, levels: &[(&str, &str)]) -> Caller {
+        let signer = self.member(name);
+        self.qualify(&signer, levels);
+        signer
+    }
+
+    /// Makes a signer of somebody.
+    pub fn qualify(&self, member: &Caller, levels: &[(&str, &str)]) {
+        for (cat_group, cat_id) in levels {
+            self.learn(member, cat_group, cat_id);
+            self.brief(member, if *cat_group == "Examiner" { "Trainer" } else { cat_group });
+            self.change(|tx| {
+                let (tunnel_id, member_id) = (Site::TUNNEL_ID, member.id);
+                Ok(signers::insert(
+                    tx,
+                    &signers::New { tunnel_id, member_id, cat_group, cat_id: "", appointed_by: None },
+                )?)
+            });
+        }
+    }
+
+    /// The member has signed off every skill of these levels (all tracks of that number), and so holds them.
+    pub fn learn(&self, member: &Caller, cat_group: &str, cat_id: &str) {
+        let catalogue = Catalogue::built_in();
+        self.change(|tx| {
+            let of_level = catalogue.skills().filter(|(level, _)| level.cat_group == cat_group && level.cat_id == cat_id);
+            for (_, skill) in of_level {
+                let sql = "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, cat_id, skill, created_at, updated_at)
+                           VALUES (?1, 'skill', 'open', ?2, ?3, ?1, ?4, ?5, ?6, ?2, ?2)";
+                tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, cat_group, cat_id, &skill.skill))?;
+            }
+            Ok(holdings::refresh(tx, member.id, catalogue)?)
+        });
+    }
+
+    /// The member has a safety record in this logbook, of now.
+    pub fn brief(&self, member: &Caller, logbook: &str) {
+        let sql = "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, skill, created_at, updated_at)
+                   VALUES (?1, 'safety', 'open', ?2, ?3, ?1, ?4, '1', ?2, ?2)";
+        self.change(|tx| Ok(tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, logbook))?));
+    }
+
+    /// A skill that the member has asked this signer for, whatever the rules say; what else waits is withdrawn.
+    pub fn ask_for(&self, member: &Caller, skill: &str, signer: &Caller) -> i64 {
+        self.change(|tx| {
+            tx.run("UPDATE entries SET status = 'cancelled' WHERE member_id = ?1 AND status = 'pending'", [member.id])?;
+            let (level, _) = Catalogue::built_in().find_skill(skill).expect("a skill of the catalogue");
+            let new = skills::New {
+                member_id: member.id,
+                kind: "skill",
+                author_id: member.id,
+                cat_group: &level.cat_group,
+                cat_id: &level.cat_id,
+                skill,
+                entry_date: tx.now(),
+                minutes: 0,
+                tunnel_id: Site::TUNNEL_ID,
+                comment: "",
+                instructor_id: signer.id,
+                opening: None,
+            };
+            Ok(skills::insert(tx, &new)?)
+        })
+    }
+
+    /// Takes somebody off the tunnel's list.
+    pub fn unlist(&self, member: &Caller) {
+        self.change(|tx| Ok(tx.run("UPDATE signers SET ended_at = ?2 WHERE member_id = ?1", (member.id, tx.now()))?));
+    }
+
+    /// The safety trainings of somebody are so old that every programme has lapsed.
+    pub fn untrain(&self, member: &Caller) {
+        let sql = "UPDATE entries SET entry_date = entry_date - 800 * 86400 WHERE member_id = ?1 AND kind = 'safety'";
+        self.change(|tx| Ok(tx.run(sql, [member.id])?));
+    }
+
+    /// The levels that the member holds, as `Flyer 1`, in order.
+    pub fn holdings(&self, member: &Caller) -> Vec<String> {
+        self.look("SELECT cat_group || ' ' || cat_id FROM holdings WHERE member_id = ?1 ORDER BY 1", member.id)
+    }
+
+    /// Moves of an entry as `from to by`, from the beginning on.
+    pub fn moves(&self, entry_id: i64) -> Vec<String> {
+        let sql = "SELECT coalesce(from_status, '-') || ' ' || to_status || ' ' || member_id FROM entry_moves WHERE entry_id = ?1 ORDER BY step";
+        self.look(sql, entry_id)
     }
 
     /// A skill entry of the member in this state.
@@ -78,6 +177,11 @@ impl Site {
         self.inside().clock.set(now - by.as_secs() as i64);
     }
 
+    /// A notice for the member; its number.
+    pub fn note(&self, member: &Caller, subject: &str, detail: serde_json::Value) -> i64 {
+        self.change(|tx| Ok(notices::insert(tx, member.id, subject, &detail.to_string())?))
+    }
+
     /// Keys of the member's notices, oldest first.
     pub fn notices(&self, member: &Caller) -> Vec<String> {
         self.look("SELECT subject FROM notices WHERE member_id = ?1 ORDER BY notification_id", member.id)
@@ -112,18 +216,48 @@ impl Site {
         rows.into_iter().map(open).collect()
     }
 
+    /// What the member, or an address that was the member's, is told of the account's safety: channel, recipient, event.
+    pub fn security_events(&self) -> Vec<(String, String, String)> {
+        let mails = self.mails().into_iter().filter(|mail| mail["template"] == "security_event");
+        let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+        mails.map(|mail| (text(&mail["channel"]), text(&mail["recipient"]), text(&mail["values"]["event"]))).collect()
+    }
+
+    /// A confirmed member whom only a telephone reaches, or nothing: some social networks tell no address.
+    pub fn without_email(&self, name: &str) -> Caller {
+        let member = self.member(name);
+        let sql = "UPDATE members SET email = '', email_confirmed_at = NULL WHERE member_id = ?1";
+        self.change(|tx| Ok(tx.run(sql, [member.id])?));
+        member
+    }
+
     /// The passcode that went out last to the member, wherever to; none when none did.
     pub fn last_passcode(&self, member: &Caller) -> Option<String> {
-        let sql = "SELECT hex(sealed) FROM outbox WHERE member_id = ?1 ORDER BY message_id DESC LIMIT 1";
+        let sql = "SELECT hex(sealed) FROM outbox WHERE member_id = ?1 AND template GLOB 'passcode_*'
+                   ORDER BY message_id DESC LIMIT 1";
         let sealed = self.look(sql, member.id).pop()?;
         let plain = self.inside().keys.unseal(Purpose::Message, &unhex(&sealed)?).expect("our own message");
         let values: serde_json::Value = serde_json::from_slice(&plain).unwrap();
         values["passcode"].as_str().map(str::to_owned)
     }
 
+    /// The latest passcode that went out to the member after this message, if one did.
+    pub fn passcode_after(&self, member: &Caller, message_id: i64) -> Option<Passcode> {
+        let sql = "SELECT json_object('message_id', message_id, 'template', template, 'recipient', recipient, 'sealed', hex(sealed))
+                   FROM outbox WHERE member_id = ?1 AND template LIKE 'passcode%' ORDER BY message_id DESC LIMIT 1";
+        let found: serde_json::Value = serde_json::from_str(&self.look(sql, member.id).pop()?).unwrap();
+        let text = |name: &str| found[name].as_str().expect("text").to_owned();
+        let plain = self.inside().keys.unseal(Purpose::Message, &unhex(&text("sealed"))?).expect("our own message");
+        let values: serde_json::Value = serde_json::from_slice(&plain).unwrap();
+        let passcode = values["passcode"].as_str().expect("a passcode is text").to_owned();
+        let found_id = found["message_id"].as_i64().unwrap();
+        let (template, recipient) = (text("template"), text("recipient"));
+        (found_id > message_id).then_some(Passcode { message_id: found_id, template, recipient, passcode })
+    }
+
     /// How many passcodes wait to go out, or went, to the member by this channel.
     pub fn messages(&self, member: &Caller, channel: &str) -> usize {
-        let sql = "SELECT channel FROM outbox WHERE member_id = ?1";
+        let sql = "SELECT channel FROM outbox WHERE member_id = ?1 AND template GLOB 'passcode_*'";
         self.look(sql, member.id).iter().filter(|by| *by == channel).count()
     }
 

@@ -1,6 +1,7 @@
 //! HTTP/1.1 by hand, for requests that no client library would send.
 
 use super::Reply;
+use super::description::DESCRIPTION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -11,12 +12,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub struct Wire {
     address: SocketAddr,
+    /// Whether the answers are those of the operations that are described.
+    described: bool,
     stream: Option<TcpStream>,
 }
 
 impl Wire {
     pub fn to(address: SocketAddr) -> Wire {
-        Wire { address, stream: None }
+        Wire { address, described: true, stream: None }
+    }
+
+    /// To the port for figures, where other paths are known.
+    pub fn to_figures(address: SocketAddr) -> Wire {
+        Wire { described: false, ..Wire::to(address) }
     }
 
     /// Sends the bytes on the open connection (or a new one) and reads one answer; `None` when the server closes
@@ -26,6 +34,7 @@ impl Wire {
         // A server that has seen enough may answer and close before everything is sent.
         let sent = stream.write_all(bytes);
         let (reply, goes_on, surplus) = read_reply(&mut stream, asked)?;
+        self.check(bytes, &reply);
         assert_eq!(surplus, 0, "{asked}: more came than was announced");
         if goes_on && sent.is_ok() {
             self.stream = Some(stream);
@@ -41,7 +50,9 @@ impl Wire {
         if stop {
             _ = stream.shutdown(Shutdown::Write);
         }
-        read_reply(&mut stream, asked).map(|(reply, ..)| reply)
+        let (reply, ..) = read_reply(&mut stream, asked)?;
+        self.check(bytes, &reply);
+        Some(reply)
     }
 
     fn connect(&self) -> TcpStream {
@@ -50,6 +61,20 @@ impl Wire {
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
         stream
+    }
+
+    /// Against the description, as far as the bytes name an operation. What is refused before there is an envelope to write
+    /// has no body.
+    fn check(&self, bytes: &[u8], reply: &Reply) {
+        let line =
+            bytes.split(|byte| *byte == b'\r').next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or("");
+        let no_http = reply.body.is_empty() && [400, 405, 414, 431].contains(&reply.status);
+        if let [method, path, "HTTP/1.1"] = line.split(' ').collect::<Vec<_>>()[..]
+            && !no_http
+            && self.described
+        {
+            DESCRIPTION.check(method, path, reply);
+        }
     }
 }
 

@@ -1,3 +1,12 @@
 //! The logbook group.
 
+mod catalogue;
+mod category;
+mod eligible;
+pub mod given;
+mod ownership;
+mod safety;
+mod signers;
+mod skills;
 mod time;
+mod whole;

@@ -35,6 +35,16 @@ fn an_entry_is_in_the_logbook_at_once_in_the_contracts_types() {
 }
 
 #[test]
+fn existing_clients_enter_flight_time_by_another_path() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let made =
+        jane.post("/account/logbook/member/time/", json!({"entry_date": site.now(), "time": "15", "entry_id": ""}));
+    assert_eq!(list(&jane, &jane)["data"][0]["entry_id"], made.ok().json()["entry_id"]);
+    assert_eq!(jane.get("/account/profile/user").ok().json()["total_flight_time"], "0:15");
+}
+
+#[test]
 fn entries_are_listed_latest_flight_first_a_page_at_a_time() {
     let site = Site::open();
     let jane = site.member("jane");

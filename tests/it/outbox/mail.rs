@@ -50,6 +50,24 @@ fn a_server_that_speaks_tls_from_the_start_is_served_too() {
 }
 
 #[test]
+fn a_provider_that_reports_is_told_how_we_name_each_mail_and_others_are_not() {
+    let office = Office::mail("starttls");
+    for key in [None, Some(Secret::new("mail-key"))] {
+        let reports = key.is_some();
+        let site = Site::open_with(|config| {
+            config.mail = Some(mail_settings(&office, Security::StartTls));
+            config.callbacks.mail_key = key;
+        });
+        let message_id = queue_welcome(&site, "jane@example.com");
+        round(&mut courier(&site));
+        let tags: Vec<Value> =
+            header(&office.next(), "x-mc-metadata").iter().map(|tag| serde_json::from_str(tag).unwrap()).collect();
+        let name = message(&site, message_id).provider_id;
+        assert_eq!(tags, if reports { vec![json!({ "message_id": name })] } else { vec![] });
+    }
+}
+
+#[test]
 fn nobody_is_trusted_without_the_right_certificate_or_without_tls() {
     let stranger = Office::mail("starttls");
     let site = site_with(Mail { authority: None, ..mail_settings(&stranger, Security::StartTls) });
@@ -118,4 +136,36 @@ fn what_is_sent_is_wiped_and_known_by_the_name_that_the_mail_bears() {
     assert_eq!(header(&mail, "message-id"), [format!("<{}>", kept.provider_id)]);
     assert_eq!(header(&mail, "auto-submitted"), ["auto-generated"]);
     assert!(kept.provider_id.ends_with("@windwerk.example") && kept.provider_id.len() > 30, "{}", kept.provider_id);
+}
+
+#[test]
+fn what_the_contact_form_brings_is_answered_to_its_sender() {
+    let office = Office::mail("starttls");
+    let site = Site::open_with(|config| {
+        let reply_to = Some("answers@windwerk.example".parse().unwrap());
+        config.mail = Some(Mail { reply_to, ..mail_settings(&office, Security::StartTls) });
+        config.contact_to = Some("people@windwerk.example".to_owned());
+    });
+    for (email, answered_to) in [
+        ("ann@example.com", "ann@example.com"),
+        ("ann@bücher.example", "ann@xn--bcher-kva.example"),
+        // Old mail servers take no such name in a header, and the message itself matters more.
+        ("jörg@example.com", "answers@windwerk.example"),
+    ] {
+        let form = json!({ "name": "Ann <a@evil.example>, \u{201c}x\u{201d}", "email": email, "message": ".\nBcc: a@evil.example\n\nBye" });
+        site.stranger().post("/public/contact", form).ok();
+        round(&mut courier(&site));
+        let mail = office.next();
+        assert_eq!(mail["to"], json!(["people@windwerk.example"]));
+        assert_eq!(header(&mail, "reply-to"), [answered_to]);
+        assert_eq!(header(&mail, "from"), ["Windwerk <desk@windwerk.example>"]);
+        assert!(
+            header(&mail, "bcc").is_empty() && header(&mail, "subject")[0].contains("Ann <a@evil.example>"),
+            "{mail}"
+        );
+        let text = part(&mail, "text/plain").replace("\r\n", "\n");
+        assert!(text.contains("\n\n> .\n> Bcc: a@evil.example\n>\n> Bye\n\n") && text.contains(email), "{text}");
+        assert_eq!(mail["ascii"], true, "old mail servers take seven bits");
+    }
+    assert!(office.rest().is_empty());
 }

@@ -119,6 +119,19 @@ fn a_strict_partner_signs_the_time_and_each_signature_once() {
 }
 
 #[test]
+fn a_strict_partner_s_request_counts_once_for_its_pace() {
+    let site = Site::open();
+    let partner = site.partner_with(true, &[], Some(3));
+    let id = partner.post(OP, json!({ "email": "pace@example.com" })).ok().json()["id"].clone();
+    for _ in 0..2 {
+        partner.get(&format!("{OP}/{id}")).ok();
+        // Another second, another signature.
+        site.advance(Duration::from_secs(1));
+    }
+    partner.get(&format!("{OP}/{id}")).refused(429);
+}
+
+#[test]
 fn a_used_signature_stays_used_over_a_restart() {
     let mut site = Site::open();
     let partner = site.strict_partner();

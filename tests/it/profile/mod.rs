@@ -6,6 +6,7 @@ mod password;
 mod payments;
 mod pin;
 mod questions;
+mod security_events;
 mod sessions;
 mod two_factor;
 mod user;

@@ -30,6 +30,29 @@ fn the_new_password_replaces_the_old_one_and_everything_that_it_opened() {
     assert_eq!(site.notices(&jane).last().map(String::as_str), Some("notice.password_changed"));
 }
 
+/// Whichever comes first, the recovery's password holds: a change by a session from before it was judged too early, or is
+/// refused.
+#[test]
+fn a_change_under_way_does_not_undo_a_recovery() {
+    let site = Site::open();
+    for round in 0..8 {
+        let jane = site.member(&format!("jane{round}"));
+        let recover = "/auth/account-access/recover-password";
+        site.stranger().post(recover, json!({"username": jane.name})).ok();
+        let passcode = site.last_passcode(&jane).expect("a passcode went out");
+        let body = json!({"username": jane.name, "passcode": passcode, "password": "a mug of hot tea please"});
+        let stranger = site.stranger();
+        let changed = std::thread::scope(|scope| {
+            let changing = scope.spawn(|| change(&jane, json!({})).status);
+            assert_eq!(stranger.post(recover, &body).ok_json()["status"], true);
+            changing.join().unwrap()
+        });
+        assert!([200, 401].contains(&changed), "{changed}");
+        let login = json!({"username": jane.name, "password": "a mug of hot tea please"});
+        assert_eq!(site.stranger().post("/auth/login", login).ok_json()["status"], true, "after a change: {changed}");
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_named_and_changes_nothing() {
     let site = Site::open();
@@ -42,5 +65,7 @@ fn what_does_not_fit_is_named_and_changes_nothing() {
     assert_eq!(named(json!({"password_confirm": "another"})), ["password_confirm"]);
     assert_eq!(named(json!({"current_password": "not the password"})), ["current_password"]);
     assert_eq!(named(json!({"password": "jane", "password_confirm": "jane"})), ["password"]);
+    let weak = change(&jane, json!({"password": "windwerk", "password_confirm": "windwerk"})).refused(422);
+    assert!(weak.json()["errors"][0]["message"].as_str().unwrap().contains("Add another word"), "{weak}");
     assert!(signs_in(&site, PASSWORD));
 }

@@ -29,7 +29,7 @@ fn payments_are_listed_newest_first_and_for_their_member_alone() {
 }
 
 #[test]
-fn an_intent_is_one_payment_in_one_of_six_states() {
+fn an_intent_is_one_payment_in_one_of_seven_states() {
     let site = Site::open();
     let jane = site.member("jane");
     pay(&site, &jane, "pi_1", "created");

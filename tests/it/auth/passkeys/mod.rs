@@ -8,7 +8,7 @@ mod states;
 mod strangers;
 
 use crate::harness::{Caller, Reply, Site};
-use authenticator::{Key, Page};
+pub use authenticator::{Key, Page};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -22,23 +22,23 @@ fn open() -> Site {
 }
 
 /// What the page at the site's own origin is told to ask its browser for.
-fn question(site: &Site, caller: &Caller, body: Value) -> Value {
+pub fn question(site: &Site, caller: &Caller, body: Value) -> Value {
     let reply = caller.ask(Method::POST, OPTION).header("origin", &site.origin()).json(&body).send().ok();
     let body = reply.json();
     assert_eq!(body["status"], true, "{reply}");
     body["publicKey"].clone()
 }
 
-fn sign_in_question(site: &Site, name: &str) -> Value {
+pub fn sign_in_question(site: &Site, name: &str) -> Value {
     question(site, &site.stranger(), json!({ "username": name, "device_id": 7 }))
 }
 
-fn verify(site: &Site, credential: &str) -> Reply {
+pub fn verify(site: &Site, credential: &str) -> Reply {
     site.stranger().post(VERIFY, json!({ "credential": credential })).ok()
 }
 
 /// The member makes a passkey, the honest way.
-fn register(site: &Site, member: &Caller) -> Key {
+pub fn register(site: &Site, member: &Caller) -> Key {
     let options = question(site, member, json!({ "device_id": 7 }));
     let (key, credential) = Page::at(&site.origin()).create(&options);
     done(&verify(site, &credential));
@@ -52,13 +52,13 @@ fn sign_in(site: &Site, name: &str, key: &mut Key) -> Reply {
 }
 
 #[track_caller]
-fn done(reply: &Reply) {
+pub fn done(reply: &Reply) {
     assert_eq!(reply.json()["status"], true, "{reply}");
 }
 
 /// Refused, in the same bytes whatever the reason was.
 #[track_caller]
-fn refused(reply: &Reply) {
+pub fn refused(reply: &Reply) {
     let body = json!({
         "status": false, "token": "", "confirmationPending": 0, "member_id": 0,
         "message": "This passkey did not work. Please try again, or sign in with your password.",
@@ -125,6 +125,9 @@ fn a_removed_passkey_opens_nothing_and_closes_what_it_opened() {
     refused(&verify(&site, &Page::at(&site.origin()).get(&mut key, &waiting)));
     refused(&sign_in(&site, "jane", &mut key));
     assert_eq!(notices(&site, &jane)[1].0, "notice.passkey_removed");
+    let mailed: Vec<_> = site.security_events().into_iter().map(|(_, recipient, event)| (recipient, event)).collect();
+    let to_jane = |event: &str| ("jane@example.com".to_owned(), event.to_owned());
+    assert_eq!(mailed, [to_jane("passkey_added"), to_jane("passkey_removed")]);
 }
 
 #[test]

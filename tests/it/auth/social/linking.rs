@@ -22,6 +22,7 @@ fn a_verified_address_leads_to_the_member_who_confirmed_it_with_a_notice() {
     let jane = site.member("jane");
     assert_eq!(member(&enter(&issuer, &site, "1", "Jane@Example.com")), jane.id);
     assert_eq!(site.notices(&jane), ["notice.social_linked"]);
+    assert_eq!(site.security_events(), [("email".into(), "jane@example.com".into(), "social_linked".into())]);
     assert_eq!(member(&enter(&issuer, &site, "1", "moved@example.com")), jane.id, "the link leads, not the address");
     assert_eq!(site.notices(&jane).len(), 1);
     assert_eq!(links(&site), 1);

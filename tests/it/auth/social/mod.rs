@@ -2,6 +2,7 @@
 
 mod issuer;
 mod linking;
+mod step;
 mod tokens;
 
 use crate::harness::{Reply, Site};

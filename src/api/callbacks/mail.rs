@@ -1,0 +1,120 @@
+//! What the mail provider tells of mails.
+
+use super::mail_event::{self, About, Mark, Understood};
+use crate::call::Call;
+use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
+use crate::failure::Failure;
+use crate::gate::MailEvents;
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::callbacks::{self, New, Sender};
+use crate::store::outbox::{self, Message};
+use crate::store::{Write, suppressed};
+use serde::Serialize;
+use serde_json::Value;
+
+const EVENTS_MAX: usize = 1_000;
+
+#[derive(Serialize, Default)]
+struct Taken {
+    status: bool,
+    message: String,
+    /// How many there were, and how many of them had been here before.
+    events: usize,
+    repeated: usize,
+}
+
+/// `GET /mail-webhook`, for the `HEAD` by which a mail provider looks whether somebody answers.
+pub fn is_there(_: &Site, call: &Call) -> Answer {
+    Ok(reply::done(call.say("done.webhook")))
+}
+
+/// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
+pub fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
+    let events = parse(events.text())?;
+    site.once(call, |tx| {
+        let mut taken = Taken { status: true, events: events.len(), ..Taken::default() };
+        for event in &events {
+            taken.repeated += usize::from(!take_one(site, tx, event)?);
+        }
+        Ok(reply::ok(&taken))
+    })
+}
+
+fn parse(text: &str) -> Result<Vec<Value>, Failure> {
+    let refuse = |text: Text| Failure::field("mail_events", text);
+    match serde_json::from_str(text).map_err(|e| Failure::bad_json().because(e))? {
+        Value::Array(events) if events.len() <= EVENTS_MAX => Ok(events),
+        Value::Array(_) => Err(refuse(Text::new("field.too_many").with("max", EVENTS_MAX))),
+        _ => Err(refuse(Text::new("field.not_list"))),
+    }
+}
+
+/// Whether it is new.
+fn take_one(site: &Site, tx: &Write, value: &Value) -> Result<bool, Failure> {
+    let event = mail_event::understand(value);
+    if callbacks::repeat(tx, Sender::Mail, &event.key)? {
+        return Ok(false);
+    }
+    let (verdict, message) = match &event.understood {
+        Understood::Odd => ("odd", None),
+        Understood::Unknown => ("ignored", None),
+        Understood::Mail(_, about) if is_old(tx, about.at) => ("too_old", find(tx, about)?),
+        Understood::Mail(kind, about) => apply(tx, *kind, about)?,
+        Understood::Listed(mark) | Understood::Unlisted(mark) if is_old(tx, mark.at) => ("too_old", None),
+        Understood::Listed(mark) => (add_mark(tx, "blacklist", mark)?, None),
+        Understood::Unlisted(mark) => {
+            suppressed::lift(tx, &mark.address, mark.at)?;
+            ("applied", None)
+        }
+    };
+    let about = message.map_or_else(String::new, |message| format!("message {}", message.message_id));
+    let raw = value.to_string();
+    let (key, event) = (&event.key, &event.event);
+    let new = New { sender: Sender::Mail, key, event, about: &about, verdict, raw: raw.as_bytes() };
+    callbacks::insert(tx, &site.keys, &new)?;
+    Ok(true)
+}
+
+/// A signature of the provider has no time in it, and what was swept is not known as a repeat any more.
+fn is_old(tx: &Write, at: i64) -> bool {
+    at <= tx.now() - KEPT_SECONDS
+}
+
+/// The mail that the event names, by the first of its names that is one of ours.
+fn find(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
+    for name in &about.names {
+        if let Some(message) = outbox::find_by_provider(tx, name)? {
+            return Ok(Some(message));
+        }
+    }
+    Ok(None)
+}
+
+fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<Message>), Failure> {
+    let message = find(tx, about)?;
+    if let Some(message) = &message {
+        let delivery = Delivery::parse(&message.delivery).map_or(kind.delivery, |known| known.max(kind.delivery));
+        let deferrals = message.deferrals + i64::from(kind.delivery == Delivery::Deferred);
+        let soft_bounces = message.soft_bounces + i64::from(kind.delivery == Delivery::SoftBounced);
+        outbox::set_delivery(tx, message.message_id, delivery.name(), deferrals, soft_bounces)?;
+    }
+    // Our own spelling of the address too, where it is another one (a domain beyond ASCII).
+    let recipient = message.as_ref().map(|message| message.recipient.clone());
+    let mut addresses: Vec<&String> = about.address.iter().chain(&recipient).collect();
+    addresses.dedup();
+    let mut verdict = if message.is_some() { "applied" } else { "unmatched" };
+    for address in addresses.into_iter().filter(|_| kind.marks) {
+        let mark = Mark { address: address.clone(), detail: about.detail.clone(), at: about.at };
+        verdict = add_mark(tx, kind.name, &mark)?;
+    }
+    Ok((verdict, message))
+}
+
+fn add_mark(tx: &Write, reason: &str, mark: &Mark) -> Result<&'static str, Failure> {
+    let (address, detail) = (mark.address.clone(), mark.detail.clone());
+    suppressed::mark(tx, &suppressed::Mark { address, reason: reason.to_owned(), detail, since: mark.at })?;
+    Ok("applied")
+}

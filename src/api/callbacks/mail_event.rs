@@ -1,0 +1,160 @@
+//! One event of the mail provider, read with patience: an odd one never fails its batch.
+
+use super::digest;
+use crate::domain::mail_event::Kind;
+use crate::fields;
+use serde_json::Value;
+
+const NAME_CHARS_MAX: usize = 255;
+const ADDRESS_CHARS_MAX: usize = 254;
+const DETAIL_CHARS_MAX: usize = 200;
+const EVENT_CHARS_MAX: usize = 40;
+
+pub struct Event {
+    /// By which a repeat is known.
+    pub key: String,
+    /// The provider's word for it.
+    pub event: String,
+    pub understood: Understood,
+}
+
+pub enum Understood {
+    Mail(Kind, About),
+    /// An address on the provider's own list of those it sends nothing to.
+    Listed(Mark),
+    /// And off it.
+    Unlisted(Mark),
+    /// A kind of event that we have no use for.
+    Unknown,
+    /// No event that could be told from another.
+    Odd,
+}
+
+/// What an event says of a mail.
+pub struct About {
+    /// Names of the mail, the likelier ones first.
+    pub names: Vec<String>,
+    pub address: Option<String>,
+    pub detail: String,
+    /// Unix seconds.
+    pub at: i64,
+}
+
+pub struct Mark {
+    pub address: String,
+    pub detail: String,
+    pub at: i64,
+}
+
+pub fn understand(value: &Value) -> Event {
+    let odd = || Event { key: digest(&[&value.to_string()]), event: "?".to_owned(), understood: Understood::Odd };
+    let at = fields::moment(&value["ts"]).ok();
+    if let Some(kind) = word(&value["type"]) {
+        return sync(value, kind, at).unwrap_or_else(odd);
+    }
+    let (Some(event), Some(id), Some(at)) = (word(&value["event"]), line(&value["_id"]), at) else { return odd() };
+    let understood = match Kind::parse(&event) {
+        Some(kind) => Understood::Mail(kind, about(value, &id, at)),
+        None => Understood::Unknown,
+    };
+    Event { key: format!("{id} {event} {at}"), event, understood }
+}
+
+/// `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`.
+fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
+    let (action, at) = (word(&value["action"])?, at?);
+    let entry = if value["reject"].is_object() { &value["reject"] } else { &value["entry"] };
+    let address = address(&entry["email"])?;
+    let key = format!("{kind} {action} {} {at}", digest(&[&address.to_lowercase()]));
+    let detail = ["reason", "detail"].into_iter().find_map(|name| said(&entry[name])).unwrap_or_default();
+    let mark = Mark { address, detail, at };
+    let understood = match (kind.as_str(), action.as_str()) {
+        ("blacklist", "add") => Understood::Listed(mark),
+        ("blacklist", "remove") => Understood::Unlisted(mark),
+        _ => Understood::Unknown,
+    };
+    Some(Event { key, event: format!("{kind} {action}"), understood })
+}
+
+/// `_id` is the provider's own name for the mail. Ours is its Message-ID, which we send along as metadata (see the mailer)
+/// and get back so; a provider that takes over the Message-ID as its `_id` is understood as well.
+fn about(value: &Value, id: &str, at: i64) -> About {
+    let msg = &value["msg"];
+    let metadata = &msg["metadata"];
+    let ours = [&metadata["message_id"], &metadata["message-id"], &msg["headers"]["Message-Id"], &msg["_id"]];
+    let names = ours.into_iter().filter_map(line).chain([id.to_owned()]);
+    let names = names.map(|name| name.trim_start_matches('<').trim_end_matches('>').to_owned()).collect();
+    let details = ["bounce_description", "diag", "reject"].into_iter().filter_map(|name| said(&msg[name]));
+    let detail: String = details.collect::<Vec<_>>().join(": ").chars().take(DETAIL_CHARS_MAX).collect();
+    About { names, address: address(&msg["email"]), detail, at }
+}
+
+fn line(value: &Value) -> Option<String> {
+    fields::line(NAME_CHARS_MAX)(value).ok().filter(|text| !text.is_empty())
+}
+
+/// What an event is called.
+fn word(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| (1..=EVENT_CHARS_MAX).contains(&text.len()))?;
+    line(value)
+}
+
+fn address(value: &Value) -> Option<String> {
+    line(value).filter(|text| text.contains('@') && text.chars().count() <= ADDRESS_CHARS_MAX)
+}
+
+/// What a mail server said, in one line.
+fn said(value: &Value) -> Option<String> {
+    let text = value.as_str()?;
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    Some(words.join(" ").chars().take(DETAIL_CHARS_MAX).collect()).filter(|text: &String| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_event_is_known_by_its_mail_its_kind_and_its_moment() {
+        let event = json!({ "event": "open", "ts": 1_700_000_000, "_id": "abc", "msg": { "_id": "abc" } });
+        let key = understand(&event).key;
+        assert_eq!(key, understand(&json!({ "event": "open", "ts": "1700000000", "_id": "abc", "x": 1 })).key);
+        for (field, other) in [("event", json!("click")), ("ts", json!(1_700_000_001)), ("_id", json!("abd"))] {
+            let mut changed = event.clone();
+            changed[field] = other;
+            assert_ne!(understand(&changed).key, key, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_event_is_odd_and_no_other_s_repeat() {
+        let odd = [
+            json!(null),
+            json!(7),
+            json!("send"),
+            json!([]),
+            json!({}),
+            json!({ "event": "send" }),
+            json!({ "event": "send", "_id": "a" }),
+            json!({ "event": "send", "_id": "", "ts": 1_700_000_000 }),
+            json!({ "event": 5, "_id": "a", "ts": 1_700_000_000 }),
+            json!({ "type": "blacklist", "action": "add" }),
+            json!({ "type": "blacklist", "action": "add", "ts": 1_700_000_000, "reject": { "email": "nobody" } }),
+        ];
+        let keys: std::collections::BTreeSet<String> = odd.iter().map(|value| understand(value).key).collect();
+        assert_eq!(keys.len(), odd.len());
+        assert!(odd.iter().all(|value| matches!(understand(value).understood, Understood::Odd)), "{odd:?}");
+    }
+
+    #[test]
+    fn kinds_that_nobody_asked_for_are_unknown() {
+        let unknown = [
+            json!({ "event": "delivered", "_id": "a", "ts": 1_700_000_000 }),
+            json!({ "type": "whitelist", "action": "add", "ts": 1_700_000_000, "entry": { "email": "a@b.example" } }),
+            json!({ "type": "blacklist", "action": "change", "ts": 1_700_000_000, "reject": { "email": "a@b.example" } }),
+        ];
+        assert!(unknown.iter().all(|value| matches!(understand(value).understood, Understood::Unknown)));
+    }
+}

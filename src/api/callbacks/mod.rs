@@ -1,0 +1,23 @@
+//! What third parties call back with. Each event is kept as it came, with its verdict, and counts once: what it does and
+//! that it was here are one transaction.
+
+mod claim;
+pub mod deletion;
+pub mod mail;
+mod mail_event;
+pub mod payment;
+mod payment_event;
+pub mod status;
+
+use crate::keys::hex;
+use sha2::{Digest, Sha256};
+
+/// What stands for an event that has no name of its own.
+fn digest(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    format!("sha256:{}", hex(&hash.finalize()))
+}

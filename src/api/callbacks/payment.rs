@@ -1,0 +1,70 @@
+//! What the payment processor tells of payments.
+
+use super::claim;
+use super::payment_event::{self, Matter, Payment};
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::{PaymentCaller, Processor};
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::callbacks::{self, New, Sender};
+use crate::store::payments::{self, Account};
+use crate::store::{Write, members, settlement};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Taken {
+    status: bool,
+    message: String,
+    /// `applied`, `late` (the payment was further already), `unmatched` (applied; whose it is nobody knows yet),
+    /// `partial_refund`, `ignored` (moves no payment) or `repeated`.
+    verdict: &'static str,
+}
+
+/// `POST /payment-webhook`: an event of the payment processor; from an app with a session, only a claim.
+pub fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
+    match caller {
+        PaymentCaller::Processor(processor) => hear(site, call, processor),
+        PaymentCaller::App(member) => claim::record(site, call, member),
+    }
+}
+
+fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
+    let event = payment_event::read(call)?;
+    site.once(call, |tx| {
+        let verdict = if callbacks::repeat(tx, Sender::Processor, &event.key)? {
+            "repeated"
+        } else {
+            let verdict = match &event.matter {
+                Matter::Payment(payment) => apply(tx, payment)?,
+                Matter::PartialRefund(_) => "partial_refund",
+                Matter::Nothing => "ignored",
+            };
+            let about = event.matter.intent_id().unwrap_or_default();
+            let (key, kind) = (&event.key, &event.kind);
+            let new = New { sender: Sender::Processor, key, event: kind, about, verdict, raw: &call.body };
+            callbacks::insert(tx, &site.keys, &new)?;
+            verdict
+        };
+        Ok(reply::ok(&Taken { status: true, message: String::new(), verdict }))
+    })
+}
+
+fn apply(tx: &Write, payment: &Payment) -> Result<&'static str, Failure> {
+    let mut event = payment.event.clone();
+    if let Some(member_id) = event.member_id {
+        // Metadata is typed by people: a number that is nobody's is as good as none.
+        event.member_id = members::exists(tx, member_id)?.then_some(member_id);
+    }
+    let known = payments::find(tx, &payment.intent_id)?;
+    let mut account = known.unwrap_or_else(|| Account::new(&payment.intent_id));
+    let before = account.heard.status;
+    account.heard.hear(&event);
+    settlement::settle(tx, &mut account)?;
+    Ok(match account.member_id {
+        _ if account.heard.status == before => "late",
+        Some(_) => "applied",
+        None => "unmatched",
+    })
+}

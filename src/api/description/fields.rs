@@ -1,0 +1,170 @@
+//! A schema as a table of fields: nested ones in one table, under dotted names.
+
+use super::escape;
+use super::words::line;
+use super::{Description, items, members, text};
+use serde_json::Value;
+
+/// Deeper than any schema of ours; one that refers to itself ends here.
+const DEPTH_MAX: usize = 6;
+
+/// One line of the table; `kind` and `about` are HTML.
+struct Field {
+    name: String,
+    kind: String,
+    needed: bool,
+    about: String,
+}
+
+impl Description {
+    /// The tables of a schema: one for each shape that it can have.
+    pub fn tables(&self, schema: &Value) -> String {
+        let schema = self.resolve(schema);
+        let shapes: Vec<&Value> = items(&schema["anyOf"]).filter(|one| self.is_object(one)).collect();
+        if shapes.is_empty() {
+            return self.table(schema);
+        }
+        let shown = shapes.iter().map(|shape| self.table(self.resolve(shape)));
+        shown.collect::<Vec<_>>().join("<p class=\"or\">or</p>")
+    }
+
+    fn table(&self, schema: &Value) -> String {
+        let mut fields = Vec::new();
+        self.collect(schema, "", 0, &mut fields);
+        let about = text(&schema["description"]);
+        let about = if about.is_empty() { String::new() } else { format!("<p>{}</p>", line(about)) };
+        if fields.is_empty() {
+            return format!("{about}<p class=\"kind\">{}</p>", self.kind(schema));
+        }
+        let rows = fields.iter().map(|field| {
+            let Field { name, kind, needed, about } = field;
+            let needed = if *needed { "" } else { " <span class=\"may\">optional</span>" };
+            format!(
+                "<tr><td><code>{}</code>{needed}</td><td class=\"kind\">{kind}</td><td>{about}</td></tr>",
+                escape(name)
+            )
+        });
+        let head = "<thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>";
+        format!(
+            "{about}<div class=\"wide\"><table class=\"fields\">{head}<tbody>{}</tbody></table></div>",
+            rows.collect::<String>()
+        )
+    }
+
+    fn is_object(&self, schema: &Value) -> bool {
+        self.resolve(schema)["properties"].is_object()
+    }
+
+    /// The needed fields in the order in which they are listed as such, then the others.
+    fn collect(&self, schema: &Value, prefix: &str, depth: usize, fields: &mut Vec<Field>) {
+        let properties = &schema["properties"];
+        let needed: Vec<&str> =
+            items(&schema["required"]).map(text).filter(|name| properties.get(name).is_some()).collect();
+        let others = members(properties).map(|(name, _)| name.as_str()).filter(|name| !needed.contains(name));
+        for name in needed.iter().copied().chain(others) {
+            let (own, inner) = (&properties[name], self.resolve(&properties[name]));
+            let (below, listed) = if self.is_object(&inner["items"]) { (&inner["items"], "[]") } else { (inner, "") };
+            let full = format!("{prefix}{name}{listed}");
+            let nested = self.is_object(below) && depth < DEPTH_MAX;
+            let (kind, optional) = if nested {
+                (if listed.is_empty() { "object" } else { "list of objects" }.to_owned(), false)
+            } else {
+                (self.kind(own), self.may_be_blank(own))
+            };
+            let about = self.about(own);
+            fields.push(Field { name: full.clone(), kind, needed: needed.contains(&name) && !optional, about });
+            if nested {
+                self.collect(self.resolve(below), &format!("{full}."), depth + 1, fields);
+            }
+        }
+    }
+
+    fn may_be_blank(&self, schema: &Value) -> bool {
+        text(&schema["$ref"]).contains("/Optional")
+    }
+
+    /// What the field says of itself, else (where that is no type with a place of its own) what its schema says.
+    fn about(&self, own: &Value) -> String {
+        let shared = text(&own["$ref"]);
+        let said = match text(&own["description"]) {
+            "" if shared.is_empty() || self.is_object(own) || self.resolve(own)["items"].is_object() => {
+                text(&self.resolve(own)["description"])
+            }
+            said => said,
+        };
+        let mut parts: Vec<String> = if said.is_empty() { Vec::new() } else { vec![line(said)] };
+        parts.extend(bounds(own).or_else(|| bounds(self.resolve(own)).filter(|_| shared.is_empty())));
+        parts.join(" ")
+    }
+
+    /// The type in a few words, as HTML.
+    pub fn kind(&self, schema: &Value) -> String {
+        if let Some(name) = text(&schema["$ref"]).strip_prefix("#/components/schemas/") {
+            let plain = name.strip_prefix("Optional").unwrap_or(name);
+            let shared = self.resolve(schema);
+            let alone = self.is_object(schema) || shared["items"].is_object();
+            return if alone { self.kind(shared) } else { format!("<a href=\"#type-{plain}\">{plain}</a>") };
+        }
+        if let Some(value) = schema.get("const") {
+            return code(value);
+        }
+        if schema["enum"].is_array() {
+            return items(&schema["enum"]).map(code).collect::<Vec<_>>().join(" · ");
+        }
+        let choices: Vec<String> = items(&schema["anyOf"])
+            .filter(|one| !text(&one["$ref"]).ends_with("/Blank"))
+            .map(|one| self.kind(one))
+            .collect();
+        if !choices.is_empty() {
+            let mut seen: Vec<String> = Vec::new();
+            choices.into_iter().for_each(|one| {
+                if !seen.contains(&one) {
+                    seen.push(one)
+                }
+            });
+            return seen.join(" or ");
+        }
+        if schema["items"].is_object() {
+            return format!("list of {}", self.kind(&schema["items"]));
+        }
+        match &schema["type"] {
+            Value::Array(types) => types.iter().map(text).collect::<Vec<_>>().join(" or "),
+            Value::String(one) => one.clone(),
+            _ => "anything".to_owned(),
+        }
+    }
+
+    /// The types that have a name and no fields: what they take, in words.
+    pub fn types(&self) -> String {
+        let own = |(name, schema): &(&String, &Value)| {
+            let listed = schema["anyOf"].is_array()
+                || schema["$ref"].is_string()
+                || schema["enum"].is_array()
+                || schema["type"] == "string";
+            listed && !name.starts_with("Optional") && !self.is_object(schema)
+        };
+        let rows = members(&self.0["components"]["schemas"]).filter(own).map(|(name, schema)| {
+            let kinds = self.kind(schema);
+            let about = line(text(&schema["description"]));
+            format!("<tr id=\"type-{name}\"><td><code>{name}</code></td><td class=\"kind\">{kinds}</td><td>{about}</td></tr>")
+        });
+        rows.collect()
+    }
+}
+
+fn code(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.is_empty() => "<code>\"\"</code>".to_owned(),
+        Value::String(text) => format!("<code>{}</code>", escape(text)),
+        other => format!("<code>{other}</code>"),
+    }
+}
+
+/// Length and range, where there is one worth saying.
+fn bounds(schema: &Value) -> Option<String> {
+    if let Some(most) = schema["maxLength"].as_u64() {
+        return Some(format!("At most {most} characters."));
+    }
+    let (least, most) = (schema["minimum"].as_i64()?, schema["maximum"].as_i64()?);
+    (most < i64::MAX).then(|| format!("{least} to {most}."))
+}

@@ -1,0 +1,71 @@
+//! An operation as a command to paste into a shell, with the names that the page's introduction gives.
+
+use super::page::Operation;
+use super::{Description, items, text};
+use serde_json::Value;
+
+const LINE_CHARS_MAX: usize = 80;
+
+impl Description {
+    /// `curl` with the operation's own example.
+    pub fn sample(&self, operation: &Operation) -> String {
+        let value = operation.value;
+        let body = &value["requestBody"]["content"]["application/json"]["example"];
+        let mut lines = Vec::new();
+        if !body.is_null() {
+            lines.push(format!("body='{}'", json(body).replace('\'', "'\\''")));
+        }
+        let method = operation.method;
+        let plain = method == "GET" || (method == "POST" && !body.is_null());
+        let how = if plain { String::new() } else { format!(" -X {method}") };
+        let mut command = format!("curl{how} \"{}{}\"", operation.place(), self.filled(operation));
+        if !body.is_null() {
+            command.push_str(" --json \"$body\"");
+        }
+        for header in headers(value, !body.is_null()) {
+            command.push_str(&format!(" \\\n  -H \"{header}\""));
+        }
+        lines.push(command);
+        lines.join("\n")
+    }
+
+    /// The path with the examples of its places, and the query that is needed.
+    fn filled(&self, operation: &Operation) -> String {
+        let mut path = operation.path.to_owned();
+        let mut query = Vec::new();
+        for parameter in items(&operation.value["parameters"]).map(|one| self.resolve(one)) {
+            let (name, example) = (text(&parameter["name"]), &parameter["example"]);
+            let example = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
+            match text(&parameter["in"]) {
+                "path" => path = path.replace(&format!("{{{name}}}"), &example),
+                "query" if parameter["required"] == true => query.push(format!("{name}={example}")),
+                _ => {}
+            }
+        }
+        if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
+    }
+}
+
+/// On one line where it fits.
+fn json(body: &Value) -> String {
+    let short = body.to_string();
+    if short.len() <= LINE_CHARS_MAX { short } else { serde_json::to_string_pretty(body).unwrap_or(short) }
+}
+
+/// The credential of the first way that the operation names.
+fn headers(operation: &Value, has_body: bool) -> Vec<&'static str> {
+    let first = operation["security"][0].as_object();
+    let schemes = first.into_iter().flat_map(|one| one.keys());
+    schemes
+        .filter_map(|scheme| match scheme.as_str() {
+            "session" => Some("Authorization: Bearer $session"),
+            "staffSession" => Some("token: $staff_session"),
+            "partnerSignature" if has_body => Some("token: $(sign \"$body\")"),
+            "partnerSignature" => Some("token: $(sign '')"),
+            "clientId" => Some("client-id: $client_id"),
+            "mailSignature" => Some("X-Mandrill-Signature: $signature"),
+            "paymentSignature" => Some("Stripe-Signature: t=$now,v1=$signature"),
+            _ => None,
+        })
+        .collect()
+}

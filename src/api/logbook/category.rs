@@ -1,0 +1,99 @@
+//! Which sections of the logbook a client shows a member. Every member and type of this answer is the contract's, the odd
+//! ones included: some flags are numbers and one is text.
+
+use super::read_member;
+use crate::call::Call;
+use crate::domain::category::{self, Section, Standing};
+use crate::gate::Bearer;
+use crate::language::Language;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{holdings, standing};
+use serde::Serialize;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Options {
+    log_currency: Shown<bool>,
+    flyer_option: Shown<bool>,
+    flyer_safety_option: Shown<bool>,
+    coach_option: Shown<bool>,
+    coach_safety_option: Shown<u8>,
+    afc_option: Shown<&'static str>,
+    instructor_option: Shown<bool>,
+    trainer_option: Shown<bool>,
+    examiner_option: Shown<bool>,
+    instructor_safety_option: Shown<bool>,
+    trainer_safety_option: Shown<bool>,
+    military_option: Shown<bool>,
+    military_safety_option: Shown<u8>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<Flag> {
+    show: bool,
+    /// In the caller's language, or empty.
+    disabled: String,
+    show_tab: Flag,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill_category: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disabled_tab: Option<bool>,
+}
+
+/// `GET /account/logbook/category/{member_id}`: the sections of the logbook, in the contract's shape.
+pub fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let member_id = read_member(site, call, bearer, 0)?;
+    site.store.read(|tx| {
+        let held = holdings::list(tx, member_id)?;
+        let held: Vec<_> = held.iter().map(holdings::Holding::key).collect();
+        let currency = standing::read(tx, member_id, site.now())?.currency;
+        let trained = holdings::list_trained(tx, member_id, site.now())?;
+        let briefed: Vec<String> = trained.into_iter().map(|(logbook, _)| logbook).collect();
+        let standing = Standing { catalogue: site.catalogue, held: &held, briefed: &briefed, currency: &currency };
+        Ok(reply::ok(&show(&standing, call.language())))
+    })
+}
+
+fn show(standing: &Standing, language: Language) -> Options {
+    let plain = |section: &Section| shown(section, section.show, language);
+    let programme = |cat_group: &str| {
+        let section = standing.programme(cat_group);
+        Shown { skill_category: Some(category::number(cat_group)), ..plain(&section) }
+    };
+    let tabbed = |cat_group: &str| {
+        let option = programme(cat_group);
+        Shown { disabled_tab: Some(!option.disabled.is_empty()), ..option }
+    };
+    let safety = |logbook: &str| plain(&standing.safety(logbook));
+    let numeric = |logbook: &str| {
+        let section = standing.safety(logbook);
+        shown(&section, u8::from(section.show), language)
+    };
+    let assistant = standing.programme("AFC");
+    // Text that is empty is false to a client that asks it as a flag; "0" would be true.
+    let tab = if assistant.show { "1" } else { "" };
+    Options {
+        // Flight time is everybody's to log, and what ends a lapse.
+        log_currency: plain(&Section { show: true, disabled: None }),
+        flyer_option: programme("Flyer"),
+        flyer_safety_option: safety("Flyer"),
+        coach_option: programme("Coach"),
+        coach_safety_option: numeric("Coach"),
+        afc_option: Shown { skill_category: Some(category::number("AFC")), ..shown(&assistant, tab, language) },
+        instructor_option: tabbed("Instructor"),
+        trainer_option: tabbed("Trainer"),
+        examiner_option: tabbed("Examiner"),
+        instructor_safety_option: safety("Instructor"),
+        trainer_safety_option: safety("Trainer"),
+        military_option: programme("Military"),
+        military_safety_option: numeric("Military"),
+    }
+}
+
+fn shown<Flag>(section: &Section, show_tab: Flag, language: Language) -> Shown<Flag> {
+    let disabled = section.disabled.as_ref().map_or(String::new(), |text| language.say(text));
+    Shown { show: section.show, disabled, show_tab, skill_category: None, disabled_tab: None }
+}

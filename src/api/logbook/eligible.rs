@@ -1,0 +1,66 @@
+//! The skills that a member may ask for next.
+
+use super::read_member;
+use crate::call::Call;
+use crate::domain::catalogue::{Level, PROGRAMMES, Skill};
+use crate::domain::entry::{self, Status};
+use crate::failure::Failure;
+use crate::gate::Bearer;
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{holdings, logbook};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct SkillReply<'a> {
+    cat_group: &'a str,
+    cat_id: &'a str,
+    cat_name: &'a str,
+    track: &'a str,
+    skill: &'a str,
+    skill_name: &'a str,
+    /// Whether the level is held only with it.
+    required: bool,
+}
+
+/// `GET /account/logbook/filter-skills/{member_id}/{category}`: the skills of a programme, in the catalogue's order, on
+/// levels that the member may enter, without those that wait for a signer or have one. None while the programme's safety
+/// brief is missing.
+pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let member_id = read_member(site, call, bearer, 0)?;
+    let asked = call.param(1);
+    // AFC is not among the contract's words here; its skills could not be asked for by any other.
+    let cat_group = PROGRAMMES
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(asked))
+        .ok_or_else(|| Failure::field("category", Text::new("field.one_of").with("values", PROGRAMMES.join(", "))))?;
+    let page = call.whole_page()?;
+    site.store.read(|tx| {
+        let held = holdings::list(tx, member_id)?;
+        let held: Vec<_> = held.iter().map(holdings::Holding::key).collect();
+        let trained = holdings::list_trained(tx, member_id, site.now())?;
+        let briefed: Vec<String> = trained.into_iter().map(|(logbook, _)| logbook).collect();
+        let states = logbook::list_skill_states(tx, member_id)?;
+        let takes = |status: &str| Status::parse(status).is_some_and(Status::takes_the_skill);
+        let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && takes(status));
+        let is_open = |skill: &Skill| entry::obstacle(site.catalogue, &skill.skill, &held, &briefed).is_none();
+        let skills = site.catalogue.skills().filter(|(level, _)| level.cat_group == cat_group);
+        let rows = skills.filter(|(_, skill)| !assigned(skill) && is_open(skill));
+        let rows = rows.map(|(level, skill)| row(level, skill)).collect();
+        Ok(reply::part(rows, page))
+    })
+}
+
+fn row<'a>(level: &'a Level, skill: &'a Skill) -> SkillReply<'a> {
+    SkillReply {
+        cat_group: &level.cat_group,
+        cat_id: &level.cat_id,
+        cat_name: &level.name,
+        track: &level.track,
+        skill: &skill.skill,
+        skill_name: &skill.name,
+        required: skill.required,
+    }
+}

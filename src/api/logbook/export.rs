@@ -1,0 +1,160 @@
+//! A member's logbook as a table for other programs.
+
+use super::read_member;
+use crate::call::Call;
+use crate::domain::entry::NOT_CURRENT;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::Bearer;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::logbook::{self, Line};
+use crate::store::standing;
+use http::{HeaderValue, header};
+use jiff::Timestamp;
+
+/// One answer ends after so many rows, or with the row that reaches so many bytes; its `Link` then leads to the rest.
+const ROWS_MAX: i64 = 5_000;
+const BYTES_MAX: usize = 4 * 1024 * 1024;
+
+const COLUMNS: [&str; 20] = [
+    "entry_id",
+    "kind",
+    "status",
+    "entry_date",
+    "minutes",
+    "tunnel",
+    "tunnel_name",
+    "cat_group",
+    "cat_id",
+    "cat_name",
+    "skill",
+    "skill_name",
+    "instructor",
+    "instructor_name",
+    "approval_date",
+    "comment",
+    "comments_instructor",
+    "comment_denial",
+    "author_id",
+    "booking_id",
+];
+
+/// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
+/// in UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
+pub fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let member_id = read_member(site, call, bearer, 0)?;
+    let mut query = call.query();
+    let offset = query.optional("offset", fields::whole_in(0..=i64::MAX));
+    let ok = query.finish()?;
+    let offset = offset.get(&ok).unwrap_or(0);
+    let (table, rest) = site.store.read(|tx| {
+        let lapsed = standing::lapsed(tx, member_id, site.now())?;
+        let ids = logbook::list_ids(tx, member_id, ROWS_MAX + 1, offset)?;
+        let mut table = COLUMNS.join(",") + "\r\n";
+        for (written, entry_id) in (0..).zip(ids) {
+            if written == ROWS_MAX || table.len() >= BYTES_MAX {
+                return Ok((table, Some(offset + written)));
+            }
+            let line = logbook::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
+            write_row(&mut table, &cells(site, &line, &lapsed));
+        }
+        Ok((table, None))
+    })?;
+    let reply = reply::file("text/csv; charset=utf-8", "attachment", &format!("logbook-{member_id}.csv"), table);
+    Ok(match rest {
+        None => reply,
+        Some(next) => {
+            let link = HeaderValue::from_str(&format!("<?offset={next}>; rel=\"next\""));
+            reply.with_header(header::LINK, link.expect("a number is a header value"))
+        }
+    })
+}
+
+fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
+    let known = if line.kind == "skill" { site.catalogue.find_skill(&line.skill) } else { None };
+    let safety = if line.kind == "safety" { site.catalogue.find_safety(&line.skill) } else { None };
+    let shown = line.kind == "skill" && line.status == "open" && lapsed.contains(&line.cat_group.as_str());
+    let text = |text: &str| text.to_owned();
+    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+    [
+        line.entry_id.to_string(),
+        text(&line.kind),
+        text(if shown { NOT_CURRENT } else { &line.status }),
+        moment(line.entry_date),
+        if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
+        line.tunnel_id.to_string(),
+        text(&line.tunnel_name),
+        text(&line.cat_group),
+        text(&line.cat_id),
+        known.map(|(level, _)| level.name.clone()).unwrap_or_default(),
+        text(&line.skill),
+        known.map(|(_, skill)| &skill.name).or(safety.map(|(_, record)| &record.name)).cloned().unwrap_or_default(),
+        number(line.instructor_id),
+        text(&line.instructor_name),
+        line.approval_date.map(moment).unwrap_or_default(),
+        text(&line.comment),
+        text(&line.comments_instructor),
+        text(&line.comment_denial),
+        line.author_id.to_string(),
+        number(line.booking_id),
+    ]
+}
+
+fn moment(moment: i64) -> String {
+    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |moment| moment.to_string())
+}
+
+fn write_row(table: &mut String, cells: &[String]) {
+    for (place, cell) in cells.iter().enumerate() {
+        if place > 0 {
+            table.push(',');
+        }
+        write_cell(table, cell);
+    }
+    table.push_str("\r\n");
+}
+
+/// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.
+fn write_cell(table: &mut String, cell: &str) {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let quoted = formula || cell.contains([',', '"', '\r', '\n']) || cell.trim() != cell;
+    if !quoted {
+        return table.push_str(cell);
+    }
+    table.push('"');
+    if formula {
+        table.push('\'');
+    }
+    table.push_str(&cell.replace('"', "\"\""));
+    table.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
+        for (cell, written) in [
+            ("", ""),
+            ("a good one", "a good one"),
+            ("one, two", "\"one, two\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("two\nlines", "\"two\nlines\""),
+            (" kept ", "\" kept \""),
+            ("=1+1", "\"'=1+1\""),
+            ("+41 79", "\"'+41 79\""),
+            ("-2", "\"'-2\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("\t=1", "\"'\t=1\""),
+            ("＝1", "\"'＝1\""),
+            ("a=b", "a=b"),
+        ] {
+            let mut table = String::new();
+            write_cell(&mut table, cell);
+            assert_eq!(table, written, "{cell:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Ours for the desk and the signers: one operation a move, and what waits for a signature.
+
+use super::may_see;
+use super::signing;
+use super::skills::ask::COMMENT_CHARS_MAX;
+use super::skills::{WrittenReply, rows};
+use crate::call::Call;
+use crate::domain::entry::{Act, Status};
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::Member;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::skills::{self, SkillEntry};
+use serde::Serialize;
+
+/// As existing clients read it.
+#[derive(Serialize)]
+struct CountReply {
+    count: i64,
+}
+
+/// `GET /account/logbook/requests`: what waits for the caller's signature, newest first.
+pub fn requests(site: &Site, call: &Call, member: &Member) -> Answer {
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let waiting = skills::list_waiting(tx, member.id(), page.limit, page.offset)?;
+        Ok(reply::list(skills::count_waiting(tx, member.id())?, page, rows(site.catalogue, waiting, &[])))
+    })
+}
+
+/// `GET /account/notifications/requests`: how many entries wait for the caller's signature.
+pub fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
+    let count = site.store.read(|tx| Ok(skills::count_waiting(tx, member.id())?))?;
+    Ok(reply::ok(&CountReply { count }))
+}
+
+/// `POST /account/logbook/entries/{entry_id}/sign`: by anybody who may, not only the named one, who may be away.
+pub fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let comment = body.optional("comments_instructor", fields::lines(COMMENT_CHARS_MAX));
+    let ok = body.finish()?;
+    let comment = comment.get(&ok);
+    carry_out(site, call, member, |tx, entry| signing::sign_entry(site, tx, entry, member.id(), comment.as_deref()))
+}
+
+/// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.
+pub fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let reason = body.required("comment_denial", fields::lines(COMMENT_CHARS_MAX));
+    let ok = body.finish()?;
+    let reason = reason.get(&ok);
+    carry_out(site, call, member, |tx, entry| signing::deny_entry(site, tx, entry, member, &reason))
+}
+
+/// `POST /account/logbook/entries/{entry_id}/suspend`: by an admin.
+pub fn suspend(site: &Site, call: &Call, member: &Member) -> Answer {
+    carry_out(site, call, member, |tx, entry| signing::pause(site, tx, entry, member, Act::Suspend))
+}
+
+/// `POST /account/logbook/entries/{entry_id}/reinstate`: by an admin.
+pub fn reinstate(site: &Site, call: &Call, member: &Member) -> Answer {
+    carry_out(site, call, member, |tx, entry| signing::pause(site, tx, entry, member, Act::Reinstate))
+}
+
+fn carry_out(
+    site: &Site,
+    call: &Call,
+    member: &Member,
+    effect: impl FnOnce(&Write, &SkillEntry) -> Result<Status, Failure>,
+) -> Answer {
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.once(call, |tx| {
+        let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
+        if !may_see(tx, member, &entry, tx.now())? {
+            return Err(Failure::not_found());
+        }
+        let status = effect(tx, &entry)?;
+        Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
+    })
+}

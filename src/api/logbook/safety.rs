@@ -1,0 +1,101 @@
+//! The safety logbooks: one a programme, examiners and assistant flight coaches share one.
+
+use super::read_member;
+use crate::call::Call;
+use crate::domain::safety;
+use crate::gate::Bearer;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::logbook::{self, Line};
+use serde::Serialize;
+
+/// A safety brief or training, in the contract's types for logbook entries.
+#[derive(Serialize)]
+struct SafetyReply {
+    id: i64,
+    entry_id: i64,
+    member_id: i64,
+    cat_group: String,
+    cat_name: String,
+    skill: String,
+    skill_name: String,
+    /// `initial` or `recurrent`; empty for a record that has left the catalogue.
+    kind: &'static str,
+    status: String,
+    entry_date: i64,
+    approval_date: Option<i64>,
+    /// The signer; empty where nobody signed.
+    instructor: String,
+    instructor_name: String,
+    comments_instructor: String,
+    comment: String,
+    tunnel: String,
+    tunnel_name: String,
+    author_id: i64,
+    /// The first moment at which it no longer holds; null where it does not run out.
+    valid_until: Option<i64>,
+    in_force: bool,
+}
+
+/// `GET /account/logbook/coach-safety/{member_id}`
+pub fn coach(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    list(site, call, bearer, "Coach")
+}
+
+/// `GET /account/logbook/flyer-safety/{member_id}`
+pub fn flyer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    list(site, call, bearer, "Flyer")
+}
+
+/// `GET /account/logbook/instructor-safety/{member_id}`: also of assistant flight coaches.
+pub fn instructor(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    list(site, call, bearer, "Instructor")
+}
+
+/// `GET /account/logbook/military-safety/{member_id}`
+pub fn military(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    list(site, call, bearer, "Military")
+}
+
+/// `GET /account/logbook/trainer-safety/{member_id}`: also of examiners.
+pub fn trainer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    list(site, call, bearer, "Trainer")
+}
+
+fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
+    let member_id = read_member(site, call, bearer, 0)?;
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let rows = logbook::list_safety(tx, member_id, logbook, page.limit, page.offset)?;
+        let rows = rows.into_iter().map(|line| row(site, member_id, line)).collect();
+        Ok(reply::list(logbook::count_safety(tx, member_id, logbook)?, page, rows))
+    })
+}
+
+fn row(site: &Site, member_id: i64, line: Line) -> SafetyReply {
+    let validity = safety::validity(&line.cat_group, &line.status, line.entry_date, site.now());
+    let record = site.catalogue.find_safety(&line.skill).map(|(_, record)| record);
+    SafetyReply {
+        id: line.entry_id,
+        entry_id: line.entry_id,
+        member_id,
+        cat_name: line.cat_group.clone(),
+        cat_group: line.cat_group,
+        skill_name: record.map(|record| record.name.clone()).unwrap_or_default(),
+        skill: line.skill,
+        kind: record.map_or("", |record| record.kind.name()),
+        status: line.status,
+        entry_date: line.entry_date,
+        approval_date: line.approval_date,
+        instructor: line.instructor_id.map(|id| id.to_string()).unwrap_or_default(),
+        instructor_name: line.instructor_name,
+        comments_instructor: line.comments_instructor,
+        comment: line.comment,
+        tunnel: line.tunnel_id.to_string(),
+        tunnel_name: line.tunnel_name,
+        author_id: line.author_id,
+        valid_until: validity.until,
+        in_force: validity.in_force,
+    }
+}

@@ -1,0 +1,48 @@
+//! Who can be asked to sign.
+
+use crate::call::Call;
+use crate::domain::signoff;
+use crate::failure::Failure;
+use crate::gate::Member;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{signers, standing, tunnels};
+use serde::Serialize;
+
+/// A signer in the contract's words for an entry: `instructor` is what the entry takes.
+#[derive(Serialize)]
+struct SignerReply {
+    id: i64,
+    member_id: i64,
+    instructor: String,
+    instructor_name: String,
+    /// The highest programme held.
+    role_name: &'static str,
+}
+
+/// `GET /account/logbook/instructors/{skill}/{tunnel}`: who may sign the skill, safety brief or training at that tunnel
+/// now, by name. The caller is never among them: nobody signs for themselves.
+pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+    let level = signoff::level_of(site.catalogue, call.param(0)).ok_or_else(Failure::not_found)?;
+    let tunnel_id = call.param_id(1).ok_or_else(Failure::not_found)?;
+    let page = call.whole_page()?;
+    site.store.read(|tx| {
+        if !tunnels::exists(tx, tunnel_id)? {
+            return Err(Failure::not_found());
+        }
+        let mut rows = Vec::new();
+        for able in signers::list_able(tx, site.catalogue, level, tunnel_id, site.now())? {
+            if able.member_id != member.id() {
+                rows.push(SignerReply {
+                    id: able.member_id,
+                    member_id: able.member_id,
+                    instructor: able.member_id.to_string(),
+                    instructor_name: able.screen_name,
+                    role_name: standing::read(tx, able.member_id, site.now())?.role_name,
+                });
+            }
+        }
+        Ok(reply::part(rows, page))
+    })
+}

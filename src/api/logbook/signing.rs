@@ -1,0 +1,168 @@
+//! The moves of an entry as effects: signed, refused, paused, given back; each with its move, the levels that follow from
+//! it, and word to whom it concerns.
+
+use crate::domain::catalogue::Level;
+use crate::domain::entry::{self, Act, Actor, Status};
+use crate::domain::role::Role;
+use crate::domain::signoff::{self, Bar};
+use crate::failure::Failure;
+use crate::gate::Member;
+use crate::language::Text;
+use crate::site::Site;
+use crate::store::skills::{self, SkillEntry};
+use crate::store::{Read, Write, holdings, members, notices, signers};
+use serde_json::json;
+
+/// What the caller is to the entry.
+pub fn actor(member: &Member, entry: &SkillEntry) -> Actor {
+    Actor {
+        holder: entry.member_id == member.id(),
+        named: entry.instructor_id == Some(member.id()),
+        staff: member.role().is_staff(),
+        admin: member.role() == Role::Admin,
+    }
+}
+
+/// Whoever may sign this signs the flight time of an opening balance: any instructor.
+pub fn first_level(site: &Site) -> Option<&Level> {
+    site.catalogue.find_programme("Flyer")?.levels.first()
+}
+
+/// Signs an entry, and with it its whole opening balance, if it is of one: that is one paper with one signature.
+pub fn sign_entry(
+    site: &Site,
+    tx: &Write,
+    entry: &SkillEntry,
+    signer_id: i64,
+    comment: Option<&str>,
+) -> Result<Status, Failure> {
+    let mut to = entry.status;
+    for one in &whole(tx, entry)? {
+        let level = match one.kind.as_str() {
+            "time" => first_level(site),
+            _ => signoff::level_of(site.catalogue, &one.skill),
+        };
+        // Nobody signs what has left the catalogue.
+        let level = level.ok_or_else(Failure::not_allowed)?;
+        let (holder_id, tunnel_id) = (one.member_id, one.tunnel_id);
+        let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, tx.now())?;
+        let authority = authority.map_err(refusal)?;
+        to = entry::step(Some(one.status), Act::Sign(&authority)).ok_or_else(Failure::entry_state)?;
+        check_holder(tx, holder_id)?;
+        skills::sign(tx, one, &authority, comment)?;
+    }
+    let subject = if entry.opening.is_some() { "notice.opening_signed" } else { "notice.signed" };
+    settle(site, tx, entry, signer_id, subject)?;
+    Ok(to)
+}
+
+/// Refuses an entry, and with it its whole opening balance.
+pub fn deny_entry(
+    site: &Site,
+    tx: &Write,
+    entry: &SkillEntry,
+    member: &Member,
+    reason: &str,
+) -> Result<Status, Failure> {
+    if !entry::may(actor(member, entry), Act::Deny) {
+        return Err(Failure::not_allowed());
+    }
+    let mut to = entry.status;
+    for one in &whole(tx, entry)? {
+        to = entry::step(Some(one.status), Act::Deny).ok_or_else(Failure::entry_state)?;
+        skills::deny(tx, one, member.id(), reason)?;
+    }
+    // Whoever entered an opening balance mends it; the member asked for the rest.
+    match entry.opening {
+        Some(_) => tell(site, tx, entry.author_id, "notice.opening_denied", entry, member.id(), reason)?,
+        None => tell(site, tx, entry.member_id, "notice.denied", entry, member.id(), reason)?,
+    }
+    Ok(to)
+}
+
+/// Suspends or reinstates.
+pub fn pause(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, act: Act) -> Result<Status, Failure> {
+    if !entry::may(actor(member, entry), act) {
+        return Err(Failure::not_allowed());
+    }
+    let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
+    skills::step(tx, entry, member.id(), to)?;
+    let subject = if to == Status::Open { "notice.reinstated" } else { "notice.suspended" };
+    settle(site, tx, entry, member.id(), subject)?;
+    Ok(to)
+}
+
+/// Withdraws what was asked for, and tells the signer.
+pub fn cancel(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member) -> Result<Status, Failure> {
+    if !entry::may(actor(member, entry), Act::Cancel) || entry.opening.is_some() {
+        return Err(Failure::not_allowed());
+    }
+    let to = entry::step(Some(entry.status), Act::Cancel).ok_or_else(Failure::entry_state)?;
+    skills::step(tx, entry, member.id(), to)?;
+    if let Some(signer_id) = entry.instructor_id {
+        tell(site, tx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
+    }
+    Ok(to)
+}
+
+/// An entry, or all of the opening balance that it is part of.
+pub fn whole(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Failure> {
+    match entry.opening {
+        Some(opening) => Ok(skills::list_opening(tx, opening)?),
+        None => Ok(skills::find(tx, entry.entry_id)?.into_iter().collect()),
+    }
+}
+
+/// Sign-off waits until the member's address is confirmed.
+pub fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
+    let profile = members::find(tx, holder_id)?.ok_or_else(Failure::not_found)?;
+    if profile.email_verified { Ok(()) } else { Err(Failure::email_not_confirmed()) }
+}
+
+/// The reason in the words of a refusal.
+pub fn refusal(bar: Bar) -> Failure {
+    let key = match bar {
+        Bar::Oneself => "signing.oneself",
+        Bar::Level => "signing.level",
+        Bar::NotListed => "signing.not_listed",
+        Bar::NotCurrent => "signing.not_current",
+        Bar::Account => "signing.account",
+    };
+    Failure::not_allowed().saying(Text::new(key))
+}
+
+/// Derives the member's levels anew after a move and tells the member of it.
+pub fn settle(site: &Site, tx: &Write, entry: &SkillEntry, by: i64, subject: &str) -> Result<(), Failure> {
+    holdings::refresh(tx, entry.member_id, site.catalogue)?;
+    tell(site, tx, entry.member_id, subject, entry, by, "")
+}
+
+/// Tells the named signer that an entry waits.
+pub fn tell_asked(site: &Site, tx: &Write, entry: &SkillEntry) -> Result<(), Failure> {
+    let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
+    match entry.instructor_id {
+        Some(signer_id) => tell(site, tx, signer_id, subject, entry, entry.member_id, ""),
+        None => Ok(()),
+    }
+}
+
+/// `by`: the person whom the text names.
+fn tell(
+    site: &Site,
+    tx: &Write,
+    whom: i64,
+    subject: &str,
+    entry: &SkillEntry,
+    by: i64,
+    reason: &str,
+) -> Result<(), Failure> {
+    let name = members::find(tx, by)?.map(|profile| profile.screen_name).unwrap_or_default();
+    let skill = match (site.catalogue.find_skill(&entry.skill), site.catalogue.find_safety(&entry.skill)) {
+        (Some((_, skill)), _) => &skill.name,
+        (None, Some((_, safety))) => &safety.name,
+        (None, None) => &entry.skill,
+    };
+    let detail = json!({ "entry_id": entry.entry_id, "skill": skill, "name": name, "reason": reason });
+    notices::insert(tx, whom, subject, &detail.to_string())?;
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! The lists of skills, and where an entry has been.
+
+use super::super::{may_see, read_member};
+use super::row::rows;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::{Bearer, Member};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{moves, skills, standing};
+use serde::Serialize;
+
+/// Every state that a list can be asked for.
+const STATUSES: [&str; 6] = ["pending", "open", "not_current", "denied", "suspended", "cancelled"];
+
+/// A move of an entry; `from` is null where it began, `to` is `deleted` at its end.
+#[derive(Serialize)]
+struct MoveRow {
+    step: i64,
+    at: i64,
+    member_id: i64,
+    name: String,
+    from: Option<String>,
+    to: String,
+}
+
+/// `GET /account/logbook/skills/{status}/{member_id}`: one state, several joined by `-`, or `all`; newest first.
+pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let member_id = read_member(site, call, bearer, 1)?;
+    let wanted = statuses(call.param(0))?;
+    page(site, call, member_id, &wanted)
+}
+
+/// `GET /account/logbook/mobile/skills/{member_id}`: all of them.
+pub fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+    let member_id = read_member(site, call, bearer, 0)?;
+    page(site, call, member_id, &STATUSES)
+}
+
+fn page(site: &Site, call: &Call, member_id: i64, statuses: &[&'static str]) -> Answer {
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let lapsed = standing::lapsed(tx, member_id, site.now())?;
+        let shown = skills::Shown { statuses, lapsed: &lapsed };
+        let entries = skills::list(tx, member_id, shown, page.limit, page.offset)?;
+        Ok(reply::list(skills::count(tx, member_id, shown)?, page, rows(site.catalogue, entries, &lapsed)))
+    })
+}
+
+fn statuses(asked: &str) -> Result<Vec<&'static str>, Failure> {
+    let one = |name: &str| STATUSES.into_iter().find(|known| *known == name);
+    let unknown = || {
+        let values = format!("all, {}", STATUSES.join(", "));
+        Failure::field("status", Text::new("field.one_of").with("values", values))
+    };
+    let mut wanted = Vec::new();
+    for name in asked.split('-') {
+        match name {
+            "all" => wanted.extend(STATUSES),
+            name => wanted.push(one(name).ok_or_else(unknown)?),
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    Ok(wanted)
+}
+
+/// `GET /account/logbook/entries/{entry_id}/moves`: who moved the entry when, from the beginning on.
+pub fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
+        if !may_see(tx, member, &entry, site.now())? {
+            return Err(Failure::not_found());
+        }
+        let rows = moves::list(tx, entry_id)?.into_iter().map(|one| MoveRow {
+            step: one.step,
+            at: one.at,
+            member_id: one.member_id,
+            name: one.name,
+            from: one.from,
+            to: one.to,
+        });
+        let rows: Vec<MoveRow> = rows.collect();
+        let total = rows.len() as i64;
+        let from = page.offset.min(total) as usize;
+        Ok(reply::list(total, page, rows.into_iter().skip(from).take(page.limit as usize).collect()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::entry::{NOT_CURRENT, Status};
+
+    #[test]
+    fn states_are_joined_by_hyphens_and_what_is_none_is_refused() {
+        assert_eq!(statuses("open-suspended-not_current").unwrap(), ["not_current", "open", "suspended"]);
+        assert_eq!(statuses("open-open").unwrap(), ["open"]);
+        assert_eq!(statuses("all").unwrap().len(), STATUSES.len());
+        for asked in ["", "-", "open-", "signed", "Open", "open,denied"] {
+            assert!(statuses(asked).is_err(), "{asked}");
+        }
+    }
+
+    #[test]
+    fn every_state_can_be_asked_for() {
+        let stored = Status::ALL.map(Status::name);
+        assert!(stored.into_iter().chain([NOT_CURRENT]).all(|status| STATUSES.contains(&status)));
+    }
+}

@@ -1,0 +1,31 @@
+//! Skill entries: asked for, signed, refused, paused. Safety briefs and trainings go the same way.
+
+pub mod ask;
+mod create;
+mod edit;
+mod list;
+mod row;
+
+pub use create::create;
+pub use edit::edit;
+pub use list::{list, list_all, moves};
+pub use row::{Row, rows};
+
+use crate::domain::entry::Status;
+use serde::Serialize;
+
+/// What became of an entry.
+#[derive(Serialize)]
+pub struct WrittenReply {
+    status: bool,
+    message: String,
+    entry_id: i64,
+    /// `pending`, `open` and so on.
+    entry_status: &'static str,
+}
+
+impl WrittenReply {
+    pub fn new(message: String, entry_id: i64, entry_status: Status) -> WrittenReply {
+        WrittenReply { status: true, message, entry_id, entry_status: entry_status.name() }
+    }
+}

@@ -1,0 +1,85 @@
+//! A row of the lists of skills.
+
+use crate::domain::catalogue::Catalogue;
+use crate::domain::entry::{NOT_CURRENT, Status};
+use crate::store::skills::SkillEntry;
+use serde::Serialize;
+
+/// In the contract's types for an entry to be: numbers that name something are text, and so is `time` (minutes).
+#[derive(Serialize)]
+pub struct Row {
+    id: i64,
+    entry_id: i64,
+    member_id: i64,
+    member_name: String,
+    /// `skill`, `safety`, or `time` for the flight time of an opening balance.
+    kind: String,
+    status: &'static str,
+    /// The programme.
+    cat_group: String,
+    /// The level's number; empty for safety.
+    cat_id: String,
+    cat_name: String,
+    skill: String,
+    skill_name: String,
+    instructor: String,
+    instructor_name: String,
+    tunnel: String,
+    tunnel_name: String,
+    entry_date: i64,
+    /// When it was signed; null until then.
+    approval_date: Option<i64>,
+    author_id: i64,
+    comment: String,
+    comments_instructor: String,
+    comment_denial: String,
+    time: String,
+    /// Whether it is part of an opening balance.
+    opening: bool,
+}
+
+/// `lapsed`: the programmes whose open entries show as `not_current`.
+pub fn rows(catalogue: &Catalogue, entries: Vec<SkillEntry>, lapsed: &[&str]) -> Vec<Row> {
+    entries.into_iter().map(|entry| row(catalogue, entry, lapsed)).collect()
+}
+
+fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
+    let (cat_name, skill_name) = names(catalogue, &entry);
+    let not_current = entry.status == Status::Open && lapsed.contains(&entry.cat_group.as_str());
+    Row {
+        id: entry.entry_id,
+        entry_id: entry.entry_id,
+        member_id: entry.member_id,
+        member_name: entry.member_name,
+        kind: entry.kind,
+        status: if not_current { NOT_CURRENT } else { entry.status.name() },
+        cat_group: entry.cat_group,
+        cat_id: entry.cat_id,
+        cat_name,
+        skill: entry.skill,
+        skill_name,
+        instructor: entry.instructor_id.map(|id| id.to_string()).unwrap_or_default(),
+        instructor_name: entry.instructor_name,
+        tunnel: entry.tunnel_id.to_string(),
+        tunnel_name: entry.tunnel_name,
+        entry_date: entry.entry_date,
+        approval_date: entry.approval_date,
+        author_id: entry.author_id,
+        comment: entry.comment,
+        comments_instructor: entry.comments_instructor,
+        comment_denial: entry.comment_denial,
+        time: entry.minutes.to_string(),
+        opening: entry.opening.is_some(),
+    }
+}
+
+/// The names of level and skill; of what has left the catalogue, the numbers.
+fn names(catalogue: &Catalogue, entry: &SkillEntry) -> (String, String) {
+    if let Some((level, skill)) = catalogue.find_skill(&entry.skill) {
+        return (level.name.clone(), skill.name.clone());
+    }
+    match catalogue.find_safety(&entry.skill) {
+        Some((programme, safety)) => (programme.cat_group.clone(), safety.name.clone()),
+        None => (format!("{} {}", entry.cat_group, entry.cat_id).trim().to_owned(), entry.skill.clone()),
+    }
+}

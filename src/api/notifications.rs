@@ -1,0 +1,73 @@
+//! What the site told the member.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::Member;
+use crate::language::Language;
+use crate::notice;
+use crate::reply::{self, List};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::notices::{self, Notice};
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Serialize)]
+struct NoticesReply {
+    #[serde(flatten)]
+    list: List<NoticeReply>,
+    /// How many of all, not only of these rows, are not read.
+    unread: i64,
+}
+
+#[derive(Serialize)]
+struct NoticeReply {
+    notification_id: i64,
+    /// What kind of notice it is: the key of its text.
+    subject: String,
+    /// In the caller's language.
+    text: String,
+    /// The values that the text speaks of.
+    detail: Value,
+    read: bool,
+    read_at: Option<i64>,
+    created_at: i64,
+}
+
+/// `GET /account/notifications`: newest first, in the caller's language.
+pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+    let page = call.page()?;
+    site.store.read(|tx| {
+        let rows = notices::list(tx, member.id(), page.limit, page.offset)?;
+        let (total, unread) = notices::counts(tx, member.id())?;
+        let data = rows.into_iter().map(|row| show(row, call.language())).collect();
+        let list = List { status: true, total, limit: page.limit, offset: page.offset, data };
+        Ok(reply::ok(&NoticesReply { list, unread }))
+    })
+}
+
+/// `PUT /account/notifications/read/{notification_id}`: marks one as read; a second time changes nothing.
+pub fn read(site: &Site, call: &Call, member: &Member) -> Answer {
+    let notification_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.once(call, |tx| {
+        if notices::set_read(tx, member.id(), notification_id)? {
+            Ok(reply::done(call.say("done.notice_read")))
+        } else {
+            Err(Failure::not_found())
+        }
+    })
+}
+
+fn show(row: Notice, language: Language) -> NoticeReply {
+    // What is no JSON says nothing; the text stands all the same.
+    let detail = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
+    NoticeReply {
+        notification_id: row.notification_id,
+        text: notice::text(language, &row.subject, &detail),
+        subject: row.subject,
+        detail,
+        read: row.read_at.is_some(),
+        read_at: row.read_at,
+        created_at: row.created_at,
+    }
+}

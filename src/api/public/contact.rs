@@ -1,0 +1,110 @@
+//! The contact form.
+
+use crate::call::Call;
+use crate::domain::{country, email};
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::{Caller, Pace, member_if_any};
+use crate::language::{Language, Text};
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::outbox::{self, Channel};
+use crate::store::{Write, contact};
+use serde_json::json;
+
+const MESSAGE_CHARS_MAX: usize = 5_000;
+/// Stands in the mail for what was not said.
+const NOTHING: &str = "–";
+
+/// A message, judged.
+struct Form {
+    name: String,
+    email: String,
+    message: String,
+    country: String,
+    enquiry: String,
+    member_id: Option<i64>,
+    signed_in: bool,
+}
+
+/// `POST /public/contact`: a message for the people of the site. It is kept for the desk and passed on by mail to
+/// whoever is configured; the answer is the same whosever number `member_id` is.
+pub fn send(site: &Site, call: &Call) -> Answer {
+    let form = Form::read(site, call)?;
+    let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
+    site.rates.take(Caller::ContactFrom(call.peer), pace)?;
+    site.once(call, |tx| {
+        contact::insert(tx, &form.as_new(call.language()))?;
+        pass_on(site, tx, &form, call.language())?;
+        Ok(reply::done(call.say("done.contact")))
+    })
+}
+
+impl Form {
+    /// Not shown in the contract: which fields are required. Those without which nobody could answer.
+    fn read(site: &Site, call: &Call) -> Result<Form, Failure> {
+        let mut body = call.fields()?;
+        let name = body.required("name", fields::line(100));
+        let email = body.required("email", fields::as_line(email::parse));
+        let message = body.required("message", fields::lines(MESSAGE_CHARS_MAX));
+        let country = body.optional("country", fields::line(60));
+        let enquiry = body.optional("enquiry", fields::line(100));
+        let member_id = body.optional("member_id", fields::whole);
+        let ok = body.finish()?;
+        // Clients without a member say 0.
+        let given = member_id.get(&ok).filter(|id| *id > 0);
+        let caller = member_if_any(site, call)?.map(|member| member.id());
+        Ok(Form {
+            name: name.get(&ok),
+            email: email.get(&ok),
+            message: message.get(&ok),
+            country: country.get(&ok).unwrap_or_default(),
+            enquiry: enquiry.get(&ok).unwrap_or_default(),
+            member_id: given.or(caller),
+            signed_in: caller.is_some() && given.or(caller) == caller,
+        })
+    }
+
+    fn as_new(&self, language: Language) -> contact::New<'_> {
+        contact::New {
+            name: &self.name,
+            email: &self.email,
+            country: &self.country,
+            enquiry: &self.enquiry,
+            message: &self.message,
+            language: language.tag(),
+            member_id: self.member_id,
+            signed_in: self.signed_in,
+        }
+    }
+
+    /// Who the sender says to be, and whether that is proven.
+    fn member(&self, language: Language) -> String {
+        let key = if self.signed_in { "contact.member_signed_in" } else { "contact.member_claimed" };
+        let said = |member_id| language.say(&Text::new(key).with("member_id", member_id));
+        self.member_id.map_or_else(|| NOTHING.to_owned(), said)
+    }
+}
+
+/// Queues the mail to whoever is configured, in the language of the message. Nothing goes to the sender: the form would
+/// be a way to write to anybody in the site's name.
+fn pass_on(site: &Site, tx: &Write, form: &Form, language: Language) -> Result<(), Failure> {
+    let Some(recipient) = &site.config.contact_to else { return Ok(()) };
+    let or_nothing = |text: &str| if text.is_empty() { NOTHING.to_owned() } else { text.to_owned() };
+    let country = country::find(language, &form.country).map_or(&*form.country, |country| country.name);
+    let values = json!({
+        "name": form.name, "email": form.email, "message": form.message, "enquiry": or_nothing(&form.enquiry),
+        "country": or_nothing(country), "member": form.member(language),
+    });
+    let new = outbox::New {
+        channel: Channel::Email,
+        member_id: None,
+        recipient,
+        language: language.tag(),
+        template: "contact",
+        values: &values,
+    };
+    outbox::insert(tx, &site.keys, &new)?;
+    Ok(())
+}

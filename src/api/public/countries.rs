@@ -1,0 +1,36 @@
+//! Countries, for forms.
+
+use super::in_language;
+use crate::call::Call;
+use crate::domain::country::{self, Country};
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct CountriesReply {
+    status: bool,
+    data: Vec<CountryReply>,
+}
+
+#[derive(Serialize)]
+struct CountryReply {
+    code: &'static str,
+    code3: &'static str,
+    name: &'static str,
+    dial_code: &'static str,
+}
+
+impl From<&'static Country> for CountryReply {
+    fn from(country: &'static Country) -> CountryReply {
+        CountryReply { code: country.code, code3: country.code3, name: country.name, dial_code: &country.dial_code }
+    }
+}
+
+/// `GET /public/countries`: every country with the code one dials, by name in the caller's language.
+pub fn list(_: &Site, call: &Call) -> Answer {
+    let language = call.language();
+    let data = country::all(language).iter().map(CountryReply::from).collect();
+    Ok(in_language(reply::ok(&CountriesReply { status: true, data }), language))
+}

@@ -1,0 +1,17 @@
+//! What anybody may ask and write.
+
+pub mod contact;
+pub mod countries;
+pub mod translations;
+pub mod tunnels;
+
+use crate::language::Language;
+use crate::reply::Reply;
+use http::{HeaderValue, header};
+
+/// A cache must not give one language to a reader of another.
+fn in_language(reply: Reply, language: Language) -> Reply {
+    reply
+        .with_header(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()))
+        .with_header(header::VARY, HeaderValue::from_static("accept-language, ~accept-language"))
+}

@@ -1,0 +1,53 @@
+//! The texts of the product, for clients that show the same.
+
+use super::in_language;
+use crate::call::Call;
+use crate::fields;
+use crate::language::{Language, Text};
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Texts that only mails are made of: no client has a place for them.
+const WITHHELD: [&str; 2] = ["mail.", "headline."];
+
+#[derive(Serialize)]
+struct TranslationsReply {
+    status: bool,
+    /// The language of the texts.
+    language: &'static str,
+    languages: [LanguageReply; 4],
+    /// By key; `{name}` in a text is a place for a value.
+    data: BTreeMap<&'static str, &'static str>,
+}
+
+#[derive(Serialize)]
+struct LanguageReply {
+    code: &'static str,
+    /// As its speakers call it.
+    name: &'static str,
+}
+
+/// `GET /public/translations`: every text in the caller's language, or in the one that `language` asks for.
+pub fn get(_: &Site, call: &Call) -> Answer {
+    let mut query = call.query();
+    let asked = query.optional("language", fields::as_line(language));
+    let ok = query.finish()?;
+    let language = asked.get(&ok).unwrap_or(call.language());
+    let shown = |key: &str| !WITHHELD.iter().any(|prefix| key.starts_with(prefix));
+    let texts = language.texts().iter().map(|(key, text)| (key.as_str(), text.as_str()));
+    let body = TranslationsReply {
+        status: true,
+        language: language.tag(),
+        languages: Language::ALL.map(|one| LanguageReply { code: one.tag(), name: one.name() }),
+        data: texts.filter(|(key, _)| shown(key)).collect(),
+    };
+    Ok(in_language(reply::ok(&body), language))
+}
+
+fn language(tag: &str) -> Result<Language, Text> {
+    let tags = || Language::ALL.map(Language::tag).join(", ");
+    Language::find(tag).ok_or_else(|| Text::new("field.one_of").with("values", tags()))
+}

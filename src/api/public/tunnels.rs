@@ -1,0 +1,71 @@
+//! This site's tunnel, and the others that it knows.
+
+use super::in_language;
+use crate::call::Call;
+use crate::domain::country;
+use crate::domain::tunnel::Tunnel;
+use crate::failure::Failure;
+use crate::language::Language;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tunnels;
+use serde::Serialize;
+
+/// Not shown in the contract: how a client that knows no number yet finds one. By this word in its place.
+const ALL: &str = "all";
+
+#[derive(Serialize)]
+struct FoundReply {
+    status: bool,
+    data: TunnelReply,
+}
+
+/// What is not known is empty.
+#[derive(Serialize)]
+struct TunnelReply {
+    tunnel_id: i64,
+    name: String,
+    city: String,
+    country: String,
+    /// In the caller's language.
+    country_name: String,
+    time_zone: String,
+    website: String,
+    phone: String,
+    /// Whether it is the tunnel that answers.
+    this_site: bool,
+}
+
+/// `GET /public/tunnels/{tunnel_id}`: one tunnel by its number, or a list of `all`.
+pub fn get(site: &Site, call: &Call) -> Answer {
+    let language = call.language();
+    let reply = if call.param(0) == ALL {
+        let page = call.page()?;
+        site.store.read(|tx| {
+            let rows = tunnels::list_whole(tx, page.limit, page.offset)?;
+            let data = rows.into_iter().map(|tunnel| show(site, tunnel, language)).collect();
+            Ok(reply::list(tunnels::count(tx)?, page, data))
+        })?
+    } else {
+        let tunnel_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+        let found = site.store.read(|tx| Ok(tunnels::find_whole(tx, tunnel_id)?))?;
+        let data = show(site, found.ok_or_else(Failure::not_found)?, language);
+        reply::ok(&FoundReply { status: true, data })
+    };
+    Ok(in_language(reply, language))
+}
+
+fn show(site: &Site, tunnel: Tunnel, language: Language) -> TunnelReply {
+    TunnelReply {
+        this_site: tunnel.tunnel_id == site.tunnel_id,
+        tunnel_id: tunnel.tunnel_id,
+        name: tunnel.name,
+        city: tunnel.city,
+        country_name: country::find(language, &tunnel.country).map_or_else(String::new, |one| one.name.to_owned()),
+        country: tunnel.country,
+        time_zone: tunnel.time_zone,
+        website: tunnel.website,
+        phone: tunnel.phone,
+    }
+}

@@ -1,0 +1,126 @@
+//! `tunneldesk backup …`: make one now, list them, try one. A running server does it itself.
+
+use super::{Trouble, as_json, broken, refused, shown_moment, table};
+use crate::jobs::backup::{self, Made, Progress, drill, shelf::Backup};
+use crate::site::Site;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the copy for the second place was not made."
+)]
+pub struct Command {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand, Clone, Copy)]
+enum Action {
+    /// Make a backup and verify it: what happens when nothing is named
+    Now,
+    /// List the backups, newest first, and how the last drill went
+    List,
+    /// Restore the newest beside the site, open it, compare it, and throw it away
+    Drill,
+}
+
+impl Command {
+    pub fn run(&self, site: &Site, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+        match self.action.unwrap_or(Action::Now) {
+            Action::Now => made(site, &backup::make(site, progress).map_err(broken)?, json),
+            Action::List => Ok(list(site, json)),
+            Action::Drill => drilled(&drill::run(site, progress).map_err(refused)?, json),
+        }
+    }
+}
+
+fn made(site: &Site, made: &Made, json: bool) -> Result<String, Trouble> {
+    let second = match &made.second {
+        Some(Err(cause)) => {
+            let name = made.backup.name();
+            return Err(broken(format!("{name} was made, but has no copy in the second place: {cause}")));
+        }
+        Some(Ok(copy)) => Some(&copy.dir),
+        None => None,
+    };
+    if json {
+        let mut said = facts(&made.backup);
+        said["second"] = json!(second);
+        said["pruned"] = json!(made.pruned);
+        return Ok(as_json(&said));
+    }
+    let pruned = match made.pruned {
+        0 => String::new(),
+        1 => " An older one was no longer needed and is gone.".to_owned(),
+        many => format!(" {many} older ones were no longer needed and are gone."),
+    };
+    let copy = second.map_or_else(
+        || {
+            if site.config.backup.second_place.is_none() {
+                "\nIt is on the same disk as the site: name a second place (backup.second_place in tunneldesk.toml)."
+                    .to_owned()
+            } else {
+                String::new()
+            }
+        },
+        |dir| format!("\nA copy is in {}.", dir.display()),
+    );
+    let (dir, megabytes) = (made.backup.dir.display(), megabytes(&made.backup));
+    Ok(format!("Made and verified {dir} ({megabytes}).{pruned}{copy}"))
+}
+
+fn list(site: &Site, json: bool) -> String {
+    let (backups, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
+    if json {
+        return as_json(&json!({ "backups": backups.iter().map(facts).collect::<Vec<_>>(), "drill": drill }));
+    }
+    if backups.is_empty() {
+        return "There is no backup yet: make one with `tunneldesk backup`.".to_owned();
+    }
+    let row = |backup: &Backup| {
+        let members = backup.manifest.rows.get("members").copied().unwrap_or_default();
+        vec![
+            backup.name(),
+            shown_moment(backup.manifest.made_at),
+            megabytes(backup),
+            members.to_string(),
+            backup.manifest.version.clone(),
+        ]
+    };
+    let rows =
+        table(&["BACKUP", "MADE (UTC)", "SIZE", "MEMBERS", "BY VERSION"], &backups.iter().map(row).collect::<Vec<_>>());
+    let drill = match drill {
+        None => "No restore drill yet: `tunneldesk backup drill`.".to_owned(),
+        Some(drill) => drill_in_words(&drill),
+    };
+    format!("{rows}\n\n{drill}")
+}
+
+fn drilled(drill: &drill::Drill, json: bool) -> Result<String, Trouble> {
+    if drill.trouble.is_empty() {
+        Ok(if json { as_json(drill) } else { drill_in_words(drill) })
+    } else {
+        Err(broken(drill_in_words(drill)))
+    }
+}
+
+fn drill_in_words(drill: &drill::Drill) -> String {
+    let (at, name) = (shown_moment(drill.at), &drill.backup);
+    match drill.trouble.as_str() {
+        "" => format!("Restore drill of {at}: {name} opens, and holds its {} rows.", drill.rows),
+        trouble => format!(
+            "Restore drill of {at}: {name} cannot be restored: {trouble}; make a new backup and look at the disk"
+        ),
+    }
+}
+
+fn facts(backup: &Backup) -> serde_json::Value {
+    let manifest = &backup.manifest;
+    json!({ "name": backup.name(), "dir": backup.dir, "made_at": manifest.made_at, "bytes": manifest.bytes(),
+            "schema": manifest.schema, "version": manifest.version, "rows": manifest.rows })
+}
+
+fn megabytes(backup: &Backup) -> String {
+    format!("{:.1} MB", backup.manifest.bytes() as f64 / 1e6)
+}

@@ -1,0 +1,63 @@
+//! `tunneldesk restore`: a backup takes the site's place, while no server runs.
+
+use super::bar::Bar;
+use super::{Global, Trouble, as_json, broken, refused, shown_moment};
+use crate::config::Config;
+use crate::jobs::backup::shelf::{Backup, Shelf};
+use crate::jobs::backup::{restore, shelf};
+use crate::store::place::{Place, Unheld};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Restore {
+    /// Which: a name as `backup list` shows it, or a directory [default: the newest there is]
+    #[arg(value_name = "BACKUP")]
+    backup: Option<PathBuf>,
+}
+
+impl Restore {
+    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let config = global.checked()?;
+        let place = Place::make(&config.data).map_err(|unheld| match unheld {
+            Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
+            Unheld::Unfit(text) => refused(text),
+        })?;
+        restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
+        let backup = self.choose(&config)?;
+        let mut bar = Bar::new(!global.json);
+        let replaced = restore::restore(&place, &backup, &config, &mut |step, done, all| bar.tell(step, done, all));
+        drop(bar);
+        let replaced = replaced.map_err(|e| broken(format!("nothing was changed: {e}")))?;
+        let (name, made) = (backup.name(), shown_moment(backup.manifest.made_at));
+        if global.json {
+            return Ok(as_json(&json!({ "backup": name, "made_at": backup.manifest.made_at, "replaced": replaced })));
+        }
+        let kept = replaced.map_or_else(String::new, |dir| {
+            format!("\nWhat it replaced is in {}; remove that once nobody misses anything.", dir.display())
+        });
+        Ok(format!(
+            "The site is as it was on {made} UTC ({name}).{kept}\n\nNext:\n  tunneldesk serve --data {}",
+            config.data.display()
+        ))
+    }
+
+    /// The named one, or the newest on the two shelves.
+    fn choose(&self, config: &Config) -> Result<Backup, Trouble> {
+        let shelves = || std::iter::once(shelf(&config.data)).chain(config.backup.second_place.clone().map(Shelf::new));
+        let Some(named) = &self.backup else {
+            let newest =
+                shelves().filter_map(|shelf| shelf.list().into_iter().next()).max_by_key(|b| b.manifest.made_at);
+            return newest.ok_or_else(|| refused("there is no backup: name the directory of one"));
+        };
+        if named.is_dir() {
+            return Backup::at(named).map_err(refused);
+        }
+        let named_so = |backup: &Backup| backup.name() == named.to_string_lossy();
+        let found = shelves().find_map(|shelf| shelf.list().into_iter().find(named_so));
+        found.ok_or_else(|| {
+            refused(format!("there is no backup {}: `tunneldesk backup list` shows them", named.display()))
+        })
+    }
+}

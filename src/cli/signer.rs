@@ -1,0 +1,200 @@
+//! `tunneldesk signer …`: whom the tunnel lets sign for others.
+
+use super::member::find;
+use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::failure::Failure;
+use crate::site::Site;
+use crate::store::signers::{self, Appointment, New};
+use crate::store::{Read, holdings, standing, tunnels};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub enum Signer {
+    /// Let a member sign as a holder of a programme: Instructor, Trainer, Examiner or Military
+    Add(Add),
+    /// List who may sign, by name
+    List {
+        /// The number of a tunnel [default: this site's]
+        #[arg(long)]
+        tunnel: Option<i64>,
+    },
+    /// Take a member off the list; what was signed stays signed
+    Remove {
+        name: String,
+        programme: String,
+        /// The number of a tunnel [default: this site's]
+        #[arg(long)]
+        tunnel: Option<i64>,
+    },
+}
+
+#[derive(Args)]
+pub struct Add {
+    name: String,
+    programme: String,
+    /// Appoint a first signer, who stands in for this level until somebody holds it by the logbook
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(1..=9))]
+    first: Option<u8>,
+    /// The number of a tunnel [default: this site's]
+    #[arg(long)]
+    tunnel: Option<i64>,
+}
+
+impl Signer {
+    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        match self {
+            Signer::Add(add) => add.run(site, json),
+            Signer::List { tunnel } => list(site, tunnel.unwrap_or(site.tunnel_id), json),
+            Signer::Remove { name, programme, tunnel } => {
+                remove(site, name, programme, tunnel.unwrap_or(site.tunnel_id), json)
+            }
+        }
+    }
+}
+
+impl Add {
+    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        let account = find(site, &self.name)?;
+        let programme = signing_programme(site.catalogue, &self.programme)?;
+        let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
+        let cat_id = self.first.map(|level| level.to_string()).unwrap_or_default();
+        if let Some(level) = self.first {
+            let key = LevelKey { cat_group: programme, cat_id: &cat_id, track: "" };
+            site.catalogue.find_level(key).ok_or_else(|| refused(format!("{programme} has no level {level}")))?;
+        }
+        let against = site.store.read(|tx| self.against(site, tx, account.member_id, programme, &cat_id, tunnel_id))?;
+        if let Some(why) = against {
+            return Err(refused(why));
+        }
+        let new =
+            New { tunnel_id, member_id: account.member_id, cat_group: programme, cat_id: &cat_id, appointed_by: None };
+        site.store.write(site.now(), |tx| Ok(signers::insert(tx, &new)?))?;
+        Ok(if json {
+            as_json(&json!({ "member_id": account.member_id, "username": account.username, "tunnel_id": tunnel_id,
+                             "cat_group": programme, "cat_id": cat_id }))
+        } else if self.first.is_some() {
+            format!("{} stands in for {programme} {cat_id} at tunnel {tunnel_id} and may sign", account.username)
+        } else {
+            format!("{} may sign as {programme} at tunnel {tunnel_id}", account.username)
+        })
+    }
+
+    /// Why somebody cannot be put on the list.
+    fn against(
+        &self,
+        site: &Site,
+        tx: &Read,
+        member_id: i64,
+        programme: &str,
+        cat_id: &str,
+        tunnel_id: i64,
+    ) -> Result<Option<String>, Failure> {
+        if !tunnels::exists(tx, tunnel_id)? {
+            return Ok(Some(format!("there is no tunnel {tunnel_id}")));
+        }
+        if signers::is_listed(tx, tunnel_id, member_id, programme)? {
+            return Ok(Some(format!(
+                "{} is on the list as {programme} already: remove first to change that",
+                self.name
+            )));
+        }
+        let holds = |member_id: i64, least: &str| -> Result<bool, Failure> {
+            let held = holdings::list(tx, member_id)?;
+            Ok(held.iter().any(|one| one.cat_group == programme && one.cat_id.as_str() >= least))
+        };
+        if self.first.is_none() {
+            let why = format!(
+                "{} holds no level of {programme}; at a new tunnel, appoint first signers with --first LEVEL",
+                self.name
+            );
+            return Ok(if holds(member_id, "")? { None } else { Some(why) });
+        }
+        // First signers are for a tunnel where nobody has come up by the logbook yet.
+        for one in
+            signers::list(tx, tunnel_id)?.iter().filter(|one| one.cat_group == programme && one.cat_id.is_empty())
+        {
+            let currency = standing::read(tx, one.member_id, site.now())?.currency.find(programme);
+            if currency.is_some_and(|currency| currency.current) && holds(one.member_id, cat_id)? {
+                let name = &one.username;
+                return Ok(Some(format!(
+                    "{name} holds {programme} {cat_id} here and can sign: no first signer is needed"
+                )));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The programme as the catalogue spells it, if its holders sign for others.
+fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c str, Trouble> {
+    let mut signing: Vec<&str> = catalogue
+        .levels()
+        .flat_map(|level| &level.signed_by)
+        .flat_map(|signer| std::iter::once(signer.cat_group.as_str()).chain(signer.and_holds.as_deref()))
+        .collect();
+    signing.sort_unstable();
+    signing.dedup();
+    let found = signing.iter().find(|one| one.eq_ignore_ascii_case(asked));
+    found.copied().ok_or_else(|| refused(format!("nobody signs as {asked}: give one of {}", signing.join(", "))))
+}
+
+fn remove(site: &Site, name: &str, programme: &str, tunnel_id: i64, json: bool) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    let programme = signing_programme(site.catalogue, programme)?;
+    let ended =
+        site.store.write(site.now(), |tx| Ok(signers::end(tx, tunnel_id, account.member_id, programme, None)?))?;
+    if ended == 0 {
+        return Err(refused(format!("{} is not on the list of tunnel {tunnel_id} as {programme}", account.username)));
+    }
+    Ok(if json {
+        as_json(&json!({ "member_id": account.member_id, "tunnel_id": tunnel_id, "cat_group": programme }))
+    } else {
+        format!("{} can no longer sign as {programme} at tunnel {tunnel_id}", account.username)
+    })
+}
+
+fn list(site: &Site, tunnel_id: i64, json: bool) -> Result<String, Trouble> {
+    let now = site.now();
+    let shown = site.store.read(|tx| {
+        let all = signers::list(tx, tunnel_id)?;
+        all.into_iter().map(|one| state(tx, &one, now).map(|state| (one, state))).collect::<Result<Vec<_>, Failure>>()
+    })?;
+    if json {
+        let rows = shown.iter().map(|(one, state)| {
+            json!({
+                "member_id": one.member_id, "username": one.username, "tunnel_id": one.tunnel_id,
+                "cat_group": one.cat_group, "cat_id": one.cat_id, "appointed_by": one.appointed_by,
+                "appointed_at": one.appointed_at, "state": state,
+            })
+        });
+        return Ok(as_json(&rows.collect::<Vec<_>>()));
+    }
+    let rows = shown.into_iter().map(|(one, state)| {
+        vec![
+            one.member_id.to_string(),
+            one.username,
+            one.screen_name,
+            one.cat_group,
+            state,
+            shown_moment(one.appointed_at),
+        ]
+    });
+    Ok(table(&["NUMBER", "USERNAME", "NAME", "SIGNS AS", "", "SINCE"], &rows.collect::<Vec<_>>()))
+}
+
+/// What the row is worth now.
+fn state(tx: &Read, one: &Appointment, now: i64) -> Result<String, Failure> {
+    if !one.cat_id.is_empty() {
+        return Ok(format!("stands in for level {}", one.cat_id));
+    }
+    let held = holdings::list(tx, one.member_id)?;
+    let level = held.iter().filter(|held| held.cat_group == one.cat_group).map(|held| held.cat_id.as_str()).max();
+    let currency = standing::read(tx, one.member_id, now)?.currency.find(&one.cat_group);
+    Ok(match (level, currency) {
+        (None, _) => "holds no level".to_owned(),
+        (Some(level), Some(currency)) if !currency.current => format!("level {level}, not current"),
+        (Some(level), _) => format!("level {level}"),
+    })
+}

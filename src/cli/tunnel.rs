@@ -1,0 +1,192 @@
+//! `tunneldesk tunnel …`: the tunnels that this site knows, and lists of them from elsewhere.
+
+use super::{Trouble, as_json, refused, table};
+use crate::domain::tunnel::{self, FIELDS, Listed};
+use crate::failure::Failure;
+use crate::site::Site;
+use crate::store::{Write, tunnels};
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Some thousands of tunnels; there are some hundreds in the world.
+const FILE_BYTES_MAX: usize = 512 * 1024;
+/// Mistakes that are shown at once.
+const MISTAKES_MAX: usize = 50;
+
+#[derive(Subcommand)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 refused (every mistake of the list is named, and nothing of it is taken); 2 broken."
+)]
+pub enum Tunnel {
+    /// List the tunnels that this site knows
+    List,
+    /// Take a list of tunnels: new ones are added, known ones changed, none is removed. The same list again changes nothing
+    #[command(after_help = "The file is CSV with a line of headings, or JSON, a list of objects. \
+        Columns: tunnel_id, name, country (needed), city, time_zone, website, phone. \
+        A column that is not there leaves what is known; an empty value removes it.")]
+    Import {
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+/// A row of the list, and where it stands there.
+struct Row {
+    place: String,
+    values: BTreeMap<String, String>,
+}
+
+impl Tunnel {
+    /// The text of the list.
+    pub fn read_file(&self) -> Result<Option<String>, Trouble> {
+        let Tunnel::Import { file } = self else { return Ok(None) };
+        let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(unreadable)?;
+        if text.len() > FILE_BYTES_MAX {
+            return Err(refused(format!("{} is larger than {} KiB", file.display(), FILE_BYTES_MAX / 1024)));
+        }
+        Ok(Some(text))
+    }
+
+    pub fn run(&self, site: &Site, json: bool, text: Option<&str>) -> Result<String, Trouble> {
+        match self {
+            Tunnel::List => list(site, json),
+            Tunnel::Import { .. } => import(site, text.unwrap_or(""), json),
+        }
+    }
+}
+
+fn list(site: &Site, json: bool) -> Result<String, Trouble> {
+    let all = site.store.read(|tx| Ok(tunnels::list_whole(tx, i64::MAX, 0)?))?;
+    if json {
+        return Ok(as_json(&all.iter().map(|tunnel| as_row(site, tunnel)).collect::<Vec<_>>()));
+    }
+    let rows: Vec<_> = all.iter().map(|tunnel| as_cells(site, tunnel)).collect();
+    let headings = ["NUMBER", "NAME", "CITY", "COUNTRY", "TIME ZONE", "WEBSITE", "PHONE", ""];
+    Ok(table(&headings, &rows))
+}
+
+fn as_row(site: &Site, tunnel: &tunnel::Tunnel) -> Value {
+    json!({
+        "tunnel_id": tunnel.tunnel_id, "name": tunnel.name, "city": tunnel.city, "country": tunnel.country,
+        "time_zone": tunnel.time_zone, "website": tunnel.website, "phone": tunnel.phone,
+        "this_site": tunnel.tunnel_id == site.tunnel_id,
+    })
+}
+
+fn as_cells(site: &Site, tunnel: &tunnel::Tunnel) -> Vec<String> {
+    let own = if tunnel.tunnel_id == site.tunnel_id { "this site" } else { "" };
+    let texts = [&tunnel.name, &tunnel.city, &tunnel.country, &tunnel.time_zone, &tunnel.website, &tunnel.phone];
+    let mut cells = vec![tunnel.tunnel_id.to_string()];
+    cells.extend(texts.into_iter().cloned());
+    cells.push(own.to_owned());
+    cells
+}
+
+/// Takes a list as a whole, or nothing of it.
+fn import(site: &Site, text: &str, json: bool) -> Result<String, Trouble> {
+    let rows = match text.trim_start().chars().next() {
+        Some('[' | '{') => from_json(text),
+        _ => from_csv(text),
+    };
+    let listed = judge(rows.map_err(refused)?).map_err(|mistakes| refused(shown(&mistakes)))?;
+    let (mut new, mut changed, mut same) = (0, 0, 0);
+    site.store.write(site.now(), |tx| {
+        for one in listed {
+            match put(tx, one)? {
+                Put::New => new += 1,
+                Put::Changed => changed += 1,
+                Put::Same => same += 1,
+            }
+        }
+        Ok(())
+    })?;
+    if json {
+        return Ok(as_json(&json!({ "new": new, "changed": changed, "same": same })));
+    }
+    Ok(format!("{new} new, {changed} changed, {same} as they were"))
+}
+
+enum Put {
+    New,
+    Changed,
+    Same,
+}
+
+fn put(tx: &Write, listed: Listed) -> Result<Put, Failure> {
+    let known = tunnels::find_whole(tx, listed.tunnel_id)?;
+    let tunnel = listed.over(known.as_ref());
+    if known.as_ref() == Some(&tunnel) {
+        return Ok(Put::Same);
+    }
+    tunnels::put(tx, &tunnel)?;
+    Ok(if known.is_some() { Put::Changed } else { Put::New })
+}
+
+/// Every mistake, with its place.
+fn judge(rows: Vec<Row>) -> Result<Vec<Listed>, Vec<String>> {
+    let (mut listed, mut mistakes) = (Vec::new(), Vec::new());
+    let (mut places, mut odd): (BTreeMap<i64, String>, BTreeSet<String>) = Default::default();
+    for row in rows {
+        // A heading stands over every row, and is wrong once.
+        let unknown =
+            row.values.keys().filter(|field| !FIELDS.contains(&field.as_str()) && odd.insert((*field).clone()));
+        mistakes.extend(unknown.map(|field| format!("{}: there is no column {field:?}", row.place)));
+        match Listed::read(|field| row.values.get(field).cloned()) {
+            Ok(one) => {
+                if let Some(first) = places.insert(one.tunnel_id, row.place.clone()) {
+                    mistakes.push(format!("{}: tunnel_id {} stands at {first} already", row.place, one.tunnel_id));
+                }
+                listed.push(one);
+            }
+            Err(wrong) => mistakes.extend(wrong.into_iter().map(|what| format!("{}: {what}", row.place))),
+        }
+    }
+    if listed.is_empty() && mistakes.is_empty() {
+        mistakes.push("there is no tunnel in it".to_owned());
+    }
+    if mistakes.is_empty() { Ok(listed) } else { Err(mistakes) }
+}
+
+fn shown(mistakes: &[String]) -> String {
+    let mut lines = vec!["nothing was taken, because the list has mistakes:".to_owned()];
+    lines.extend(mistakes.iter().take(MISTAKES_MAX).map(|mistake| format!("  {mistake}")));
+    if mistakes.len() > MISTAKES_MAX {
+        lines.push(format!("  … and {} more", mistakes.len() - MISTAKES_MAX));
+    }
+    lines.join("\n")
+}
+
+fn from_csv(text: &str) -> Result<Vec<Row>, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    // Half of the world's spreadsheets write semicolons.
+    let first = text.lines().next().unwrap_or("");
+    let delimiter = if first.contains(';') && !first.contains(',') { b';' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let headings: Vec<String> = reader.headers().map_err(|e| e.to_string())?.iter().map(str::to_lowercase).collect();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| format!("the list is not CSV: {e}"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let values = headings.iter().cloned().zip(record.iter().map(str::to_owned));
+        rows.push(Row { place: format!("line {line}"), values: values.collect() });
+    }
+    Ok(rows)
+}
+
+fn from_json(text: &str) -> Result<Vec<Row>, String> {
+    let items: Vec<Map<String, Value>> =
+        serde_json::from_str(text).map_err(|e| format!("the list is not JSON, a list of objects: {e}"))?;
+    let value = |value: Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    };
+    let row = |(place, item): (usize, Map<String, Value>)| Row {
+        place: format!("tunnel {}", place + 1),
+        values: item.into_iter().filter_map(|(field, said)| Some((field, value(said)?))).collect(),
+    };
+    Ok(items.into_iter().enumerate().map(row).collect())
+}

@@ -1,0 +1,26 @@
+//! The settings of backups.
+
+use super::Settings;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backup {
+    /// Hours between two; 0: none by themselves.
+    pub every_hours: i64,
+    /// A directory on another disk.
+    pub second_place: Option<PathBuf>,
+}
+
+impl Settings {
+    pub(super) fn backup(&mut self) -> Backup {
+        let absolute = |text: &str| match text {
+            "" => Ok(None),
+            text if text.starts_with('/') => Ok(Some(PathBuf::from(text))),
+            _ => Err("must be a path from the root, like /mnt/backup"),
+        };
+        Backup {
+            every_hours: self.whole("backup.every_hours", 0, 168),
+            second_place: self.text("backup.second_place", absolute).flatten(),
+        }
+    }
+}

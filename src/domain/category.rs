@@ -1,0 +1,175 @@
+//! Which sections of the logbook a member sees, and why one of them takes nothing new. Knows no row and no JSON.
+
+use super::catalogue::{Catalogue, LevelKey, PROGRAMMES, Programme, Requirement, SafetyKind};
+use super::currency::Currencies;
+use super::entry;
+use crate::language::Text;
+
+/// What the logbook says of a member.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    pub catalogue: &'a Catalogue,
+    pub held: &'a [LevelKey<'a>],
+    /// The safety logbooks with an open record.
+    pub briefed: &'a [String],
+    pub currency: &'a Currencies,
+}
+
+/// A part of the logbook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// Whether the member holds the programme or may enter it.
+    pub show: bool,
+    /// Why nothing of it can be asked for now.
+    pub disabled: Option<Text>,
+}
+
+impl Standing<'_> {
+    /// The skills of a programme. Closed with the reason while something that it requires is missing, while the currency
+    /// of whoever holds it has lapsed, and before its safety brief.
+    pub fn programme(&self, cat_group: &str) -> Section {
+        let Some(programme) = self.catalogue.find_programme(cat_group) else {
+            return Section { show: false, disabled: None };
+        };
+        let holds = self.held.iter().any(|level| level.cat_group == cat_group);
+        let show = holds || programme.levels.iter().any(|level| level.admits(self.held));
+        let lapsed = entry::lapsed(self.held, self.currency).contains(&cat_group);
+        let disabled = match (show, lapsed) {
+            (false, _) => self.missing(programme),
+            (true, true) if cat_group == "Flyer" => Some(Text::new("category.lapsed_flyer")),
+            (true, true) => Some(Text::new("category.lapsed").with("programme", cat_group)),
+            (true, false) => self.brief(programme),
+        };
+        Section { show, disabled }
+    }
+
+    /// A safety logbook: there for every programme that keeps its records in it, and never closed to them, because what
+    /// is in it is what opens the others again.
+    pub fn safety(&self, logbook: &str) -> Section {
+        let shares = |programme: &&Programme| programme.safety_logbook == logbook;
+        let served = self.catalogue.programmes().iter().filter(shares);
+        let show = served.map(|programme| self.programme(&programme.cat_group)).any(|section| section.show);
+        let disabled = if show { None } else { self.programme(logbook).disabled };
+        Section { show, disabled }
+    }
+
+    /// The brief that comes before anything else of a programme, while it was not given.
+    fn brief(&self, programme: &Programme) -> Option<Text> {
+        if self.briefed.contains(&programme.safety_logbook) {
+            return None;
+        }
+        let mut records = self.catalogue.safety(&programme.cat_group).iter();
+        let brief = records.find(|record| record.kind == SafetyKind::Initial)?;
+        Some(Text::new("category.brief").with("brief", &brief.name))
+    }
+
+    /// What the first level of a programme waits for.
+    fn missing(&self, programme: &Programme) -> Option<Text> {
+        let required = programme.levels.iter().find_map(|level| level.missing(self.held).next())?;
+        let Requirement { cat_group, cat_id, track } = required;
+        let track = track.as_deref();
+        let level = track.and_then(|track| self.catalogue.find_level(LevelKey { cat_group, cat_id, track }));
+        Some(match level {
+            Some(level) => Text::new("category.needs").with("level", &level.name),
+            None => Text::new("category.needs_any_track").with("programme", cat_group).with("level", cat_id),
+        })
+    }
+}
+
+/// A programme as a number, for clients that want one: its place among all of them, from 1 on.
+pub fn number(cat_group: &str) -> i64 {
+    PROGRAMMES.iter().position(|one| *one == cat_group).map_or(0, |place| place as i64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::currency::Currency;
+
+    const fn key<'a>(cat_group: &'a str, cat_id: &'a str, track: &'a str) -> LevelKey<'a> {
+        LevelKey { cat_group, cat_id, track }
+    }
+
+    fn said(section: &Section) -> (bool, String) {
+        (section.show, section.disabled.as_ref().map_or(String::new(), Text::in_english))
+    }
+
+    /// Somebody who was briefed, current in everything.
+    fn with<T>(held: &[LevelKey], ask: impl Fn(&Standing) -> T) -> T {
+        let current = Currency { current: true, renewal: Some(1) };
+        let (flyer, coach, instructor) = (current, current, current);
+        let currency = Currencies { flyer, coach, instructor, trainer: current, examiner: current, military: current };
+        let briefed = PROGRAMMES.map(str::to_owned);
+        ask(&Standing { catalogue: Catalogue::built_in(), held, briefed: &briefed, currency: &currency })
+    }
+
+    #[test]
+    fn a_section_is_shown_to_who_holds_or_may_enter_it_and_says_what_is_missing() {
+        let (first, back, sit) = (key("Flyer", "1", ""), key("Flyer", "2", "Backflying"), key("Flyer", "3", "Static"));
+        let formation = key("Flyer", "3", "Formation");
+        let (afc, one, three) = (key("AFC", "1", ""), key("Instructor", "1", ""), key("Instructor", "3", ""));
+        let trainer = key("Trainer", "3", "");
+        let open = (true, "");
+        let needs = |level: &'static str| (false, level);
+        for (held, cat_group, (show, part)) in [
+            (&[][..], "Flyer", open),
+            (&[], "Military", open),
+            (&[], "AFC", needs("Backflying Level 2")),
+            (&[], "Coach", needs("Flyer Level 3")),
+            (&[], "Instructor", needs("Assistant Flight Coach")),
+            (&[], "Trainer", needs("Instructor Level 3")),
+            (&[], "Examiner", needs("Trainer Level 3")),
+            (&[first], "AFC", needs("Backflying Level 2")),
+            (&[first, back], "AFC", open),
+            (&[first, back], "Coach", needs("Flyer Level 3")),
+            (&[first, back, sit], "Coach", open),
+            (&[first, formation], "Coach", open),
+            (&[first, formation], "AFC", needs("Backflying Level 2")),
+            (&[first, back, afc], "Instructor", open),
+            (&[first, back, afc, one], "Trainer", needs("Instructor Level 3")),
+            (&[three], "Trainer", open),
+            (&[three, trainer], "Examiner", open),
+            (&[key("Examiner", "1", "")], "Examiner", open),
+            (&[], "Pilot", (false, "")),
+        ] {
+            let (shown, reason) = with(held, |standing| said(&standing.programme(cat_group)));
+            let fits = if part.is_empty() { reason.is_empty() } else { reason.contains(part) };
+            assert!(shown == show && fits, "{held:?} {cat_group}: {shown} {reason}");
+        }
+    }
+
+    #[test]
+    fn the_brief_comes_before_anything_and_a_lapse_closes_what_is_held() {
+        let currency = Currencies::default();
+        let flyers = ["Flyer".to_owned()];
+        let new = Standing { catalogue: Catalogue::built_in(), held: &[], briefed: &[], currency: &currency };
+        let (shown, reason) = said(&new.programme("Flyer"));
+        assert!(shown && reason.contains("Flyer safety brief before the first flight"), "{reason}");
+        assert!(said(&new.programme("Military")).1.contains("Military safety brief"));
+        assert_eq!(said(&new.safety("Flyer")), (true, String::new()));
+        assert_eq!(said(&Standing { briefed: &flyers, ..new }.programme("Flyer")), (true, String::new()));
+        let held = [key("Flyer", "1", ""), key("Instructor", "1", "")];
+        let lapsed = Standing { held: &held, ..new };
+        assert_eq!(said(&lapsed.programme("Flyer")), (true, Text::new("category.lapsed_flyer").in_english()));
+        assert!(said(&lapsed.programme("Instructor")).1.contains("Instructor"));
+        assert_eq!(said(&lapsed.safety("Instructor")), (true, String::new()), "a training is what ends the lapse");
+    }
+
+    #[test]
+    fn a_safety_logbook_is_there_for_every_programme_that_shares_it() {
+        let shown = |held: &[LevelKey], logbook: &str| with(held, |standing| standing.safety(logbook).show);
+        let back = [key("Flyer", "1", ""), key("Flyer", "2", "Backflying")];
+        assert!(
+            !shown(&[], "Instructor") && shown(&back, "Instructor"),
+            "an assistant is trained with the instructors"
+        );
+        assert!(shown(&[key("Examiner", "1", "")], "Trainer") && !shown(&back, "Trainer"));
+        assert!(with(&[], |standing| said(&standing.safety("Coach")).1.contains("Flyer Level 3")));
+    }
+
+    #[test]
+    fn every_programme_has_a_number_of_its_own() {
+        assert_eq!(PROGRAMMES.map(number), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(number("Pilot"), 0);
+    }
+}

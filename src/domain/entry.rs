@@ -1,0 +1,159 @@
+//! A skill or safety entry: its states, the moves between them, who may make them, and who may begin one.
+//! Knows no clock and no row.
+
+use super::catalogue::{Catalogue, Level, LevelKey, PROGRAMMES, Programme, SafetyKind};
+use super::currency::Currencies;
+use super::signoff::Authority;
+
+/// What is stored. `not_current` is no state: an open entry shows as that while its programme's currency has lapsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Asked for, waits for the named signer.
+    Pending,
+    /// Signed off, in force, counts.
+    Open,
+    /// Refused, with a reason.
+    Denied,
+    /// Paused by an admin.
+    Suspended,
+    /// Withdrawn.
+    Cancelled,
+}
+
+/// What an open entry of a lapsed programme shows as.
+pub const NOT_CURRENT: &str = "not_current";
+
+/// Something done to an entry.
+#[derive(Debug, Clone, Copy)]
+pub enum Act<'a> {
+    /// For the first time, or anew after a refusal.
+    Ask,
+    /// Only whoever has the authority for it can even say this.
+    Sign(&'a Authority),
+    Deny,
+    Cancel,
+    Suspend,
+    Reinstate,
+}
+
+/// What somebody is to an entry.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Actor {
+    pub holder: bool,
+    /// The signer whom the entry names.
+    pub named: bool,
+    /// Works at the desk, or is an admin.
+    pub staff: bool,
+    pub admin: bool,
+}
+
+/// What keeps a member from asking for a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The programme's safety brief comes first: its name.
+    Brief(String),
+    /// Another level comes first: its name.
+    Level(String),
+}
+
+impl Status {
+    pub const ALL: [Status; 5] = [Status::Pending, Status::Open, Status::Denied, Status::Suspended, Status::Cancelled];
+
+    pub fn name(self) -> &'static str {
+        ["pending", "open", "denied", "suspended", "cancelled"][self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Whether it was signed: such an entry is part of the record.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Status::Open | Status::Suspended)
+    }
+
+    /// Whether there cannot be a second entry of the same skill beside it.
+    pub fn takes_the_skill(self) -> bool {
+        matches!(self, Status::Pending | Status::Open | Status::Suspended)
+    }
+}
+
+/// The state after an act; `None` where the act does not go from this state. An entry that is to be begins from none.
+pub fn step(from: Option<Status>, act: Act) -> Option<Status> {
+    match (from, act) {
+        (None | Some(Status::Denied), Act::Ask) => Some(Status::Pending),
+        (None | Some(Status::Pending), Act::Sign(_)) => Some(Status::Open),
+        (Some(Status::Pending), Act::Deny) => Some(Status::Denied),
+        (Some(Status::Pending), Act::Cancel) => Some(Status::Cancelled),
+        (Some(Status::Open), Act::Suspend) => Some(Status::Suspended),
+        (Some(Status::Suspended), Act::Reinstate) => Some(Status::Open),
+        _ => None,
+    }
+}
+
+/// Whether somebody may do this to an entry at all.
+pub fn may(actor: Actor, act: Act) -> bool {
+    match act {
+        Act::Ask | Act::Cancel => actor.holder || actor.staff,
+        Act::Sign(_) => !actor.holder,
+        Act::Deny => actor.named || actor.staff,
+        Act::Suspend | Act::Reinstate => actor.admin,
+    }
+}
+
+/// The programmes whose currency has lapsed: of each a level is held (of the flyers' the first), and it is not current.
+/// Whoever is still on the way to a programme has nothing that could lapse.
+pub fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
+    let holds = |programme: &str| {
+        held.iter().any(|level| level.cat_group == programme && (programme != "Flyer" || level.cat_id == "1"))
+    };
+    let lapsed =
+        |programme: &&str| holds(programme) && currencies.find(programme).is_some_and(|currency| !currency.current);
+    PROGRAMMES.into_iter().filter(lapsed).collect()
+}
+
+/// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety
+/// record; `None` also for a skill that the catalogue does not have.
+pub fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: &[String]) -> Option<Obstacle> {
+    let has_record = |programme: &Programme| briefed.contains(&programme.safety_logbook);
+    if let Some((level, _)) = catalogue.find_skill(skill) {
+        let programme = catalogue.find_programme(&level.cat_group)?;
+        if !has_record(programme) {
+            return Some(brief_of(catalogue, programme));
+        }
+        return missing(catalogue, level, held);
+    }
+    let (programme, safety) = catalogue.find_safety(skill)?;
+    if safety.kind == SafetyKind::Recurrent && !has_record(programme) {
+        return Some(brief_of(catalogue, programme));
+    }
+    // The brief is for whoever holds, or may enter, a programme that keeps its records there.
+    let served = catalogue.programmes().iter().filter(|one| one.safety_logbook == programme.cat_group);
+    let mut levels = served.flat_map(|one| &one.levels);
+    if levels.any(|level| held.contains(&level.key()) || level.admits(held)) {
+        return None;
+    }
+    missing(catalogue, programme.levels.first()?, held)
+}
+
+fn brief_of(catalogue: &Catalogue, programme: &Programme) -> Obstacle {
+    let initial = catalogue.safety(&programme.cat_group).iter().find(|one| one.kind == SafetyKind::Initial);
+    Obstacle::Brief(initial.map(|one| one.name.clone()).unwrap_or_default())
+}
+
+fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<Obstacle> {
+    let required = level.missing(held).next()?;
+    let meant = |one: &&Level| {
+        (&one.cat_group, &one.cat_id) == (&required.cat_group, &required.cat_id)
+            && required.track.as_ref().is_none_or(|track| *track == one.track)
+    };
+    let name = match catalogue.levels().find(meant) {
+        // Any track will do where none is named, so the first one's name would mislead.
+        Some(one) if required.track.is_some() || one.track.is_empty() => one.name.clone(),
+        _ => format!("{} Level {}", required.cat_group, required.cat_id),
+    };
+    Some(Obstacle::Level(name))
+}
+
+#[cfg(test)]
+mod tests;

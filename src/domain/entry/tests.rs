@@ -1,0 +1,196 @@
+//! The states as a table; eligibility; and that nothing opens an entry but a qualified, current, listed other person.
+
+use super::*;
+use crate::domain::currency::{self, Currency, Standing};
+use crate::domain::signoff::{self, Signer};
+use proptest::prelude::*;
+
+fn key(cat_group: &'static str, cat_id: &'static str, track: &'static str) -> LevelKey<'static> {
+    LevelKey { cat_group, cat_id, track }
+}
+
+/// Somebody's authority to sign Flyer Level 1 for the holder 2.
+fn authority() -> Authority {
+    let (held, listed) = ([key("Instructor", "1", "")], ["Instructor".to_owned()]);
+    let current = Currency { current: true, renewal: Some(1) };
+    let currency = Currencies { instructor: current, ..Currencies::default() };
+    let signer = Signer { member_id: 1, held: &held, currency, listed: &listed, in_good_standing: true };
+    signoff::authority(&signer, 2, Catalogue::built_in().levels().next().unwrap()).unwrap()
+}
+
+#[test]
+fn the_moves_are_those_of_the_table_and_no_others() {
+    let proof = authority();
+    let acts = [Act::Ask, Act::Sign(&proof), Act::Deny, Act::Cancel, Act::Suspend, Act::Reinstate];
+    use Status::*;
+    for (from, to) in [
+        (None, [Some(Pending), Some(Open), None, None, None, None]),
+        (Some(Pending), [None, Some(Open), Some(Denied), Some(Cancelled), None, None]),
+        (Some(Open), [None, None, None, None, Some(Suspended), None]),
+        (Some(Denied), [Some(Pending), None, None, None, None, None]),
+        (Some(Suspended), [None, None, None, None, None, Some(Open)]),
+        (Some(Cancelled), [None; 6]),
+    ] {
+        assert_eq!(acts.map(|act| step(from, act)), to, "from {from:?}");
+    }
+}
+
+#[test]
+fn each_act_has_its_people() {
+    let proof = authority();
+    let nobody = Actor::default();
+    let (holder, named) = (Actor { holder: true, ..nobody }, Actor { named: true, ..nobody });
+    let (staff, admin) = (Actor { staff: true, ..nobody }, Actor { staff: true, admin: true, ..nobody });
+    for (act, who) in [
+        (Act::Ask, [false, true, false, true, true]),
+        (Act::Sign(&proof), [true, false, true, true, true]),
+        (Act::Deny, [false, false, true, true, true]),
+        (Act::Cancel, [false, true, false, true, true]),
+        (Act::Suspend, [false, false, false, false, true]),
+        (Act::Reinstate, [false, false, false, false, true]),
+    ] {
+        assert_eq!([nobody, holder, named, staff, admin].map(|actor| may(actor, act)), who, "{act:?}");
+    }
+}
+
+#[test]
+fn states_have_names_both_ways() {
+    for status in Status::ALL {
+        assert_eq!(Status::parse(status.name()), Some(status));
+    }
+    assert_eq!(Status::parse(NOT_CURRENT), None, "it is derived and never stored");
+}
+
+#[test]
+fn only_what_is_held_can_lapse() {
+    let flyer = [key("Flyer", "1", "")];
+    let coming = [key("Flyer", "2", "Formation")];
+    assert_eq!(lapsed(&flyer, &Currencies::default()), ["Flyer"]);
+    assert!(lapsed(&coming, &Currencies::default()).is_empty() && lapsed(&[], &Currencies::default()).is_empty());
+    let all = [key("Flyer", "1", ""), key("AFC", "1", ""), key("Instructor", "1", ""), key("Military", "1", "")];
+    let standing = Standing { held: &all, last_flight: Some(0), trained: &[("Military", 0)] };
+    assert_eq!(lapsed(&all, &currency::of(&standing, 1)), ["Instructor"]);
+}
+
+#[test]
+fn a_brief_comes_first_and_then_the_levels_in_their_order() {
+    let catalogue = Catalogue::built_in();
+    let ask = |skill: &str, held: &[LevelKey], briefed: &[&str]| {
+        let briefed: Vec<String> = briefed.iter().map(|one| (*one).to_owned()).collect();
+        obstacle(catalogue, skill, held, &briefed)
+    };
+    let level = |name: &str| Some(Obstacle::Level(name.to_owned()));
+    let brief = |name: &str| Some(Obstacle::Brief(name.to_owned()));
+    let first = key("Flyer", "1", "");
+    assert_eq!(ask("10101", &[], &[]), brief("Flyer safety brief before the first flight"));
+    assert_eq!(ask("10101", &[], &["Flyer"]), None);
+    assert_eq!(ask("10201", &[], &["Flyer"]), level("Flyer Level 1"));
+    assert_eq!(ask("10201", &[first], &["Flyer"]), None);
+    assert_eq!(ask("11301", &[first, key("Flyer", "2", "Formation")], &["Flyer"]), level("Backflying Level 2"));
+    assert_eq!(ask("60101", &[first], &["Coach"]), level("Flyer Level 3"));
+    assert_eq!(ask("30101", &[key("AFC", "1", "")], &["Flyer"]), brief("Instructor safety induction"));
+    assert_eq!(ask("10001", &[], &[]), None);
+    assert_eq!(ask("10002", &[], &[]), brief("Flyer safety brief before the first flight"));
+    assert_eq!(ask("10002", &[], &["Flyer"]), None);
+    // Assistants keep their records with the instructors, so their way in is enough.
+    assert_eq!(ask("30001", &[key("Flyer", "2", "Backflying")], &[]), None);
+    assert_eq!(ask("30001", &[first], &[]), level("Assistant Flight Coach"));
+    assert_eq!(ask("70001", &[], &[]), None);
+}
+
+/// One of a few people, in some state, at the moment of an act.
+#[derive(Debug, Clone)]
+struct Person {
+    held: Vec<usize>,
+    flown: bool,
+    trained: Vec<&'static str>,
+    listed: Vec<String>,
+    good: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Try {
+    Ask,
+    Sign,
+    Deny,
+    Cancel,
+    Suspend,
+    Reinstate,
+}
+
+fn person() -> impl Strategy<Value = Person> {
+    let levels = Catalogue::built_in().levels().count();
+    let programmes = || prop::sample::subsequence(PROGRAMMES.to_vec(), 0..=PROGRAMMES.len());
+    let held = prop::collection::vec(0..levels, 0..4);
+    (held, any::<bool>(), programmes(), programmes(), any::<bool>()).prop_map(|(held, flown, trained, listed, good)| {
+        let listed = listed.into_iter().map(str::to_owned).collect();
+        Person { held, flown, trained, listed, good }
+    })
+}
+
+fn tries() -> impl Strategy<Value = Vec<(usize, Try)>> {
+    let acts = [Try::Ask, Try::Sign, Try::Deny, Try::Cancel, Try::Suspend, Try::Reinstate];
+    prop::collection::vec((0_usize..4, prop::sample::select(acts.to_vec())), 1..40)
+}
+
+const NOW: i64 = 1_780_000_000;
+
+/// The rule book's sentence on sign-off once more, level by level and without the product's own words for it.
+fn naive(person: &Person, level: &Level) -> bool {
+    let catalogue = Catalogue::built_in();
+    let counts = |group: &str, from: &str| {
+        let holds = person.held.iter().filter_map(|n| catalogue.levels().nth(*n));
+        let highest = holds.filter(|one| one.cat_group == group).map(|one| one.cat_id.as_str()).max();
+        let logbook = if group == "Examiner" { "Trainer" } else { group };
+        let current = person.trained.contains(&logbook);
+        highest.is_some_and(|highest| highest >= from) && current && person.listed.iter().any(|one| one == group)
+    };
+    let n = level.cat_id.as_str();
+    person.good
+        && match level.cat_group.as_str() {
+            "Flyer" => counts("Instructor", n.min("4")),
+            "AFC" => counts("Trainer", "1") || counts("Examiner", "1"),
+            "Instructor" => counts("Trainer", n) || counts("Examiner", "1"),
+            "Trainer" | "Coach" => counts("Trainer", "4") || counts("Examiner", "1"),
+            "Examiner" => counts("Examiner", "1"),
+            _ => counts("Trainer", "1") && counts("Military", "1"),
+        }
+}
+
+proptest! {
+    /// Four people (the holder is the first, the named signer the second, the fourth an admin), any acts in any order.
+    #[test]
+    fn nothing_opens_an_entry_but_a_qualified_current_listed_other_person(
+        people in prop::collection::vec(person(), 4), skill in 0_usize..20, tries in tries()
+    ) {
+        let catalogue = Catalogue::built_in();
+        let level = catalogue.levels().nth(skill % catalogue.levels().count()).unwrap();
+        let (mut status, mut signed): (Option<Status>, bool) = (None, false);
+        for (who, attempt) in tries {
+            let person = &people[who];
+            let held: Vec<LevelKey> = person.held.iter().map(|n| catalogue.levels().nth(*n).unwrap().key()).collect();
+            let trained: Vec<(&str, i64)> = person.trained.iter().map(|logbook| (*logbook, NOW - 1)).collect();
+            let standing = Standing { held: &held, last_flight: person.flown.then_some(NOW - 1), trained: &trained };
+            let signer = Signer {
+                member_id: who as i64, held: &held, currency: currency::of(&standing, NOW),
+                listed: &person.listed, in_good_standing: person.good,
+            };
+            let proof = signoff::authority(&signer, 0, level);
+            prop_assert_eq!(proof.is_ok(), who != 0 && naive(person, level), "{} by {:?}", level, person);
+            let act = match (attempt, &proof) {
+                (Try::Sign, Ok(proof)) => Act::Sign(proof),
+                (Try::Sign, Err(_)) => continue,
+                (Try::Ask, _) => Act::Ask,
+                (Try::Deny, _) => Act::Deny,
+                (Try::Cancel, _) => Act::Cancel,
+                (Try::Suspend, _) => Act::Suspend,
+                (Try::Reinstate, _) => Act::Reinstate,
+            };
+            let actor = Actor { holder: who == 0, named: who == 1, staff: who == 3, admin: who == 3 };
+            let Some(next) = step(status, act).filter(|_| may(actor, act)) else { continue };
+            signed |= matches!(act, Act::Sign(_)) && who != 0 && naive(person, level);
+            status = Some(next);
+            prop_assert!(signed || !next.is_signed(), "{:?} by {} made it {:?}", attempt, who, next);
+        }
+    }
+}

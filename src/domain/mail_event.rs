@@ -1,0 +1,92 @@
+//! What a mail provider tells of a mail after it took it.
+
+/// Events are kept so long, and known as repeats; older ones are not believed, because the provider's signature has no
+/// time in it.
+pub const KEPT_SECONDS: i64 = 90 * 86_400;
+
+/// What became of a mail, in the order in which a later one wins: events come in any order, and a bounce counts more than
+/// the word that it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Delivery {
+    Deferred,
+    Sent,
+    SoftBounced,
+    Opened,
+    Clicked,
+    Unsubscribed,
+    Complained,
+    Rejected,
+    Bounced,
+}
+
+/// An event about one mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// As the provider calls it.
+    pub name: &'static str,
+    pub delivery: Delivery,
+    /// Whether no mail may go to that address any more.
+    pub marks: bool,
+}
+
+#[rustfmt::skip]
+const KINDS: [Kind; 9] = [
+    Kind { name: "send",        delivery: Delivery::Sent,         marks: false },
+    Kind { name: "deferral",    delivery: Delivery::Deferred,     marks: false },
+    Kind { name: "soft_bounce", delivery: Delivery::SoftBounced,  marks: false },
+    Kind { name: "open",        delivery: Delivery::Opened,       marks: false },
+    Kind { name: "click",       delivery: Delivery::Clicked,      marks: false },
+    Kind { name: "hard_bounce", delivery: Delivery::Bounced,      marks: true },
+    Kind { name: "spam",        delivery: Delivery::Complained,   marks: true },
+    Kind { name: "unsub",       delivery: Delivery::Unsubscribed, marks: true },
+    Kind { name: "reject",      delivery: Delivery::Rejected,     marks: true },
+];
+
+impl Kind {
+    pub fn parse(name: &str) -> Option<Kind> {
+        KINDS.into_iter().find(|kind| kind.name == name)
+    }
+}
+
+impl Delivery {
+    const NAMES: [&str; 9] =
+        ["deferred", "sent", "soft_bounced", "opened", "clicked", "unsubscribed", "complained", "rejected", "bounced"];
+    const ALL: [Delivery; 9] = [
+        Delivery::Deferred,
+        Delivery::Sent,
+        Delivery::SoftBounced,
+        Delivery::Opened,
+        Delivery::Clicked,
+        Delivery::Unsubscribed,
+        Delivery::Complained,
+        Delivery::Rejected,
+        Delivery::Bounced,
+    ];
+
+    pub fn name(self) -> &'static str {
+        Delivery::NAMES[self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Delivery> {
+        Delivery::ALL.into_iter().find(|delivery| delivery.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounce_outweighs_whatever_else_was_said() {
+        let said = KINDS.map(|kind| kind.delivery);
+        assert_eq!(said.into_iter().max(), Some(Delivery::Bounced));
+        assert!(Kind::parse("send").unwrap().delivery > Kind::parse("deferral").unwrap().delivery);
+        assert_eq!(Kind::parse("inbound"), None);
+    }
+
+    #[test]
+    fn names_go_both_ways() {
+        assert!(Delivery::ALL.into_iter().all(|delivery| Delivery::parse(delivery.name()) == Some(delivery)));
+        assert_eq!(Delivery::parse(""), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! A payment, as far as its processor has told of it. Events come at least once and in any order, so hearing one is a
+//! step up in an order and never down: whatever the sequence, the same events end in the same payment.
+
+use jiff::tz::Offset;
+use jiff::{Timestamp, ToSpan};
+
+/// Where a payment stands, in the order in which a later one wins. `Failed` may be followed by success, because a member
+/// whose card was refused tries another on the same payment; money that came counts more than any refusal, and money
+/// that went back more than money that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// An app says that there is such a payment; the processor has said nothing.
+    Claimed,
+    Created,
+    Processing,
+    Failed,
+    Canceled,
+    Succeeded,
+    Refunded,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Price {
+    /// In the smallest unit of the currency.
+    pub cents: i64,
+    /// ISO 4217, upper case.
+    pub currency: String,
+}
+
+/// Something that an event said, and how much that event weighs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Said<T> {
+    /// Empty: nobody said it yet.
+    pub weight: String,
+    pub value: T,
+}
+
+/// One event of the processor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// What makes it one event.
+    pub key: String,
+    /// The processor's moment, in Unix seconds; 0 when it gave none.
+    pub at: i64,
+    pub status: Status,
+    pub price: Option<Price>,
+    /// Whose payment it is, where the event says so.
+    pub member_id: Option<i64>,
+}
+
+/// What is known of a payment by its processor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    pub status: Status,
+    pub price: Said<Option<Price>>,
+    pub member_id: Said<Option<i64>>,
+}
+
+impl Status {
+    pub const ALL: [Status; 7] = [
+        Status::Claimed,
+        Status::Created,
+        Status::Processing,
+        Status::Failed,
+        Status::Canceled,
+        Status::Succeeded,
+        Status::Refunded,
+    ];
+
+    /// What an event of this type says; `None` for types that move no payment.
+    pub fn of_event(event: &str) -> Option<Status> {
+        match event {
+            "payment_intent.created" => Some(Status::Created),
+            "payment_intent.processing" => Some(Status::Processing),
+            "payment_intent.succeeded" => Some(Status::Succeeded),
+            "payment_intent.payment_failed" => Some(Status::Failed),
+            "payment_intent.canceled" => Some(Status::Canceled),
+            "charge.refunded" => Some(Status::Refunded),
+            _ => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        ["claimed", "created", "processing", "failed", "canceled", "succeeded", "refunded"][self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+impl Event {
+    /// Compares as text: by status, then by the processor's moment, then by key, so that two events never weigh the same.
+    fn weight(&self) -> String {
+        format!("{}.{:012}.{}", self.status as u8, self.at.clamp(0, 999_999_999_999), self.key)
+    }
+}
+
+impl Heard {
+    /// A payment of which the processor has said nothing.
+    pub fn nothing() -> Heard {
+        Heard { status: Status::Claimed, price: Said::default(), member_id: Said::default() }
+    }
+
+    /// The payment after one event more. Whatever several events say differently is believed of the weightiest.
+    pub fn hear(&mut self, event: &Event) {
+        let weight = event.weight();
+        self.status = self.status.max(event.status);
+        if let Some(price) = event.price.as_ref().filter(|_| weight > self.price.weight) {
+            self.price = Said { weight: weight.clone(), value: Some(price.clone()) };
+        }
+        if event.member_id.is_some() && weight > self.member_id.weight {
+            self.member_id = Said { weight, value: event.member_id };
+        }
+    }
+}
+
+/// The same day of the next year, in UTC; the 28th after a 29 February.
+pub fn a_year_after(moment: i64) -> i64 {
+    years_after(moment, 1)
+}
+
+fn years_after(moment: i64, years: i64) -> i64 {
+    let then = Timestamp::from_second(moment).ok().and_then(|start| {
+        let then = Offset::UTC.to_datetime(start).checked_add(years.years()).ok()?;
+        Offset::UTC.to_timestamp(then).ok()
+    });
+    then.map_or(moment, Timestamp::as_second)
+}
+
+/// What a membership is paid until, once the year that ended at `granted_until` no longer counts. Where nothing came after
+/// it, all is as it was `before`; else the others move up by a year of the calendar, as if it had never been.
+pub fn without_year(paid_until: Option<i64>, granted_until: i64, before: Option<i64>) -> Option<i64> {
+    if paid_until == Some(granted_until) { before } else { Some(years_after(paid_until?, -1)) }
+}
+
+/// Currencies without a smaller unit.
+const WHOLE: [&str; 16] =
+    ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
+
+impl std::fmt::Display for Price {
+    /// `30.00 CHF`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if WHOLE.contains(&self.currency.as_str()) {
+            return write!(f, "{} {}", self.cents, self.currency);
+        }
+        write!(f, "{}.{:02} {}", self.cents / 100, self.cents % 100, self.currency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn event(key: usize, status: Status) -> Event {
+        Event { key: format!("evt_{key}"), at: 0, status, price: None, member_id: None }
+    }
+
+    fn after(statuses: &[Status]) -> Status {
+        let mut heard = Heard::nothing();
+        statuses.iter().enumerate().for_each(|(key, status)| heard.hear(&event(key, *status)));
+        heard.status
+    }
+
+    #[test]
+    fn a_payment_goes_forward_and_a_late_event_never_takes_it_back() {
+        use Status::*;
+        assert_eq!(after(&[]), Claimed);
+        assert_eq!(after(&[Created, Processing, Succeeded]), Succeeded);
+        for (events, status) in [
+            (&[Succeeded, Created][..], Succeeded),
+            (&[Succeeded, Processing, Failed, Canceled], Succeeded),
+            (&[Failed, Processing], Failed),
+            (&[Canceled, Created, Failed], Canceled),
+            (&[Failed, Processing, Succeeded], Succeeded),
+            (&[Refunded, Succeeded], Refunded),
+            (&[Refunded], Refunded),
+        ] {
+            assert_eq!(after(events), status, "{events:?}");
+        }
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let price = proptest::option::of((0..5_i64).prop_map(|cents| Price { cents, currency: "CHF".to_owned() }));
+        let one = (1..Status::ALL.len(), 0..3_i64, price, proptest::option::of(1..4_i64));
+        proptest::collection::vec(one, 0..8).prop_map(|all| {
+            let event = |(key, (status, at, price, member_id)): (usize, (usize, i64, Option<Price>, Option<i64>))| {
+                Event { key: format!("evt_{key}"), at, status: Status::ALL[status], price, member_id }
+            };
+            all.into_iter().enumerate().map(event).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_and_repetition_of_the_same_events_ends_in_the_same_payment(
+            (events, order) in events().prop_flat_map(|events| {
+                let places = events.len().max(1);
+                (Just(events), proptest::collection::vec(0..places, 0..40))
+            })
+        ) {
+            let mut straight = Heard::nothing();
+            events.iter().for_each(|event| straight.hear(event));
+            let mut shuffled = Heard::nothing();
+            // Some of them often, in any order; and then each of them, backwards, so that none is missing.
+            order.iter().filter_map(|place| events.get(*place)).for_each(|event| shuffled.hear(event));
+            events.iter().rev().for_each(|event| shuffled.hear(event));
+            prop_assert_eq!(straight, shuffled);
+        }
+    }
+
+    #[test]
+    fn a_year_is_a_year_of_the_calendar() {
+        let (new_year, leap_day) = (1_767_225_600, 1_835_395_200);
+        assert_eq!(a_year_after(new_year) - new_year, 365 * 86_400);
+        assert_eq!(a_year_after(leap_day) - leap_day, 365 * 86_400, "28 February 2029");
+        assert_eq!(a_year_after(i64::MAX), i64::MAX);
+    }
+
+    #[test]
+    fn what_is_taken_back_is_what_was_given() {
+        let (may_2027, may_2028) = (a_year_after(1_780_000_000), a_year_after(a_year_after(1_780_000_000)));
+        assert_eq!(without_year(Some(may_2027), may_2027, None), None);
+        assert_eq!(without_year(Some(may_2027), may_2027, Some(5)), Some(5));
+        assert_eq!(
+            without_year(Some(may_2028), may_2027, None),
+            Some(may_2027),
+            "another year came after it and stays"
+        );
+        assert_eq!(without_year(None, may_2027, Some(5)), None, "the desk took it off already");
+    }
+
+    #[test]
+    fn a_price_is_written_as_people_write_it() {
+        let shown = |cents, currency: &str| Price { cents, currency: currency.to_owned() }.to_string();
+        assert_eq!((shown(3005, "CHF"), shown(500, "JPY")), ("30.05 CHF".to_owned(), "500 JPY".to_owned()));
+    }
+}

@@ -1,0 +1,170 @@
+//! Reminders: the word to a member whose currency ends. Each has a stretch of time in which it is due; what was missed
+//! for all of it says nothing any more. Knows no row and no clock.
+
+use super::currency::{Currencies, FIRST_NOTICE_DAYS, FLYER_DAYS, LAST_NOTICE_DAYS};
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+/// Before the end of a currency that a safety training keeps: time to find a date, and the last call.
+///
+/// Not shown in the contract: when. A month and a week, because trainings are held every few weeks.
+const TRAINING_DAYS: [i64; 2] = [30, 7];
+/// Likewise for flyers, whose days are counted from the flight.
+const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS - LAST_NOTICE_DAYS];
+
+/// What makes somebody due now lies in these days before: a flight, or a safety training (half a year and a year, and
+/// a day to spare on either side).
+pub const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS..=FLYER_DAYS;
+pub const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=367;
+
+/// Programmes from the highest down, with the safety logbook that keeps each current; whoever holds two that share one
+/// hears of the higher.
+const PROGRAMMES: [(&str, &str); 6] = [
+    ("Examiner", "Trainer"),
+    ("Trainer", "Trainer"),
+    ("Instructor", "Instructor"),
+    ("Coach", "Coach"),
+    ("Military", "Military"),
+    ("Flyer", ""),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    First,
+    Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reminder {
+    pub programme: &'static str,
+    pub kind: Kind,
+    /// When the currency ends, in Unix seconds. Together with the two above it tells one reminder from another.
+    pub renewal: i64,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::First => "first",
+            Kind::Last => "last",
+        }
+    }
+}
+
+impl Reminder {
+    /// The key of its text.
+    pub fn subject(&self) -> &'static str {
+        match (self.programme, self.kind) {
+            ("Flyer", Kind::First) => "notice.currency_flyer",
+            ("Flyer", Kind::Last) => "notice.currency_flyer_last",
+            (_, Kind::First) => "notice.currency_training",
+            (_, Kind::Last) => "notice.currency_training_last",
+        }
+    }
+}
+
+/// What is due at `now`: one a programme at most.
+pub fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
+    let mut logbooks = Vec::new();
+    let mut due = Vec::new();
+    for (programme, logbook) in PROGRAMMES {
+        let renewal = currencies.find(programme).and_then(|currency| currency.renewal);
+        let Some(renewal) = renewal.filter(|_| !logbooks.contains(&logbook)) else { continue };
+        logbooks.push(logbook);
+        let before = if programme == "Flyer" { FLYER_DAYS_BEFORE } else { TRAINING_DAYS };
+        due.extend(kind(renewal, before, now).map(|kind| Reminder { programme, kind, renewal }));
+    }
+    due
+}
+
+/// The first until the last is due, and the last until the currency has ended.
+fn kind(renewal: i64, [first, last]: [i64; 2], now: i64) -> Option<Kind> {
+    let begins = |days: i64| renewal.saturating_sub(days * DAY_SECONDS);
+    match now {
+        _ if now < begins(first) || renewal <= now => None,
+        _ if now < begins(last) => Some(Kind::First),
+        _ => Some(Kind::Last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::catalogue::LevelKey;
+    use crate::domain::currency::{self, Standing};
+
+    const DAY: i64 = DAY_SECONDS;
+
+    const fn key(cat_group: &str) -> LevelKey<'_> {
+        LevelKey { cat_group, cat_id: "1", track: "" }
+    }
+
+    /// What is due at `now` to somebody who holds these, flew then and was trained then.
+    fn due_at(held: &[&str], flown: Option<i64>, trained: &[(&str, i64)], now: i64) -> Vec<Reminder> {
+        let held: Vec<LevelKey> = held.iter().map(|one| key(one)).collect();
+        due(&currency::of(&Standing { held: &held, last_flight: flown, trained }, now), now)
+    }
+
+    #[test]
+    fn a_flyer_s_reminders_begin_with_the_notices_and_end_with_the_currency() {
+        let notices = currency::notices(0, 0, i64::MAX);
+        let [first, last] = &notices[..] else { panic!("{notices:?}") };
+        let kinds = |now| due_at(&["Flyer"], Some(0), &[], now).iter().map(|one| one.kind).collect::<Vec<_>>();
+        for (now, due) in [
+            (first.due - 1, None),
+            (first.due, Some(Kind::First)),
+            (last.due - 1, Some(Kind::First)),
+            (last.due, Some(Kind::Last)),
+            (180 * DAY - 1, Some(Kind::Last)),
+            (180 * DAY, None),
+        ] {
+            assert_eq!(kinds(now), Vec::from_iter(due), "{now}");
+        }
+        assert_eq!(due_at(&[], Some(0), &[], first.due), [], "who holds no level is not current");
+        assert_eq!(due_at(&["Flyer"], Some(0), &[], first.due)[0].renewal, first.renewal);
+    }
+
+    #[test]
+    fn a_training_s_end_is_announced_a_month_and_a_week_before() {
+        for (programme, logbook) in [("Instructor", "Instructor"), ("Trainer", "Trainer"), ("Military", "Military")] {
+            let trained = [(logbook, 10 * DAY)];
+            let renewal = currency::training_ends(logbook, 10 * DAY).unwrap();
+            let kinds = |now| due_at(&[programme], None, &trained, now).iter().map(|one| one.kind).collect::<Vec<_>>();
+            for (now, due) in [
+                (renewal - 30 * DAY - 1, None),
+                (renewal - 30 * DAY, Some(Kind::First)),
+                (renewal - 7 * DAY - 1, Some(Kind::First)),
+                (renewal - 7 * DAY, Some(Kind::Last)),
+                (renewal - 1, Some(Kind::Last)),
+                (renewal, None),
+            ] {
+                assert_eq!(kinds(now), Vec::from_iter(due), "{programme} {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_training_is_spoken_of_once() {
+        let trained = [("Trainer", 0)];
+        let now = currency::training_ends("Trainer", 0).unwrap() - DAY;
+        let due = due_at(&["Trainer", "Examiner"], None, &trained, now);
+        assert_eq!(due.iter().map(|one| one.programme).collect::<Vec<_>>(), ["Examiner"]);
+    }
+
+    /// Whoever is due at a moment flew or was trained in the days that are looked at.
+    #[test]
+    fn the_days_that_are_looked_at_hold_everybody_who_is_due() {
+        let within =
+            |days: std::ops::RangeInclusive<i64>, ago: i64| days.start() * DAY <= ago && ago <= days.end() * DAY;
+        for day in 0..800 {
+            let now = 1_767_225_600 + day * DAY + day;
+            for ago in (0..400).map(|days| days * DAY + days) {
+                let held = ["Flyer", "Coach", "Trainer"];
+                for reminder in due_at(&held, Some(now - ago), &[("Coach", now - ago), ("Trainer", now - ago)], now) {
+                    let days = if reminder.programme == "Flyer" { FLOWN_DAYS_AGO } else { TRAINED_DAYS_AGO };
+                    assert!(within(days, ago), "{reminder:?} {ago}");
+                    assert!(now < reminder.renewal && reminder.renewal <= now + 30 * DAY);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! How long a safety brief or training holds.
+
+use super::currency;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Validity {
+    /// The first moment at which it no longer holds; `None` where it does not run out.
+    pub until: Option<i64>,
+    pub in_force: bool,
+}
+
+/// Of a record in this logbook that was held at `held_at`; only an `open` one counts, and none before its day.
+pub fn validity(logbook: &str, status: &str, held_at: i64, now: i64) -> Validity {
+    let until = currency::training_ends(logbook, held_at);
+    let in_force = status == "open" && held_at <= now && until.is_none_or(|until| now < until);
+    Validity { until, in_force }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_training_holds_as_long_as_it_keeps_the_programme_current() {
+        let (march, april) = (1_772_323_200, 1_775_001_600);
+        for (logbook, until) in [
+            ("Flyer", None),
+            ("Coach", Some(1_800_057_600)),
+            ("Instructor", Some(1_800_057_600)),
+            ("Trainer", Some(1_803_859_200)),
+            ("Military", Some(1_803_859_200)),
+        ] {
+            assert_eq!(validity(logbook, "open", march, april), Validity { until, in_force: true }, "{logbook}");
+            assert!(!validity(logbook, "open", april, march).in_force, "{logbook}: not held yet");
+            assert!(!validity(logbook, "suspended", march, april).in_force, "{logbook}");
+            if let Some(until) = until {
+                assert!(validity(logbook, "open", march, until - 1).in_force, "{logbook}");
+                assert!(!validity(logbook, "open", march, until).in_force, "{logbook}");
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Who may sign, as a table.
+
+use super::*;
+use crate::domain::currency::Currency;
+
+const CURRENT: Currency = Currency { current: true, renewal: Some(1) };
+
+fn key(cat_group: &'static str, cat_id: &'static str) -> LevelKey<'static> {
+    LevelKey { cat_group, cat_id, track: "" }
+}
+
+fn all_current() -> Currencies {
+    let one = CURRENT;
+    Currencies { flyer: one, coach: one, instructor: one, trainer: one, examiner: one, military: one }
+}
+
+fn level(cat_group: &str, cat_id: &str) -> &'static Level {
+    let found = Catalogue::built_in().levels().find(|one| one.cat_group == cat_group && one.cat_id == cat_id);
+    found.unwrap()
+}
+
+/// Held, listed, current; the level to be signed; the verdict.
+type Case<'a> = (&'a [LevelKey<'a>], &'a [&'a str], Currencies, &'a Level, Option<Bar>);
+
+/// The verdict for signer 1 and holder 2.
+fn verdict(held: &[LevelKey], listed: &[&str], currency: Currencies, level: &Level) -> Option<Bar> {
+    let listed: Vec<String> = listed.iter().map(|one| (*one).to_owned()).collect();
+    let signer = Signer { member_id: 1, held, currency, listed: &listed, in_good_standing: true };
+    match authority(&signer, 2, level) {
+        Ok(authority) => {
+            assert_eq!((authority.signer_id(), authority.holder_id()), (1, 2));
+            None
+        }
+        Err(bar) => Some(bar),
+    }
+}
+
+#[test]
+fn it_takes_the_level_the_list_and_the_currency() {
+    let instructor = [key("Instructor", "2")];
+    let lapsed = Currencies { instructor: Currency::default(), ..all_current() };
+    let cases: [Case; 12] = [
+        (&instructor, &["Instructor"], all_current(), level("Flyer", "1"), None),
+        (&instructor, &["Instructor"], all_current(), level("Flyer", "2"), None),
+        (&instructor, &["Instructor"], all_current(), level("Flyer", "3"), Some(Bar::Level)),
+        (&instructor, &[], all_current(), level("Flyer", "1"), Some(Bar::NotListed)),
+        (&instructor, &["Trainer"], all_current(), level("Flyer", "1"), Some(Bar::NotListed)),
+        (&instructor, &["Instructor"], lapsed, level("Flyer", "1"), Some(Bar::NotCurrent)),
+        (&[], &["Instructor"], all_current(), level("Flyer", "1"), Some(Bar::Level)),
+        (&[key("Examiner", "1")], &["Examiner"], all_current(), level("Trainer", "4"), None),
+        (&[key("Trainer", "3")], &["Trainer"], all_current(), level("Trainer", "1"), Some(Bar::Level)),
+        // A military trainer is both, and listed and current as both.
+        (
+            &[key("Trainer", "1"), key("Military", "1")],
+            &["Trainer", "Military"],
+            all_current(),
+            level("Military", "1"),
+            None,
+        ),
+        (
+            &[key("Trainer", "1"), key("Military", "1")],
+            &["Trainer"],
+            all_current(),
+            level("Military", "1"),
+            Some(Bar::NotListed),
+        ),
+        (
+            &[key("Trainer", "1"), key("Military", "1")],
+            &["Trainer", "Military"],
+            Currencies { military: Currency::default(), ..all_current() },
+            level("Military", "1"),
+            Some(Bar::NotCurrent),
+        ),
+    ];
+    for (number, (held, listed, currency, level, bar)) in cases.into_iter().enumerate() {
+        assert_eq!(verdict(held, listed, currency, level), bar, "case {number}: {level}");
+    }
+}
+
+#[test]
+fn nobody_signs_for_themselves_and_a_closed_account_signs_for_nobody() {
+    let (held, listed) = ([key("Examiner", "1")], ["Examiner".to_owned()]);
+    let signer = Signer { member_id: 1, held: &held, currency: all_current(), listed: &listed, in_good_standing: true };
+    assert_eq!(authority(&signer, 1, level("Coach", "1")), Err(Bar::Oneself));
+    let closed = Signer { in_good_standing: false, ..signer };
+    assert_eq!(authority(&closed, 2, level("Coach", "1")), Err(Bar::Account));
+}
+
+#[test]
+fn a_safety_record_is_signed_by_whoever_signs_the_first_level_of_its_logbook() {
+    let catalogue = Catalogue::built_in();
+    let name = |skill: &str| level_of(catalogue, skill).map(|level| level.name.as_str());
+    assert_eq!(name("10001"), Some("Flyer Level 1"));
+    assert_eq!(name("30002"), Some("Instructor Level 1"));
+    assert_eq!(name("40002"), Some("Trainer Level 1"));
+    assert_eq!(name("11301"), Some("Static Level 3"));
+    assert_eq!(name("9"), None);
+}

@@ -1,0 +1,119 @@
+//! How easily a password is guessed, and what would help: zxcvbn's judgement and advice, in the product's languages.
+
+use crate::language::Text;
+use zxcvbn::feedback::{Feedback, Suggestion, Warning};
+
+/// Of zxcvbn's 0 to 4.
+const SCORE_MIN: u8 = 2;
+/// A shorter part of a name says nothing of its owner.
+const PART_CHARS_MIN: usize = 3;
+
+/// Refuses a password that is guessed too easily by somebody who knows these words, and says what would be better.
+pub fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
+    let estimate = zxcvbn::zxcvbn(password, &with_their_parts(words));
+    if u8::from(estimate.score()) >= SCORE_MIN {
+        return Ok(());
+    }
+    Err(Text::new("field.password_weak").followed_by(estimate.feedback().map(advice).unwrap_or_default()))
+}
+
+/// Each as a whole, and what it is made of: nobody's password holds "Jane Doe" with the space.
+fn with_their_parts<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let parts = |word: &&'a str| word.split(|c: char| !c.is_alphanumeric()).chain([*word]).collect::<Vec<_>>();
+    words.iter().flat_map(parts).filter(|part| part.chars().count() >= PART_CHARS_MIN).collect()
+}
+
+/// What is wrong with it, then what to do.
+fn advice(feedback: &Feedback) -> Vec<Text> {
+    feedback.warning().map(warning).into_iter().chain(feedback.suggestions().iter().copied().map(suggestion)).collect()
+}
+
+/// One text for each thing that zxcvbn can say: a new one does not compile until it has its own.
+macro_rules! texts {
+    ($function:ident, $all:ident: $kind:ident { $($said:ident => $key:literal,)* }) => {
+        fn $function(said: $kind) -> Text {
+            Text::new(match said { $($kind::$said => $key,)* })
+        }
+
+        #[cfg(test)]
+        const $all: &[$kind] = &[$($kind::$said,)*];
+    };
+}
+
+texts!(warning, WARNINGS: Warning {
+    StraightRowsOfKeysAreEasyToGuess => "advice.straight_rows",
+    ShortKeyboardPatternsAreEasyToGuess => "advice.keyboard_patterns",
+    RepeatsLikeAaaAreEasyToGuess => "advice.repeated_character",
+    RepeatsLikeAbcAbcAreOnlySlightlyHarderToGuess => "advice.repeated_group",
+    ThisIsATop10Password => "advice.top_10",
+    ThisIsATop100Password => "advice.top_100",
+    ThisIsACommonPassword => "advice.common",
+    ThisIsSimilarToACommonlyUsedPassword => "advice.similar_to_common",
+    SequencesLikeAbcAreEasyToGuess => "advice.sequences",
+    RecentYearsAreEasyToGuess => "advice.recent_years",
+    AWordByItselfIsEasyToGuess => "advice.one_word",
+    DatesAreOftenEasyToGuess => "advice.dates",
+    NamesAndSurnamesByThemselvesAreEasyToGuess => "advice.names_alone",
+    CommonNamesAndSurnamesAreEasyToGuess => "advice.common_names",
+});
+
+texts!(suggestion, SUGGESTIONS: Suggestion {
+    UseAFewWordsAvoidCommonPhrases => "advice.use_a_few_words",
+    NoNeedForSymbolsDigitsOrUppercaseLetters => "advice.no_need_for_symbols",
+    AddAnotherWordOrTwo => "advice.add_words",
+    CapitalizationDoesntHelpVeryMuch => "advice.capitals",
+    AllUppercaseIsAlmostAsEasyToGuessAsAllLowercase => "advice.all_capitals",
+    ReversedWordsArentMuchHarderToGuess => "advice.reversed",
+    PredictableSubstitutionsDontHelpVeryMuch => "advice.substitutions",
+    UseALongerKeyboardPatternWithMoreTurns => "advice.longer_pattern",
+    AvoidRepeatedWordsAndCharacters => "advice.avoid_repeats",
+    AvoidSequences => "advice.avoid_sequences",
+    AvoidRecentYears => "advice.avoid_recent_years",
+    AvoidYearsThatAreAssociatedWithYou => "advice.avoid_own_years",
+    AvoidDatesAndYearsThatAreAssociatedWithYou => "advice.avoid_own_dates",
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Language;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn everything_that_can_be_said_has_a_sentence_of_its_own_in_every_language() {
+        let texts: Vec<Text> =
+            WARNINGS.iter().copied().map(warning).chain(SUGGESTIONS.iter().copied().map(suggestion)).collect();
+        for language in Language::ALL {
+            let said: BTreeSet<String> = texts.iter().map(|text| language.say(text)).collect();
+            assert_eq!(said.len(), 27, "{} says two things in the same words", language.tag());
+            for sentence in &said {
+                assert!(sentence.ends_with('.') && !sentence.starts_with("advice."), "{} {sentence}", language.tag());
+            }
+        }
+    }
+
+    #[test]
+    fn a_weak_password_is_told_what_is_wrong_and_what_would_help() {
+        for (password, keys) in [
+            ("password", &["advice.top_10", "advice.add_words"][..]),
+            ("Drowssap1", &["advice.similar_to_common", "advice.add_words", "advice.capitals", "advice.reversed"]),
+            ("zxcvbnm,./", &["advice.straight_rows", "advice.add_words", "advice.longer_pattern"]),
+            ("aaaaaaaaaa", &["advice.repeated_character", "advice.add_words", "advice.avoid_repeats"]),
+            ("abcdefghij", &["advice.sequences", "advice.add_words", "advice.avoid_sequences"]),
+            ("1.7.1987", &["advice.dates", "advice.add_words", "advice.avoid_own_dates"]),
+            ("windwerk", &["advice.add_words"]),
+        ] {
+            let text = judge(password, &["Windwerk"]).unwrap_err();
+            let wanted = Text::new("field.password_weak").followed_by(keys.iter().copied().map(Text::new));
+            assert_eq!(text, wanted, "{password}: {}", text.in_english());
+        }
+    }
+
+    #[test]
+    fn parts_of_names_count_and_crumbs_do_not() {
+        assert_eq!(
+            with_their_parts(&["Jo Doe", "jane.x@a.example", ""]),
+            ["Doe", "Jo Doe", "jane", "example", "jane.x@a.example"]
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! What a backup says of itself, in `manifest.json` beside its files. A backup without one was never finished.
+
+use crate::keys::hex;
+use crate::store::copy::Rows;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+pub const NAME: &str = "manifest.json";
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Of the program that made it.
+    pub version: String,
+    pub site_id: String,
+    pub schema: i64,
+    /// The moment of the copy, in Unix seconds.
+    pub made_at: i64,
+    pub files: BTreeMap<String, Print>,
+    /// Rows of each table at that moment.
+    pub rows: Rows,
+}
+
+/// What a file must be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Print {
+    pub bytes: u64,
+    /// In hex.
+    pub sha256: String,
+}
+
+impl Manifest {
+    pub fn read(dir: &Path) -> Result<Manifest, String> {
+        let path = dir.join(NAME);
+        let bytes = std::fs::read(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        serde_json::from_slice(&bytes).map_err(|e| format!("{} is not a manifest: {e}", path.display()))
+    }
+
+    pub fn write(&self, dir: &Path) -> io::Result<()> {
+        let mut file = File::create(dir.join(NAME))?;
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.sync_all()
+    }
+
+    /// Of all files together.
+    pub fn bytes(&self) -> u64 {
+        self.files.values().map(|print| print.bytes).sum()
+    }
+}
+
+impl Print {
+    /// Reads a file whole. `progress` is told each chunk's bytes.
+    pub fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        Print::of_copy(path, &mut io::sink(), progress)
+    }
+
+    /// The same while the bytes go somewhere.
+    pub fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        let (mut file, mut digest, mut bytes) = (File::open(path)?, Sha256::new(), 0);
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = file.read(&mut chunk)?;
+            if read == 0 {
+                return Ok(Print { bytes, sha256: hex(&digest.finalize()) });
+            }
+            digest.update(&chunk[..read]);
+            to.write_all(&chunk[..read])?;
+            bytes += read as u64;
+            progress(read as u64);
+        }
+    }
+}

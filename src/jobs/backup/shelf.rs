@@ -1,0 +1,134 @@
+//! The directory where backups lie, each in a directory of its own. One that is not finished has a name with a dot in
+//! front, and is nobody's backup.
+
+use super::manifest::{Manifest, Print};
+use crate::domain::retention;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+const UNFINISHED: &str = ".unfinished-";
+
+/// A finished backup.
+#[derive(Debug, Clone)]
+pub struct Backup {
+    pub dir: PathBuf,
+    pub manifest: Manifest,
+}
+
+pub struct Shelf {
+    dir: PathBuf,
+}
+
+/// The right to put backups on a shelf and take them off; one at a time has it.
+pub struct Hold<'s> {
+    shelf: &'s Shelf,
+    held: File,
+}
+
+impl Backup {
+    pub fn at(dir: &Path) -> Result<Backup, String> {
+        Ok(Backup { dir: dir.to_owned(), manifest: Manifest::read(dir)? })
+    }
+
+    pub fn name(&self) -> String {
+        self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them.
+    /// `progress` is told bytes done and in all.
+    pub fn copy_to(&self, dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), String> {
+        let (mut done, all) = (0, self.manifest.bytes());
+        for (name, print) in &self.manifest.files {
+            let (from, to) = (self.dir.join(name), dir.join(name));
+            let failed = |e: io::Error| format!("cannot copy {} to {}: {e}", from.display(), to.display());
+            let mut file =
+                std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to).map_err(failed)?;
+            let mut tell = |bytes| {
+                done += bytes;
+                progress(done, all);
+            };
+            if Print::of_copy(&from, &mut file, &mut tell).map_err(failed)? != *print {
+                return Err(format!("{} is damaged: it is not the file that its manifest speaks of", from.display()));
+            }
+            file.sync_all().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Shelf {
+    pub fn new(dir: PathBuf) -> Shelf {
+        Shelf { dir }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The finished backups, newest first. What else lies there is passed over.
+    pub fn list(&self) -> Vec<Backup> {
+        let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let finished = |dir: &PathBuf| !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        let mut backups: Vec<Backup> = names.filter(finished).filter_map(|dir| Backup::at(&dir).ok()).collect();
+        backups.sort_by(|a, b| (b.manifest.made_at, &b.dir).cmp(&(a.manifest.made_at, &a.dir)));
+        backups
+    }
+
+    /// Makes the directory where it is missing, and keeps others from writing to it.
+    pub fn hold(&self) -> Result<Hold<'_>, String> {
+        let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
+        make_dir(&self.dir).map_err(failed)?;
+        let held = File::open(&self.dir).map_err(failed)?;
+        // SAFETY: the descriptor is open for as long as `held` lives.
+        if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+            return Err(format!("a backup to {} is under way: wait for it", self.dir.display()));
+        }
+        Ok(Hold { shelf: self, held })
+    }
+}
+
+impl Hold<'_> {
+    /// An empty directory for a backup to be. What an earlier one left half done goes.
+    pub fn start(&self, name: &str) -> io::Result<PathBuf> {
+        for entry in std::fs::read_dir(&self.shelf.dir)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        let dir = self.shelf.dir.join(format!("{UNFINISHED}{name}"));
+        make_dir(&dir).map(|()| dir)
+    }
+
+    /// The directory, flushed, is a backup from now on, under a name that no other has.
+    pub fn finish(&self, unfinished: &Path, name: &str) -> io::Result<PathBuf> {
+        File::open(unfinished)?.sync_all()?;
+        let free = |number: u32| match number {
+            1 => self.shelf.dir.join(name),
+            number => self.shelf.dir.join(format!("{name}-{number}")),
+        };
+        let dir = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
+        std::fs::rename(unfinished, &dir)?;
+        self.held.sync_all().map(|()| dir)
+    }
+
+    /// Removes what need not be kept any more; returns how many went.
+    pub fn prune(&self, now: i64) -> io::Result<usize> {
+        let backups = self.shelf.list();
+        let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
+        let old: Vec<_> = backups.iter().zip(retention::kept(&made, now)).filter(|(_, keep)| !keep).collect();
+        for (backup, _) in &old {
+            // Renamed first: a removal that is cut off must not leave half a backup under a good name.
+            let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));
+            std::fs::rename(&backup.dir, &going)?;
+            std::fs::remove_dir_all(&going)?;
+        }
+        Ok(old.len())
+    }
+}
+
+pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}

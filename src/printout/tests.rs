@@ -1,0 +1,161 @@
+//! The pages as bytes: the same again, sound, and with every word in them.
+
+use super::*;
+use std::process::Command;
+
+const DAY: i64 = 86_400;
+const NOW: i64 = 1_780_000_000;
+
+fn logbook(flights: i64, language: Language) -> Printout {
+    let comments = [
+        "",
+        "Carving with Marta: low-speed head-up, then four-minute rotations with the team. Good exits, watch the left foot.",
+        "first flight",
+    ];
+    let flight = |n: i64| Flight {
+        day: NOW - (flights - n) * 5 * DAY,
+        tunnel_name: if n % 7 == 0 { "Vallée du Vent, Lausanne" } else { "Föhnhalle Thun" }.to_owned(),
+        comment: comments[(n % 3) as usize].to_owned(),
+        minutes: 4 + n % 26,
+    };
+    let time: Vec<Flight> = (0..flights).map(flight).collect();
+    let signed = |name: &str, note: &str| Signed {
+        name: name.to_owned(),
+        day: NOW - 30 * DAY,
+        signer_name: "Łukasz Żółć".to_owned(),
+        tunnel_name: "Föhnhalle Thun".to_owned(),
+        note: note.to_owned(),
+    };
+    let current = Currency { current: true, renewal: Some(NOW + 90 * DAY) };
+    let lapsed = Currency { current: false, renewal: Some(NOW - 9 * DAY) };
+    Printout {
+        site_name: "Föhnhalle Thun".to_owned(),
+        site_city: "Thun".to_owned(),
+        holder: "Nguyễn Thị Ánh Tuyết".to_owned(),
+        member_id: 12,
+        day: NOW,
+        minutes: time.iter().map(|flight| flight.minutes).sum::<i64>() + 65,
+        flights: flights + 3,
+        levels: vec![("Flyer Level 1".to_owned(), NOW - 300 * DAY), ("Backflying Level 2".to_owned(), NOW - 99 * DAY)],
+        currencies: vec![
+            ("Flyer".to_owned(), current),
+            ("Coach".to_owned(), lapsed),
+            ("Military".to_owned(), Currency::default()),
+        ],
+        time,
+        skills: vec![
+            ("Flyer Level 1".to_owned(), vec![signed("Neutral belly position", ""); 11]),
+            (
+                "Backflying Level 2".to_owned(),
+                vec![signed("Back turns left and right, stopped on heading", "suspended")],
+            ),
+        ],
+        safety: vec![("Flyer".to_owned(), vec![signed("Flyer safety brief before the first flight", "")])],
+        language,
+    }
+}
+
+fn empty() -> Printout {
+    let nothing = Printout {
+        levels: vec![],
+        currencies: vec![],
+        skills: vec![],
+        safety: vec![],
+        ..logbook(0, Language::English)
+    };
+    Printout { minutes: 0, flights: 0, ..nothing }
+}
+
+/// What a reader finds on all pages; `None` where no reader is installed.
+fn words(pdf: &[u8]) -> Option<String> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), pdf).unwrap();
+    let read = Command::new("pdftotext").args(["-layout"]).arg(file.path()).arg("-").output().ok()?;
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    Some(String::from_utf8_lossy(&read.stdout).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn the_same_logbook_is_the_same_bytes_and_another_day_is_another_sheet() {
+    let one = draw(&logbook(40, Language::English)).unwrap();
+    assert_eq!(one, draw(&logbook(40, Language::English)).unwrap());
+    let later = Printout { day: NOW + DAY, ..logbook(40, Language::English) };
+    assert_ne!(one, draw(&later).unwrap());
+}
+
+#[test]
+fn every_flight_signature_and_sum_is_on_the_pages() {
+    let printout = logbook(80, Language::English);
+    let Some(words) = words(&draw(&printout).unwrap()) else { return };
+    for part in [
+        "Nguyễn Thị Ánh Tuyết",
+        "Member 12, as of 28 May 2026",
+        "since 1 August 2025",
+        "current until 26 August 2026",
+        "lapsed on 19 May 2026",
+        "Brought forward 1:05",
+        "Carried forward",
+        "watch the left foot.",
+        "Back turns left and right, stopped on heading (suspended)",
+        "Łukasz Żółć",
+        "Flyer safety brief before the first flight",
+        "Page 2 of",
+    ] {
+        assert!(words.contains(part), "{part} is not in {words}");
+    }
+    let total = format!("Total {}", crate::domain::minutes::show(printout.minutes));
+    assert!(words.contains(&total), "{total} is not in {words}");
+    assert_eq!(
+        words.matches("Lausanne").count(),
+        printout.time.iter().filter(|f| f.tunnel_name.contains("Lausanne")).count()
+    );
+}
+
+/// What a page carries forward is what the next one brings.
+#[test]
+fn sums_go_on_from_page_to_page() {
+    let Some(words) = words(&draw(&logbook(200, Language::English)).unwrap()) else { return };
+    let after = |key: &str| -> Vec<String> {
+        words.split(key).skip(1).filter_map(|rest| rest.split_whitespace().next()).map(str::to_owned).collect()
+    };
+    let (carried, brought) = (after("Carried forward"), after("Brought forward"));
+    assert!(carried.len() > 2, "{carried:?}");
+    assert_eq!(carried, brought[1..], "the first is what was flown before");
+}
+
+/// Every flight of many years is set in one answer's time, also in a build that nobody optimised.
+#[test]
+fn a_thick_logbook_is_small_and_has_all_its_pages() {
+    let pdf = draw(&logbook(1_000, Language::French)).unwrap();
+    assert!(pdf.len() < 1_000_000, "{} bytes", pdf.len());
+    assert!(words(&pdf).is_none_or(|words| words.contains("Page 30 sur")));
+}
+
+#[test]
+fn an_empty_logbook_and_endless_words_make_sound_pages() {
+    let mut long = logbook(3, Language::German);
+    long.holder = "W".repeat(60);
+    long.time[1].comment = "a\n".repeat(400) + &"endless".repeat(60);
+    long.time[2].comment = "王小明 🪂 ".repeat(90);
+    let dir = tempfile::tempdir().unwrap();
+    for (place, printout) in [empty(), long].into_iter().enumerate() {
+        let pdf = draw(&printout).unwrap();
+        assert!(pdf.starts_with(b"%PDF-"));
+        let path = dir.path().join(format!("{place}.pdf"));
+        std::fs::write(&path, pdf).unwrap();
+        if let Ok(checked) = Command::new("qpdf").arg("--check").arg(&path).output() {
+            assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+        }
+    }
+}
+
+/// With `SHEETS=<directory>` the pages are written there, to be looked at.
+#[test]
+fn pages_to_look_at() {
+    let Some(dir) = std::env::var_os("SHEETS").map(std::path::PathBuf::from) else { return };
+    for language in Language::ALL {
+        std::fs::write(dir.join(format!("logbook-{}.pdf", language.tag())), draw(&logbook(90, language)).unwrap())
+            .unwrap();
+    }
+    std::fs::write(dir.join("logbook-empty.pdf"), draw(&empty()).unwrap()).unwrap();
+}

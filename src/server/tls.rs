@@ -1,0 +1,46 @@
+//! The handshake, within its limits.
+
+use super::front::Front;
+use crate::site::Site;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
+/// Handshakes at once; each is some signing and some memory.
+const HANDSHAKES_MAX: usize = 64;
+
+#[derive(Clone)]
+pub struct Acceptor {
+    tls: TlsAcceptor,
+    places: Arc<Semaphore>,
+}
+
+/// `None` where nothing listens for TLS.
+pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor>, String> {
+    if addresses.is_empty() {
+        return Ok(None);
+    }
+    crate::tls::load(site)?;
+    let tls = TlsAcceptor::from(Arc::new(crate::tls::protection(site.tls.clone())?));
+    Ok(Some(Acceptor { tls, places: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
+}
+
+impl Acceptor {
+    /// `None`: whoever came speaks no TLS that we do, or took too long.
+    pub async fn shake(&self, front: &Front, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+        let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
+            let _place = self.places.acquire().await.ok()?;
+            self.tls.accept(stream).await.ok()
+        });
+        let shaken = shaken.await.ok().flatten();
+        if shaken.is_none() {
+            front.stats.connections_broken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        shaken
+    }
+}

@@ -1,0 +1,146 @@
+//! Backups and their way back, on the running site.
+
+use crate::harness::{Desk, PASSWORD, Server, text};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn backups(desk: &Desk) -> Vec<PathBuf> {
+    let said = desk.json(&["backup", "list"]);
+    said["backups"].as_array().unwrap().iter().map(|backup| desk.path().join(text(&backup["dir"]))).collect()
+}
+
+fn names(desk: &Desk) -> Vec<String> {
+    let said = desk.json(&["member", "list"]);
+    said.as_array().unwrap().iter().map(|member| text(&member["username"]).to_owned()).collect()
+}
+
+fn enter(server: &Server, session: &crate::harness::Caller) -> bool {
+    let entry = json!({ "entry_date": 1_700_000_000, "time": "5", "tunnel": "1", "comment": "", "status": "" });
+    server.post(session, "/api/account/logbook/time/", &entry).status == 201
+}
+
+#[test]
+fn a_backup_of_a_running_site_brings_it_back_as_it_was() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let server = desk.serve();
+    let said = desk.run(&["backup"]).done();
+    assert!(said.starts_with("Made and verified") && said.contains("second_place"), "{said}");
+    desk.add_member("late", "member");
+    let said = desk.run(&["restore"]).trouble(1);
+    assert!(said.contains("is running on") && said.contains("stop it"), "{said}");
+    assert_eq!(server.stop().code, Some(0));
+
+    let said = desk.run(&["restore"]).done();
+    assert!(said.contains("replaced-1") && said.contains("tunneldesk serve"), "{said}");
+    assert_eq!(names(&desk), ["jane"]);
+    desk.serve().sign_in("jane", PASSWORD);
+    // What was replaced is whole: it is a site too.
+    let replaced = desk.data().join("replaced-1");
+    let listed = desk.run(&["member", "list", "--data", replaced.to_str().unwrap()]).done();
+    assert!(listed.contains("late"), "{listed}");
+}
+
+#[test]
+fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let second = desk.path().join("second");
+    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    let said = desk.run(&["backup"]).trouble(2);
+    assert!(said.contains("is it mounted?"), "{said}");
+    std::fs::create_dir(&second).unwrap();
+    let made = desk.json(&["backup", "now"]);
+    assert!(Path::new(text(&made["second"])).starts_with(&second), "{made}");
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let restored = desk.json(&["restore"]);
+    assert_eq!((&restored["made_at"], &restored["replaced"]), (&made["made_at"], &json!(null)));
+    assert_eq!(names(&desk), ["jane"]);
+}
+
+#[test]
+fn a_damaged_backup_is_refused_and_the_site_stays_as_it_is() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    desk.run(&["backup"]).done();
+    desk.add_member("late", "member");
+    let dir = backups(&desk).remove(0);
+    for name in ["tunneldesk.sqlite", "site.key"] {
+        let whole = std::fs::read(dir.join(name)).unwrap();
+        let mut damaged = whole.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        for bytes in [&damaged[..], &whole[..whole.len() - 1]] {
+            std::fs::write(dir.join(name), bytes).unwrap();
+            let said = desk.run(&["restore"]).trouble(2);
+            assert!(said.contains("nothing was changed") && said.contains(name), "{said}");
+            let said = desk.run(&["backup", "drill"]).trouble(2);
+            assert!(said.contains("cannot be restored"), "{said}");
+        }
+        std::fs::write(dir.join(name), whole).unwrap();
+    }
+    assert_eq!(names(&desk), ["late", "jane"]);
+    let drill = desk.json(&["backup", "drill"]);
+    assert_eq!((text(&drill["trouble"]), drill["rows"].as_i64() > Some(0)), ("", true), "{drill}");
+    assert!(desk.run(&["backup", "list"]).done().contains("Restore drill of"));
+    assert!(!dir.parent().unwrap().join(".drill").exists());
+}
+
+#[test]
+fn a_backup_of_another_site_s_key_is_not_restored() {
+    let (desk, other) = (Desk::with_site(), Desk::with_site());
+    other.run(&["backup"]).done();
+    desk.run(&["backup"]).done();
+    let (ours, theirs) = (backups(&desk).remove(0), backups(&other).remove(0));
+    // The pair is broken and the manifest made to fit: only opening it tells.
+    std::fs::copy(theirs.join("site.key"), ours.join("site.key")).unwrap();
+    let print = |dir: &Path| {
+        let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&manifest).unwrap()
+    };
+    let mut manifest = print(&ours);
+    manifest["files"]["site.key"] = print(&theirs)["files"]["site.key"].clone();
+    std::fs::write(ours.join("manifest.json"), manifest.to_string()).unwrap();
+    let said = desk.run(&["restore"]).trouble(2);
+    assert!(said.contains("nothing was changed") && said.contains("is not the key of"), "{said}");
+}
+
+#[test]
+fn a_backup_made_under_writes_holds_all_that_was_acknowledged_before_it() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let server = desk.serve();
+    let session = server.sign_in("jane", PASSWORD);
+    let stop = AtomicBool::new(false);
+    let (before, made) = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut entered = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        entered += i64::from(enter(&server, &session));
+                    }
+                    entered
+                })
+            })
+            .collect();
+        let before = (0..20).filter(|_| enter(&server, &session)).count() as i64;
+        let made = desk.json(&["backup"]);
+        stop.store(true, Ordering::Relaxed);
+        let others: i64 = writers.into_iter().map(|writer| writer.join().unwrap()).sum();
+        assert!(others > 0, "nobody wrote meanwhile");
+        (before, made)
+    });
+    assert_eq!(before, 20);
+    let held = made["rows"]["entries"].as_i64().unwrap();
+    assert!(held >= before, "{held} of {before}");
+    assert_eq!(server.stop().code, Some(0));
+    desk.json(&["restore"]);
+    let server = desk.serve();
+    let session = server.sign_in("jane", PASSWORD);
+    let listed = server.get(&session, "/api/account/profile/user").ok();
+    let minutes = format!("{}:{:02}", held * 5 / 60, held * 5 % 60);
+    assert_eq!(text(&listed["total_flight_time"]), minutes, "{held} entries");
+}

@@ -1,0 +1,267 @@
+//! Whom a wrong password slows down: the device that it came from, and nobody who signs in elsewhere.
+
+use crate::harness::{Caller, PASSWORD, Reply, Site};
+use http::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tunneldesk::gate::counters::{self, Lifted};
+use tunneldesk::jobs;
+use tunneldesk::store::members;
+
+const LOGIN: &str = "/auth/login";
+const HEADER: &str = "x-device-token";
+/// Of an address, over all accounts.
+const MISSES: i64 = 6;
+
+/// A hall behind one address, and a proxy that can name others.
+fn hall() -> Site {
+    Site::open_with(|config| {
+        config.limits.sign_in_misses_per_address = MISSES;
+        config.proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    })
+}
+
+/// Somebody's device: what it was given to bring along, and the address that it comes from.
+#[derive(Clone)]
+struct Device<'a> {
+    site: &'a Site,
+    token: Option<String>,
+    address: String,
+}
+
+impl<'a> Device<'a> {
+    fn new(site: &'a Site) -> Device<'a> {
+        Device { site, token: None, address: "192.0.2.1".to_owned() }
+    }
+
+    fn at(&self, address: &str) -> Device<'a> {
+        Device { address: address.to_owned(), ..self.clone() }
+    }
+
+    fn login(&self, name: &str, password: &str) -> Reply {
+        let caller: Caller = self.site.stranger();
+        let mut asking = caller.ask(Method::POST, LOGIN).header("x-forwarded-for", &self.address);
+        if let Some(token) = &self.token {
+            asking = asking.header(HEADER, token);
+        }
+        asking.json(&json!({"username": name, "password": password})).send().ok()
+    }
+
+    /// Signs in, and keeps what it is given.
+    #[track_caller]
+    fn sign_in(&mut self, name: &str) {
+        let reply = self.login(name, PASSWORD);
+        assert_eq!(reply.json()["status"], true, "{reply}");
+        self.token = Some(reply.header(HEADER).expect("a device gets its token").to_owned());
+    }
+
+    fn lets_in(&self, name: &str) -> bool {
+        self.login(name, PASSWORD).json()["status"].as_bool().unwrap()
+    }
+
+    fn miss(&self, name: &str) -> Vec<u8> {
+        self.login(name, "not the password").body
+    }
+}
+
+#[test]
+fn guesses_from_elsewhere_do_not_slow_down_a_device_that_the_member_knows() {
+    let mut site = hall();
+    site.member("jane");
+    let mut phone = Device::new(&site);
+    phone.sign_in("jane");
+    let token = phone.token.clone();
+    let mut refused = Vec::new();
+    for n in 0..25 {
+        refused = Device::new(&site).at(&format!("198.51.100.{n}")).miss("jane");
+    }
+    let elsewhere = Device::new(&site).at("203.0.113.7");
+    assert_eq!(elsewhere.login("jane", PASSWORD).body, refused, "the account is closed to strangers, without a word");
+    site.restart();
+    let phone = Device { site: &site, token, address: "203.0.113.7".to_owned() };
+    assert!(phone.lets_in("jane"));
+    let elsewhere = Device::new(&site).at("203.0.113.8");
+    assert!(!elsewhere.lets_in("jane"), "the owner's success opens nothing for those who guess");
+    site.advance(Duration::from_secs(60));
+    assert!(elsewhere.lets_in("jane"), "a minute at the most");
+}
+
+#[test]
+fn a_known_device_s_own_misses_slow_it_down_and_nobody_else() {
+    let mut site = hall();
+    site.member("jane");
+    site.member("mark");
+    let mut kiosk = Device::new(&site);
+    kiosk.sign_in("jane");
+    kiosk.sign_in("mark");
+    let refused = kiosk.miss("jane");
+    (0..2 * MISSES).for_each(|_| assert_eq!(kiosk.miss("jane"), refused));
+    assert_eq!(kiosk.login("jane", PASSWORD).body, refused, "no oracle");
+    assert!(kiosk.lets_in("mark"), "others at the kiosk are left alone");
+    assert!(Device::new(&site).lets_in("jane"), "and so is Jane at the same address");
+    let token = kiosk.token.clone();
+    site.restart();
+    let kiosk = Device { token, ..Device::new(&site) };
+    assert!(!kiosk.lets_in("jane"), "a restart changes nothing");
+    site.advance(Duration::from_secs(15 * 60));
+    assert!(kiosk.lets_in("jane"));
+}
+
+#[test]
+fn one_device_does_not_close_the_hall_that_it_shares_an_address_with() {
+    let site = hall();
+    for name in ["jane", "mark", "ann"] {
+        site.member(name);
+    }
+    let (mut kiosk, stranger) = (Device::new(&site), Device::new(&site));
+    kiosk.sign_in("mark");
+    for n in 0..MISSES {
+        stranger.miss(&format!("somebody{n}"));
+    }
+    assert!(!Device::new(&site).lets_in("jane"), "who is known nowhere waits");
+    assert!(kiosk.lets_in("mark"), "a device goes on for its members");
+    assert!(kiosk.lets_in("jane"), "and for those who come to it");
+    for n in 0..MISSES {
+        kiosk.miss(&format!("other{n}"));
+    }
+    assert!(!kiosk.lets_in("ann"), "its own misses close it to newcomers");
+    assert!(kiosk.lets_in("mark") && kiosk.lets_in("jane"), "and not to those whom it knows");
+    site.advance(Duration::from_secs(60));
+    assert!(Device::new(&site).lets_in("ann") && kiosk.lets_in("ann"));
+}
+
+#[test]
+fn signing_in_again_and_again_buys_no_new_tries() {
+    let site = hall();
+    for name in ["mark", "ann"] {
+        site.member(name);
+    }
+    let mut devices: Vec<Device> = (0..MISSES).map(|_| Device::new(&site)).collect();
+    devices.iter_mut().for_each(|device| device.sign_in("mark"));
+    for (n, device) in devices.iter().enumerate() {
+        device.miss(&format!("somebody{n}"));
+    }
+    assert!(devices.iter().all(|device| !device.lets_in("ann")), "what one member brought counts together");
+    assert!(devices[0].lets_in("mark") && Device::new(&site).lets_in("ann"));
+}
+
+#[test]
+fn what_is_no_token_of_ours_counts_as_none() {
+    let site = hall();
+    site.member("jane");
+    let mut phone = Device::new(&site);
+    phone.sign_in("jane");
+    let own = phone.token.clone().unwrap();
+    for token in ["garbage", &own[1..], &format!("{own}A"), &"A".repeat(4000)] {
+        Device { token: Some(token.to_owned()), ..phone.clone() }.miss("jane");
+    }
+    phone.miss("jane");
+    Device::new(&site).miss("jane");
+    assert!(!Device::new(&site).lets_in("jane"), "five misses came from nowhere");
+    assert!(phone.lets_in("jane"));
+    let mut other = Device { token: Some("garbage".to_owned()), ..Device::new(&site) }.at("203.0.113.1");
+    other.sign_in("jane");
+    assert_ne!(other.token.as_deref(), Some("garbage"), "nobody else chooses a device's token");
+}
+
+#[test]
+fn a_device_keeps_its_token_browsers_bring_it_by_themselves_and_the_file_has_only_its_hash() {
+    let site = hall();
+    for name in ["jane", "mark"] {
+        site.member(name);
+    }
+    let mut kiosk = Device::new(&site);
+    kiosk.sign_in("jane");
+    let first = kiosk.token.clone().unwrap();
+    kiosk.sign_in("mark");
+    assert_eq!(kiosk.token.as_deref(), Some(&*first));
+    assert_eq!(site.holds_text(&first), Vec::<String>::new());
+    let browser = |cookie: &str, password: &str| {
+        let body = json!({"username": "jane", "password": password});
+        site.stranger().ask(Method::POST, LOGIN).header("cookie", cookie).json(&body).send().ok()
+    };
+    let reply = browser(&format!("theme=dark; device={first}"), PASSWORD);
+    let cookie = reply.header("set-cookie").unwrap();
+    assert_eq!(cookie, format!("device={first}; Path=/api; Max-Age=15552000; HttpOnly; SameSite=Strict"));
+    (0..MISSES).for_each(|_| _ = browser("", "not the password"));
+    assert_eq!(browser("", PASSWORD).json()["status"], false);
+    assert_eq!(browser(&format!("device={first}; theme=dark"), PASSWORD).json()["status"], true);
+}
+
+#[test]
+fn a_device_is_known_once_nothing_more_is_due() {
+    let site = hall();
+    let protected = site.protect(&site.member("jane"));
+    let reply = Device::new(&site).login("jane", PASSWORD);
+    assert_eq!((&reply.json()["confirmationPending"], reply.header(HEADER)), (&json!(2), None));
+    let refused = Device::new(&site).login("jane", "not the password");
+    assert!(refused.header(HEADER).is_none() && refused.header("set-cookie").is_none());
+    let code = protected.authenticator.code(site.now());
+    let body = json!({"username": "jane", "password": PASSWORD, "code": code});
+    let done = site.stranger().post("/auth/login/verify-totp", body).ok();
+    assert!(done.header(HEADER).is_some());
+    // Codes are slowed down like passwords, and from a known device as little.
+    let verify = |token: Option<&str>, code: &str| -> Value {
+        let body = json!({"username": "jane", "password": PASSWORD, "code": code});
+        let caller = site.stranger();
+        let asking = caller.ask(Method::POST, "/auth/login/verify-totp").json(&body);
+        token.into_iter().fold(asking, |asking, token| asking.header(HEADER, token)).send().ok().json()
+    };
+    (0..MISSES).for_each(|_| _ = verify(None, "000000"));
+    assert_eq!(verify(None, &protected.recovery_codes[0])["status"], false);
+    assert_eq!(verify(done.header(HEADER), &protected.recovery_codes[0])["status"], true);
+}
+
+#[test]
+fn a_device_is_forgotten_after_half_a_year_and_of_many_the_ones_that_came_back_stay() {
+    let site = hall();
+    site.member("jane");
+    let mut phone = Device::new(&site);
+    phone.sign_in("jane");
+    site.advance(Duration::from_secs(1));
+    phone.sign_in("jane");
+    for _ in 0..30 {
+        site.advance(Duration::from_secs(1));
+        Device::new(&site).sign_in("jane");
+    }
+    assert_eq!(site.rows()["devices"], 20);
+    let guess = || (0..MISSES).for_each(|_| _ = Device::new(&site).miss("jane"));
+    guess();
+    assert!(phone.lets_in("jane") && !Device::new(&site).lets_in("jane"));
+    site.advance(Duration::from_secs(180 * 86_400));
+    guess();
+    assert!(!phone.lets_in("jane"));
+    jobs::sweep(&site.for_a_job()).unwrap();
+    assert_eq!(site.rows()["devices"], 0);
+}
+
+#[test]
+fn unlocking_an_account_lifts_every_delay_on_it_and_no_other() {
+    let site = hall();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    let mut phone = Device::new(&site);
+    phone.sign_in("jane");
+    (0..MISSES).for_each(|_| _ = phone.miss("jane"));
+    for n in 0..25 {
+        Device::new(&site).at(&format!("198.51.100.{n}")).miss("Jane@example.com");
+    }
+    for _ in 0..5 {
+        Device::new(&site).at("203.0.113.1").miss("mark");
+        site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).ok();
+    }
+    site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).refused(429);
+    let pause = site.now() + 900;
+    site.change(|tx| Ok(members::set_pin_misses(tx, jane.id, 0, pause)?));
+    assert!(!phone.lets_in("jane") && !Device::new(&site).at("203.0.113.2").lets_in("jane"));
+    let lift = |member: &Caller| {
+        let inside = site.for_a_job();
+        site.change(|tx| counters::lift(&inside, tx, member.id))
+    };
+    assert_eq!(lift(&jane), Lifted { delays: 2, pin_paused: true, passcodes_used_up: true });
+    assert!(phone.lets_in("jane") && Device::new(&site).at("203.0.113.2").lets_in("jane"));
+    site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).ok();
+    assert_eq!(site.change(|tx| Ok(members::find_pin(tx, jane.id)?)).unwrap().paused_until, 0);
+    assert!(!Device::new(&site).at("203.0.113.1").lets_in("mark"), "another account's delay stays");
+    assert_eq!(lift(&mark), Lifted { delays: 1, pin_paused: false, passcodes_used_up: false });
+    assert_eq!(lift(&mark), Lifted { delays: 0, pin_paused: false, passcodes_used_up: false });
+}

@@ -1,0 +1,386 @@
+//! A thousand random sequences of everything that has to do with recovery, each answer against a model of the rules: a
+//! password changes by a live passcode that was sent for it, to its member, and the answers to that member's questions,
+//! or by whoever is signed in and knows it; and nothing that the old one opened outlives it.
+
+mod beside;
+mod person;
+
+use super::passkeys::{Key, Page, done, refused, register, sign_in_question, verify};
+use crate::bad_input::dice::Dice;
+use crate::harness::{Caller, Passcode, Reply, Site};
+use person::{ANSWERED, JANE, Person, Sent, hash_of, person};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tunneldesk::store::members;
+
+const SEQUENCES: u64 = 1_000;
+const THREADS: u64 = 4;
+const PASSCODE_SECONDS: i64 = 600;
+const SENDS_AN_HOUR: usize = 5;
+
+const RECOVER: &str = "/auth/account-access/recover-password";
+const CHANGE: &str = "/account/profile/change-password";
+const USER: &str = "/account/profile/user";
+
+/// What was opened by the password of now, and must not outlive it.
+struct Opened {
+    session: Caller,
+    booking: Caller,
+    question: Value,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Tally {
+    recovered: usize,
+    refused: usize,
+    told: usize,
+    changed: usize,
+    closed: usize,
+}
+
+struct Sequence<'a> {
+    site: &'a Site,
+    partner: &'a Caller,
+    dice: Dice,
+    people: Vec<Person>,
+    /// Jane's, once she needs one.
+    key: Option<Key>,
+    /// Messages an hour, by address and by the name that was typed.
+    sends: BTreeMap<String, Vec<i64>>,
+    /// Every passcode that anybody ever got.
+    seen: Vec<String>,
+    passwords: u64,
+    done: Vec<String>,
+    tally: Tally,
+}
+
+impl<'a> Sequence<'a> {
+    fn new(site: &'a Site, partner: &'a Caller, seed: u64) -> Sequence<'a> {
+        let mut dice = Dice::new(seed, "recovery");
+        let names = ["jane", "mark", "ann"].map(|name| format!("{name}{seed}"));
+        let people: Vec<Person> =
+            names.iter().zip(ANSWERED).map(|(name, own)| person(site, name, own, &mut dice)).collect();
+        let (sends, seen, done) = (BTreeMap::new(), Vec::new(), vec![format!("seed {seed}")]);
+        Sequence { site, partner, dice, people, key: None, sends, seen, passwords: 0, done, tally: Tally::default() }
+    }
+
+    fn run(mut self) -> Tally {
+        if !self.dice.one_in(4) {
+            self.ask_of(JANE);
+        }
+        for _ in 0..3 + self.dice.below(4) {
+            match self.dice.below(17) {
+                0 => self.ask(),
+                1..=3 => {
+                    self.ask_of(JANE);
+                    self.prove();
+                }
+                4..=6 => self.prove(),
+                7 => self.ask_username(),
+                8 => {
+                    self.ask_username();
+                    self.prove_username();
+                }
+                9 => (0..5).for_each(|_| self.prove_username()),
+                10 => self.change_password(),
+                11 => self.sign_in(),
+                12 => self.move_mailbox(),
+                13 => self.look_at_questions(),
+                14 => self.ban_or_lift(),
+                _ => self.wait(),
+            }
+        }
+        self.conclude()
+    }
+
+    fn now(&self) -> i64 {
+        self.site.now()
+    }
+
+    #[track_caller]
+    fn expect(&self, right: bool, wanted: &str) {
+        assert!(right, "at {}: {wanted}\n{}", self.now(), self.done.join("\n"));
+    }
+
+    /// Sends it and looks whether any password changed that should not have, or did not that should.
+    fn send(&mut self, caller: &Caller, path: &str, body: &Value, changes: Option<usize>) -> Reply {
+        let reply = if path == CHANGE { caller.put(path, body) } else { caller.post(path, body) };
+        self.done.push(format!("{path} {body} -> {} {}", reply.status, String::from_utf8_lossy(&reply.body)));
+        for who in 0..self.people.len() {
+            let hash = hash_of(self.site, self.people[who].caller.id);
+            let changed = hash != self.people[who].hash;
+            self.expect(changed == (changes == Some(who)), &format!("the password of {who} changed: {changed}"));
+            self.people[who].hash = hash;
+        }
+        reply
+    }
+
+    /// One of the members, mostly jane, or nobody; and a name that they go by.
+    fn somebody(&mut self) -> (Option<usize>, String) {
+        let who = [JANE, JANE, JANE, JANE, 1, 2].get(self.dice.below(7)).copied();
+        (who, self.name_of(who))
+    }
+
+    fn name_of(&mut self, who: Option<usize>) -> String {
+        let form = self.dice.below(4);
+        match who.map(|who| &self.people[who]) {
+            None => format!("nobody{}", self.dice.below(2)),
+            Some(person) if form == 0 => person.email.clone(),
+            Some(person) if form == 1 => person.caller.name.to_uppercase(),
+            Some(person) => person.caller.name.clone(),
+        }
+    }
+
+    fn has_room(&mut self, key: String) -> bool {
+        let now = self.now();
+        let sends = self.sends.entry(key.to_lowercase()).or_default();
+        sends.retain(|at| now - at < 3600);
+        sends.len() < SENDS_AN_HOUR
+    }
+
+    fn count_send(&mut self, key: String) {
+        let now = self.now();
+        self.sends.entry(key.to_lowercase()).or_default().push(now);
+    }
+
+    fn ask(&mut self) {
+        let (who, name) = self.somebody();
+        self.ask_by(who, name);
+    }
+
+    fn ask_of(&mut self, who: usize) {
+        let name = self.name_of(Some(who));
+        self.ask_by(Some(who), name);
+    }
+
+    fn ask_by(&mut self, who: Option<usize>, name: String) {
+        let option = [None, Some("email"), Some("sms")][self.dice.below(3)];
+        let body = json!({ "username": name, "option": option });
+        let reply = self.send(&self.site.stranger(), RECOVER, &body, None);
+        let person = who.map(|who| &self.people[who]);
+        let to = if option == Some("sms") {
+            person.and_then(|person| person.phone.map(str::to_owned))
+        } else {
+            person.map(|person| person.email.clone())
+        };
+        self.passcode_goes(&reply, who, name, to, "passcode_recover_password");
+    }
+
+    /// A passcode goes to that address, unless it or the name had its share; and nobody is told which.
+    fn passcode_goes(
+        &mut self,
+        reply: &Reply,
+        who: Option<usize>,
+        name: String,
+        to: Option<String>,
+        purpose: &'static str,
+    ) {
+        if !self.has_room(format!("name {name}")) {
+            self.expect(reply.status == 429, "too many under this name");
+            return self.nothing_goes(who);
+        }
+        self.count_send(format!("name {name}"));
+        self.expect(reply.ok_json()["status"] == true, "the same for everybody");
+        match (who, to) {
+            (Some(who), Some(to)) if !self.people[who].banned && self.has_room(to.clone()) => {
+                self.arrives(who, to, purpose)
+            }
+            _ => self.nothing_goes(who),
+        }
+    }
+
+    fn arrives(&mut self, who: usize, to: String, purpose: &'static str) {
+        self.count_send(to.clone());
+        let until = self.now() + PASSCODE_SECONDS;
+        let Some(got) = self.new_message(who) else { return self.expect(false, "a passcode goes out") };
+        self.expect((&got.recipient, got.template.as_str()) == (&to, purpose), &format!("to {to}: {got:?}"));
+        self.seen.push(got.passcode.clone());
+        self.people[who].live.insert(purpose, Sent { text: got.passcode, to, until, tries: 0 });
+    }
+
+    fn nothing_goes(&mut self, who: Option<usize>) {
+        let came = who.and_then(|who| self.new_message(who));
+        self.expect(came.is_none(), &format!("nothing goes out: {came:?}"));
+    }
+
+    fn new_message(&mut self, who: usize) -> Option<Passcode> {
+        let person = &mut self.people[who];
+        let last = self.site.passcode_after(&person.caller, person.last_message)?;
+        person.last_message = last.message_id;
+        Some(last)
+    }
+
+    /// A passcode that may be anything: live, used, of another purpose or member, never seen.
+    fn passcode(&mut self, who: Option<usize>, purpose: &str) -> String {
+        let live = who.and_then(|who| self.people[who].live.get(purpose)).map(|sent| sent.text.clone());
+        let seen = self.seen.get(self.dice.below(self.seen.len())).cloned();
+        let found = match self.dice.below(10) {
+            0..=6 => live.or(seen),
+            7 | 8 => seen,
+            _ => None,
+        };
+        found.unwrap_or_else(|| format!("{:06}", self.dice.below(1_000_000)))
+    }
+
+    fn answers(&mut self, who: Option<usize>) -> BTreeMap<i64, String> {
+        let own = who.map_or(ANSWERED[JANE], |who| self.people[who].answered);
+        let mut given: BTreeMap<i64, String> = own.iter().map(|(n, answer)| (*n, (*answer).to_owned())).collect();
+        match self.dice.below(12) {
+            0 => given.clear(),
+            1 => _ = given.pop_last(),
+            2 => given.values_mut().take(1).for_each(|answer| *answer = "another".to_owned()),
+            3 => _ = given.insert(3, "saab".to_owned()),
+            4 => given.values_mut().for_each(|answer| *answer = format!("  {} ", answer.to_uppercase())),
+            5 => _ = given.insert(7, "never asked".to_owned()),
+            _ => {}
+        }
+        given
+    }
+
+    /// A new password that will do, or the one of the three that will not.
+    fn wanted(&mut self) -> (Option<String>, bool) {
+        self.passwords += 1;
+        match self.dice.below(10) {
+            0 => (Some("password".to_owned()), false),
+            1 => (None, false),
+            _ => (Some(format!("four dry socks in row {}", self.passwords)), true),
+        }
+    }
+
+    fn prove(&mut self) {
+        let (who, name) = self.somebody();
+        let (passcode, given) = (self.passcode(who, "passcode_recover_password"), self.answers(who));
+        let (wanted, good) = self.wanted();
+        let mut body = Map::from_iter([("username".to_owned(), json!(name)), ("passcode".to_owned(), json!(passcode))]);
+        body.extend(wanted.iter().map(|wanted| ("password".to_owned(), json!(wanted))));
+        body.extend(given.iter().map(|(question, answer)| (format!("answer_{question}"), json!(answer))));
+        let body = Value::Object(body);
+        if !good {
+            let reply = self.send(&self.site.stranger(), RECOVER, &body, None);
+            return self.expect(reply.status == 422, "a password that will not do");
+        }
+        let due = who.filter(|who| self.is_proven(*who, &passcode, &given));
+        let opened = due.map(|who| self.open(who));
+        let reply = self.send(&self.site.stranger(), RECOVER, &body, due);
+        self.expect(reply.ok_json()["status"] == due.is_some(), "the proof that is due, and nothing less");
+        match due.zip(opened) {
+            None => self.tally.refused += 1,
+            Some((who, opened)) => {
+                self.people[who].password = wanted.expect("a good one");
+                self.people[who].live.clear();
+                self.all_dead(who, opened);
+                self.tally.recovered += 1;
+            }
+        }
+    }
+
+    /// What the rules say to this proof; a wrong one is counted.
+    fn is_proven(&mut self, who: usize, passcode: &str, given: &BTreeMap<i64, String>) -> bool {
+        let now = self.now();
+        let purpose = "passcode_recover_password";
+        let person = &mut self.people[who];
+        if now < person.counter.closed_until {
+            self.tally.closed += 1;
+            return false;
+        }
+        let answered = person.answers_are_right(given);
+        if !person.banned && answered {
+            let went_to = person.take(purpose, passcode, now);
+            if went_to.is_some_and(|to| person.is_reached_at(&to)) {
+                return true;
+            }
+        } else {
+            person.spend_try(purpose, now);
+        }
+        person.counter.miss(now);
+        false
+    }
+
+    /// Another session, a booking token and a passkey challenge; each is seen to be good.
+    fn open(&mut self, who: usize) -> Opened {
+        let (site, member) = (self.site, &self.people[who].caller);
+        if who == JANE {
+            self.key.get_or_insert_with(|| register(site, member));
+        }
+        let opened = Opened {
+            session: site.again(member),
+            booking: site.booking_token(self.partner, member),
+            question: sign_in_question(site, &member.name),
+        };
+        for token in [&opened.session, &opened.booking] {
+            token.get(USER).ok();
+        }
+        opened
+    }
+
+    fn all_dead(&mut self, who: usize, opened: Opened) {
+        for token in [&self.people[who].caller, &opened.session, &opened.booking] {
+            token.get(USER).refused(401);
+        }
+        self.people[who].caller = self.site.again(&self.people[who].caller);
+        if who == JANE {
+            self.challenge_is_dead(&opened.question);
+        }
+    }
+
+    /// And the passkey is not: a new question is answered by it.
+    fn challenge_is_dead(&mut self, old: &Value) {
+        let (page, key) = (Page::at(&self.site.origin()), self.key.as_mut().expect("jane has one"));
+        refused(&verify(self.site, &page.get(key, old)));
+        let new = sign_in_question(self.site, &self.people[JANE].caller.name);
+        done(&verify(self.site, &page.get(key, &new)));
+    }
+
+    /// In the end the password that the model has is the one that opens, and the session still does.
+    fn conclude(mut self) -> Tally {
+        self.site.advance(Duration::from_secs(3600));
+        for who in 0..self.people.len() {
+            if self.people[who].banned {
+                let id = self.people[who].caller.id;
+                self.site.change(|tx| Ok(members::set_banned(tx, id, None)?));
+            }
+            self.people[who].caller.get(USER).ok();
+        }
+        let jane = &self.people[JANE];
+        let body = json!({ "username": jane.caller.name, "password": jane.password });
+        let reply = self.send(&self.site.stranger(), "/auth/login", &body, None);
+        self.expect(reply.ok_json()["status"] == true, "the password of the model");
+        self.tally
+    }
+}
+
+fn run(thread: u64) -> Tally {
+    // A site of its own, because each moves its clock.
+    let site = Site::open_with(|config| {
+        config.limits.sign_in_misses_per_address = 1_000_000;
+        config.limits.passkey_questions_per_minute_per_address = 1_000_000;
+    });
+    let partner = site.partner();
+    let mut all = Tally::default();
+    for seed in (thread..SEQUENCES).step_by(THREADS as usize) {
+        let Tally { recovered, refused, told, changed, closed } = Sequence::new(&site, &partner, seed).run();
+        all.recovered += recovered;
+        all.refused += refused;
+        all.told += told;
+        all.changed += changed;
+        all.closed += closed;
+    }
+    all
+}
+
+#[test]
+fn no_order_of_calls_changes_a_password_without_the_proof_that_is_due() {
+    let tallies = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || run(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no sequence fails")).collect::<Vec<_>>()
+    });
+    let mut all_closed = 0;
+    for Tally { recovered, refused, told, changed, closed } in tallies {
+        // A test in which nothing succeeds, or nothing is refused, proves nothing.
+        let enough = recovered > 40 && refused > 150 && told > 10 && changed > 15;
+        assert!(enough, "{recovered} {refused} {told} {changed}");
+        all_closed += closed;
+    }
+    assert!(all_closed > 0, "no try came while the counters were closed");
+}

@@ -1,0 +1,118 @@
+//! What the rules say of one member: passwords, passcodes, answers, misses.
+
+use crate::bad_input::dice::Dice;
+use crate::harness::{Caller, PASSWORD, Site};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use tunneldesk::domain::password;
+use tunneldesk::store::members;
+
+const TRIES: i64 = 5;
+
+pub type Answers = &'static [(i64, &'static str)];
+/// Jane answered two questions, mark one, and ann, whom the desk signed up, none.
+pub const ANSWERED: [Answers; 3] = [&[(3, "volvo"), (9, "the north wind")], &[(3, "saab")], &[]];
+pub const JANE: usize = 0;
+
+/// Hashing each person's answers anew would take most of the time.
+pub static HASHES: LazyLock<BTreeMap<&str, String>> =
+    LazyLock::new(|| ANSWERED.into_iter().flatten().map(|(_, answer)| (*answer, password::hash(answer))).collect());
+
+/// A passcode as the member's mailbox has it.
+pub struct Sent {
+    pub text: String,
+    pub to: String,
+    pub until: i64,
+    pub tries: i64,
+}
+
+/// What the rules say of one member.
+pub struct Person {
+    /// With a session in force, but for a ban.
+    pub caller: Caller,
+    pub answered: Answers,
+    pub email: String,
+    pub phone: Option<&'static str>,
+    pub password: String,
+    /// What the file has of it.
+    pub hash: String,
+    pub banned: bool,
+    /// Live passcodes, by template.
+    pub live: BTreeMap<&'static str, Sent>,
+    pub last_message: i64,
+    pub counter: Counter,
+}
+
+/// Misses of an account and the delay that they earned.
+#[derive(Default)]
+pub struct Counter {
+    pub misses: i64,
+    pub missed_at: i64,
+    pub closed_until: i64,
+}
+
+impl Counter {
+    pub fn miss(&mut self, now: i64) {
+        self.misses = (self.misses >> ((now - self.missed_at) / 900).min(63)) + 1;
+        self.missed_at = now;
+        self.closed_until = now + if self.misses < 5 { 0 } else { 1 << (self.misses - 5).min(9) };
+    }
+}
+
+impl Person {
+    /// The live passcode of a purpose, when this is it; a wrong one costs a try. Returns where it went.
+    pub fn take(&mut self, purpose: &str, text: &str, now: i64) -> Option<String> {
+        let live = self.live.get_mut(purpose).filter(|sent| now < sent.until)?;
+        if live.text == text {
+            return self.live.remove(purpose).map(|sent| sent.to);
+        }
+        self.spend_try(purpose, now);
+        None
+    }
+
+    pub fn spend_try(&mut self, purpose: &str, now: i64) {
+        let Some(live) = self.live.get_mut(purpose).filter(|sent| now < sent.until) else { return };
+        live.tries += 1;
+        if live.tries >= TRIES {
+            self.live.remove(purpose);
+        }
+    }
+
+    pub fn is_reached_at(&self, to: &str) -> bool {
+        self.email == to || self.phone == Some(to)
+    }
+
+    /// Every own question is answered, and no answer to another one matters.
+    pub fn answers_are_right(&self, given: &BTreeMap<i64, String>) -> bool {
+        let plain = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        self.answered.iter().all(|(question, answer)| given.get(question).map(plain).as_deref() == Some(answer))
+    }
+}
+
+pub fn person(site: &Site, name: &str, answered: Answers, dice: &mut Dice) -> Person {
+    let caller = site.member(name);
+    for (question, answer) in answered {
+        site.change(|tx| Ok(members::set_security_answer(tx, caller.id, *question, &HASHES[answer])?));
+    }
+    let phone = dice.one_in(2).then_some("+41790000000");
+    if phone.is_some() {
+        site.confirm_phone(&caller);
+    }
+    Person {
+        email: format!("{name}@example.com"),
+        hash: hash_of(site, caller.id),
+        caller,
+        answered,
+        phone,
+        password: PASSWORD.to_owned(),
+        banned: false,
+        live: BTreeMap::new(),
+        last_message: 0,
+        counter: Counter::default(),
+    }
+}
+
+pub fn hash_of(site: &Site, member_id: i64) -> String {
+    let sql = "SELECT password_hash FROM members WHERE member_id = ?1";
+    site.change(|tx| Ok(tx.get(sql, [member_id], |row| row.get(0))?))
+}

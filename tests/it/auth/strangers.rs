@@ -1,0 +1,167 @@
+//! What somebody learns of others at the doors of the site: nothing. A name that somebody has and one that nobody has
+//! get the same answer, to the byte, in the same time. (Passkeys have a file of their own for the bytes.)
+
+use super::timing;
+use crate::harness::{Reply, Request, Site};
+use http::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tunneldesk::domain::password;
+use tunneldesk::store::members;
+
+const QUESTIONS: &str = "/auth/account-access/security-questions";
+const RECOVER: &str = "/auth/account-access/recover-password";
+const USERNAME: &str = "/auth/account-access/recover-username";
+const NEW: &str = "four dry socks in a row";
+/// Enough that a hash more or less would show a dozen times over.
+const HASHING_PAIRS: usize = 150;
+const PAIRS: usize = 500;
+/// After so long no counter holds anything against anybody.
+const PEACE: Duration = Duration::from_secs(5 * 3600);
+
+/// The doors at which a name is typed, with what a stranger can say there.
+type Door = fn(&str) -> Request;
+
+fn post(path: &str, body: Value) -> Request {
+    Request::new(&Method::POST, &format!("/api{path}")).json(&body)
+}
+
+fn login(name: &str) -> Request {
+    post("/auth/login", json!({ "username": name, "password": "not the password" }))
+}
+
+fn silent(name: &str) -> Request {
+    post("/auth/login/silent", json!({ "username": name, "password": "not the password" }))
+}
+
+fn ask(name: &str) -> Request {
+    post(RECOVER, json!({ "username": name, "option": "email" }))
+}
+
+fn ask_by_sms(name: &str) -> Request {
+    post(RECOVER, json!({ "username": name, "option": "sms" }))
+}
+
+fn recover(name: &str) -> Request {
+    post(
+        RECOVER,
+        json!({ "username": name, "passcode": "000000", "password": NEW, "answer_3": "volvo", "answer_9": "x" }),
+    )
+}
+
+fn recover_with_the_address(name: &str) -> Request {
+    post(
+        RECOVER,
+        json!({ "username": name, "passcode": "000000", "password": "jane@example.com", "answer_3": "volvo" }),
+    )
+}
+
+fn ask_username(name: &str) -> Request {
+    post(USERNAME, json!({ "email": format!("{name}@example.com") }))
+}
+
+fn told_username(name: &str) -> Request {
+    post(USERNAME, json!({ "email": format!("{name}@example.com"), "passcode": "000000" }))
+}
+
+fn questions(name: &str) -> Request {
+    Request::new(&Method::GET, &format!("/api{QUESTIONS}?username={name}"))
+}
+
+/// Jane, who has everything; mark, who has confirmed nothing and answered nothing; ann, who is banned.
+fn people(site: &Site) {
+    let (jane, mark, ann) = (site.member("jane"), site.member("mark"), site.member("ann"));
+    site.confirm_phone(&jane);
+    for (question, answer) in [(3, "volvo"), (9, "net"), (11, "wind")] {
+        let phc = password::hash(answer);
+        site.change(|tx| Ok(members::set_security_answer(tx, jane.id, question, &phc)?));
+    }
+    site.unconfirm(&mark);
+    site.ban(&ann);
+}
+
+/// Everything of an answer but ids and times, and what a question is about.
+fn said(reply: Reply) -> (u16, Vec<(String, String)>, String) {
+    let varies = ["x-request-id", "date", "etag", "content-length"];
+    let headers = reply.headers.iter().filter(|(name, _)| !varies.contains(&name.as_str()));
+    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+    let mut body: Value = serde_json::from_slice(&reply.body).unwrap();
+    if let Some(questions) = body["data"].as_array_mut() {
+        questions.iter_mut().for_each(|one| *one = json!(one.as_object().unwrap().keys().collect::<Vec<_>>()));
+    }
+    if body["request_id"].is_string() {
+        body["request_id"] = json!("");
+    }
+    (reply.status, headers, body.to_string())
+}
+
+#[test]
+fn a_name_that_somebody_has_gets_the_bytes_of_one_that_nobody_has() {
+    let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
+    people(&site);
+    // Six times each: counters close for a name that nobody has as they do for others.
+    let answers = |door: Door, name: &str| -> Vec<_> {
+        site.advance(PEACE);
+        (0..6).map(|_| said(site.stranger().send(&door(name)))).collect()
+    };
+    let by_name: [Door; 9] =
+        [login, silent, ask, ask_by_sms, recover, recover_with_the_address, ask_username, told_username, questions];
+    let by_address: [Door; 6] = [login, silent, ask, ask_by_sms, recover, questions];
+    for (doors, nobody, others) in [
+        (&by_name[..], "nobody", ["jane", "JANE", "mark", "ann"]),
+        (
+            &by_address[..],
+            "nobody@example.com",
+            ["jane@example.com", "Jane@Example.com", "mark@example.com", "ann@example.com"],
+        ),
+    ] {
+        for door in doors {
+            let of_nobody = answers(*door, nobody);
+            for name in others {
+                assert_eq!(answers(*door, name), of_nobody, "{:?}", door(name));
+            }
+        }
+    }
+}
+
+/// Pairs of jane and nobody, each in peace.
+fn assert_alike(pairs: usize, door: Door) {
+    let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
+    people(&site);
+    timing::assert_alike(&site, pairs, [door("jane"), door("nobody")], || site.advance(PEACE));
+}
+
+#[test]
+fn signing_in_takes_the_time_of_a_name_that_nobody_has() {
+    assert_alike(HASHING_PAIRS, login);
+}
+
+#[test]
+fn signing_in_silently_takes_the_time_of_a_name_that_nobody_has() {
+    assert_alike(HASHING_PAIRS, silent);
+}
+
+#[test]
+fn sending_a_passcode_takes_the_time_of_a_name_that_nobody_has() {
+    assert_alike(HASHING_PAIRS, ask);
+}
+
+#[test]
+fn recovering_takes_the_time_of_a_name_that_nobody_has() {
+    assert_alike(HASHING_PAIRS, recover);
+}
+
+#[test]
+fn sending_a_username_takes_the_time_of_an_address_that_nobody_has() {
+    assert_alike(HASHING_PAIRS, ask_username);
+}
+
+#[test]
+fn telling_a_username_takes_the_time_of_an_address_that_nobody_has() {
+    assert_alike(HASHING_PAIRS, told_username);
+}
+
+#[test]
+fn questions_take_the_time_of_a_name_that_nobody_has() {
+    assert_alike(PAIRS, questions);
+}

@@ -1,0 +1,96 @@
+//! Addresses that no mail goes to any more.
+
+use super::mail::{ADDRESS, mail_event, message, post, sent};
+use super::*;
+use tunneldesk::jobs::outbox::Courier;
+use tunneldesk::store::suppressed;
+
+fn reason(site: &Site, address: &str) -> Option<String> {
+    site.change(|tx| Ok(suppressed::find(tx, address)?.map(|mark| mark.reason)))
+}
+
+/// What the sender of messages makes of a mail in line.
+fn state(site: &Site, message_id: i64) -> (String, String) {
+    Courier::new(site.for_a_job()).unwrap().round(&|| false).unwrap();
+    let message = message(site, message_id);
+    (message.state, message.last_error)
+}
+
+fn listed(action: &str, at: i64) -> Value {
+    json!([{ "type": "blacklist", "action": action, "ts": at, "reject": { "email": "Jane@Example.com", "reason": "hard-bounce" } }])
+}
+
+#[test]
+fn five_kinds_of_event_mark_an_address_and_the_others_do_not() {
+    for (kind, marks) in [
+        ("hard_bounce", true),
+        ("spam", true),
+        ("unsub", true),
+        ("reject", true),
+        ("send", false),
+        ("deferral", false),
+        ("soft_bounce", false),
+        ("open", false),
+        ("click", false),
+    ] {
+        let site = Site::with_senders();
+        post(&site, &json!([mail_event(kind, "unknown", site.now())])).ok();
+        assert_eq!(reason(&site, "JANE@example.com"), marks.then(|| kind.to_owned()));
+    }
+    let site = Site::with_senders();
+    post(&site, &listed("add", site.now())).ok();
+    assert_eq!(reason(&site, ADDRESS).as_deref(), Some("blacklist"));
+}
+
+#[test]
+fn mail_to_a_marked_address_is_dead_with_the_reason_and_still_says_something() {
+    let site = Site::with_senders();
+    sent(&site, "1.abc");
+    let (hers, his) = (site.queue_mail("Jane@Example.com"), site.queue_mail("mark@example.com"));
+    assert_eq!(state(&site, hers).0, "waiting");
+    post(&site, &json!([mail_event("hard_bounce", "1.abc", site.now())])).ok();
+    let (is, why) = state(&site, hers);
+    assert!(is == "dead" && why.contains("hard_bounce") && why.contains("outbox lift"), "{is}: {why}");
+    assert!(message(&site, hers).sealed.is_some(), "the desk can read it out");
+    assert_eq!(state(&site, his).0, "waiting");
+}
+
+#[test]
+fn our_own_spelling_of_the_address_is_marked_too() {
+    let site = Site::with_senders();
+    sent(&site, "1.abc");
+    let mut bounce = mail_event("hard_bounce", "1.abc", site.now());
+    bounce["msg"]["email"] = json!("jane@xn--bcher-kva.example");
+    post(&site, &json!([bounce])).ok();
+    assert!(reason(&site, ADDRESS).is_some() && reason(&site, "jane@xn--bcher-kva.example").is_some());
+}
+
+#[test]
+fn a_mark_is_lifted_by_the_later_word_in_whatever_order_the_words_come() {
+    let now = Site::with_senders().now();
+    let (add, remove, again) = (listed("add", now - 30), listed("remove", now - 20), listed("add", now - 10));
+    for (words, marked) in [
+        (vec![&add, &remove], false),
+        (vec![&remove, &add], false),
+        (vec![&add, &remove, &again], true),
+        (vec![&again, &remove, &add], true),
+        (vec![&remove, &again, &add], true),
+    ] {
+        let site = Site::with_senders();
+        words.iter().for_each(|word| drop(post(&site, word).ok()));
+        assert_eq!(reason(&site, ADDRESS).is_some(), marked);
+    }
+}
+
+#[test]
+fn what_the_desk_lifted_is_not_marked_again_by_an_old_event() {
+    let site = Site::with_senders();
+    post(&site, &listed("add", site.now() - 10)).ok();
+    site.change(|tx| Ok(suppressed::lift(tx, ADDRESS, tx.now())?));
+    post(&site, &json!([mail_event("spam", "x", site.now() - 5)])).ok();
+    assert_eq!(reason(&site, ADDRESS), None);
+    let waiting = site.queue_mail(ADDRESS);
+    assert_eq!(state(&site, waiting).0, "waiting");
+    post(&site, &json!([mail_event("spam", "x", site.now() + 5)])).ok();
+    assert_eq!(reason(&site, ADDRESS).as_deref(), Some("spam"));
+}

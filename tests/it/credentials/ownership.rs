@@ -1,0 +1,170 @@
+//! Role × operation × own, foreign and missing object, generated from the table: whoever may, does; nobody else does, and
+//! a refusal leaves nothing behind. What is expected follows from the row's caller and from whose the thing is that its
+//! path (or its body) names; `world` says that of every name, so a row with a new one fails here until it is said.
+
+use crate::harness::{Caller, Reply, Request};
+use crate::world::{MISSING, Object, Whose, World};
+use serde_json::Value;
+use tunneldesk::routes::{ROUTES, Route};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Role {
+    Nobody,
+    /// A current flyer. A foreign object makes him the other member.
+    Member,
+    /// Who is current.
+    Instructor,
+    Desk,
+    Admin,
+    Sync,
+    Partner,
+    /// The token that a member's booking gave.
+    Booking,
+}
+
+const ROLES: [Role; 8] =
+    [Role::Nobody, Role::Member, Role::Instructor, Role::Desk, Role::Admin, Role::Sync, Role::Partner, Role::Booking];
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Having {
+    Own,
+    Foreign,
+    Missing,
+}
+
+/// What the gate says to a role; `Ok`: it is let in.
+fn at_the_gate(route: &Route, role: Role) -> Result<(), u16> {
+    use Role::*;
+    match (route.caller(), role) {
+        ("open", _) => Ok(()),
+        // What asks for a deletion is signed in itself, whoever brings it; the others are signed by their bringer.
+        ("callback", _) if route.path == "/social-data-deletion" => Ok(()),
+        ("callback", _) => Err(401),
+        (_, Nobody) => Err(401),
+        ("partner", Partner) => Ok(()),
+        ("partner", _) | (_, Partner) => Err(401),
+        ("staff", Desk | Admin | Sync) => Ok(()),
+        ("staff", _) | (_, Sync) => Err(403),
+        ("bearer", _) => Ok(()),
+        ("member", Booking) => Err(403),
+        ("member", _) => Ok(()),
+        (other, _) => panic!("say here whom {other} lets in"),
+    }
+}
+
+/// What comes of it behind the gate; `Ok`: it is done.
+fn of_the_object(whose: Whose, role: Role, having: Having) -> Result<(), u16> {
+    use Role::*;
+    let sees = |allowed: bool, refusal: u16| match (allowed, having) {
+        (true, Having::Missing) => Err(404),
+        (true, _) | (_, Having::Own) => Ok(()),
+        (false, _) => Err(refusal),
+    };
+    match whose {
+        Whose::Everybodys => sees(true, 404),
+        Whose::MembersAndOverseers => sees([Desk, Admin, Instructor].contains(&role), 403),
+        Whose::MembersAndStaffs => sees([Desk, Admin].contains(&role), 404),
+        Whose::OwnersAlone { refusal } => sees(false, refusal),
+    }
+}
+
+#[test]
+fn nobody_gets_at_what_is_not_theirs() {
+    let world = World::open_with(|config| {
+        config.limits.passkey_questions_per_minute_per_address = 1_000_000;
+        config.limits.sign_in_misses_per_address = 1_000_000;
+    });
+    for route in ROUTES {
+        let object = world.object(route);
+        let cases: &[Having] = match &object {
+            Some(_) => &[Having::Own, Having::Foreign, Having::Missing],
+            None => &[Having::Own],
+        };
+        for role in ROLES {
+            cases.iter().for_each(|having| try_it(&world, route, object.as_ref(), role, *having));
+        }
+    }
+}
+
+fn try_it(world: &World, route: &Route, object: Option<&Object>, role: Role, having: Having) {
+    let caller = somebody(world, role);
+    let gate = at_the_gate(route, role);
+    let expected = match (gate, object) {
+        (Err(status), _) => Err(status),
+        (Ok(()), Some(object)) => of_the_object(object.whose, role, having),
+        (Ok(()), None) => Ok(()),
+    };
+    let request = request(world, route, object, &caller, role, having);
+    let before = world.site.rows();
+    let reply = caller.send(&request);
+    let what = format!("{role:?} with {having:?}: {reply}");
+    match expected {
+        Ok(()) => assert!((200..300).contains(&reply.status), "{what}"),
+        Err(status) => {
+            assert_eq!(reply.status, status, "{what}");
+            check_refusal(&reply);
+            assert_eq!(world.site.rows(), before, "something stayed behind: {what}");
+        }
+    }
+}
+
+/// A page for people refuses by a page.
+fn check_refusal(reply: &Reply) {
+    if reply.header("content-type") == Some("application/json") {
+        reply.check_envelope();
+    }
+}
+
+/// A new person each time, because some rows end what others need.
+fn somebody(world: &World, role: Role) -> Caller {
+    let (site, number) = (&world.site, world.site.next_number());
+    match role {
+        Role::Nobody => site.stranger(),
+        Role::Member => site.flyer(&format!("member{number}")),
+        Role::Instructor => site.instructor(&format!("instructor{number}")),
+        Role::Desk => site.desk(),
+        Role::Admin => site.admin(),
+        Role::Sync => site.sync(),
+        Role::Partner => world.partner.clone(),
+        Role::Booking => site.booking_token(&world.partner, &site.flyer(&format!("booked{number}"))),
+    }
+}
+
+/// The row's request, for a thing of the caller's, of another's, or that is not there.
+fn request(
+    world: &World,
+    route: &Route,
+    object: Option<&Object>,
+    caller: &Caller,
+    role: Role,
+    having: Having,
+) -> Request {
+    let other = || world.callers(route).pop().expect("somebody whom the row admits");
+    let owns = at_the_gate(route, role).is_ok() && !["open", "callback"].contains(&route.caller());
+    match (having, object) {
+        (Having::Own, Some(object)) if owns && role == Role::Booking => {
+            let path = world.path_with(route, &object.name, &world.booked(caller, &object.name));
+            Request { path, ..world.request(route, &world.site.again(caller)) }
+        }
+        (Having::Own, _) if owns => world.request(route, caller),
+        (Having::Missing, Some(object)) => without(world, route, object, world.request(route, &other())),
+        _ => world.request(route, &other()),
+    }
+}
+
+/// The same request for a thing that is not there.
+fn without(world: &World, route: &Route, object: &Object, request: Request) -> Request {
+    let missing = MISSING.iter().find(|(name, _)| *name == object.name).map_or("999999999", |(_, value)| value);
+    let mut request = request;
+    if object.in_path {
+        request.path = world.path_with(route, &object.name, missing);
+    }
+    if let Ok(mut body) = serde_json::from_slice::<Value>(&request.body) {
+        let named = ["entry_id", "id", &object.name].into_iter().filter(|name| body.get(name).is_some());
+        for name in named.collect::<Vec<_>>() {
+            body[name] = missing.parse::<i64>().map_or_else(|_| missing.into(), Value::from);
+        }
+        request.body = serde_json::to_vec(&body).unwrap();
+    }
+    request
+}

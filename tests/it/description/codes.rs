@@ -1,0 +1,41 @@
+//! The codes of refusals: those that the product can say are those that the description lists.
+
+use crate::harness::description::DESCRIPTION;
+use std::collections::BTreeMap;
+
+/// Codes that are described before they are said.
+const FAILURES: &str = include_str!("../../../src/failure.rs");
+
+/// `name = STATUS;` as the kinds of a failure are written down.
+fn said() -> BTreeMap<String, u16> {
+    let kinds = FAILURES.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(" = "));
+    kinds
+        .filter(|(name, status)| {
+            let lower = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            lower && status.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+        })
+        .map(|(name, status)| (name.to_owned(), number(status)))
+        .collect()
+}
+
+fn number(status: &str) -> u16 {
+    let words = status.replace('_', " ");
+    let known = (100..600).filter_map(|number| http::StatusCode::from_u16(number).ok());
+    let reason = |status: &http::StatusCode| status.canonical_reason().unwrap_or("").replace('-', " ").to_uppercase();
+    known.into_iter().find(|status| reason(status) == words).map_or(0, |status| status.as_u16())
+}
+
+#[test]
+fn the_codes_that_are_said_are_described_with_their_status() {
+    let listed = DESCRIPTION.document["components"]["schemas"]["RefusalCode"]["oneOf"].as_array().unwrap();
+    let described: BTreeMap<String, u16> = listed
+        .iter()
+        .map(|one| {
+            let (status, _) = one["description"].as_str().unwrap().split_once(": ").expect("status: meaning");
+            (one["const"].as_str().unwrap().to_owned(), status.parse().unwrap())
+        })
+        .collect();
+    let said = said();
+    assert!(said.len() > 30, "the kinds were not found: {said:?}");
+    assert_eq!(described, said);
+}

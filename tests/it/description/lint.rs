@@ -1,0 +1,145 @@
+//! The description as a document: nothing in it leads nowhere, and every example is one.
+
+use crate::harness::description::{DESCRIPTION, Operation};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Calls `look` for every value of the document, with its place.
+fn walk(value: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
+    look(place, value);
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, one)| walk(one, &format!("{place}/{key}"), look)),
+        Value::Array(list) => list.iter().enumerate().for_each(|(n, one)| walk(one, &format!("{place}/{n}"), look)),
+        _ => {}
+    }
+}
+
+fn references() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    walk(&DESCRIPTION.document, "", &mut |place, value| {
+        if let Some(target) = value.get("$ref").and_then(Value::as_str) {
+            found.push((place.to_owned(), target.to_owned()));
+        }
+    });
+    assert!(found.len() > 500, "the document was not read");
+    found
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_component_is_used() {
+    let found = references();
+    for (place, target) in &found {
+        let pointer = target.strip_prefix('#').unwrap_or_else(|| panic!("{place} refers to {target}"));
+        assert!(DESCRIPTION.document.pointer(pointer).is_some(), "{place} refers to {target}, which is not there");
+    }
+    let used: BTreeSet<&str> = found.iter().map(|(_, target)| target.as_str()).collect();
+    let schemes = DESCRIPTION.operations.iter().map(|one| one.value["security"].to_string()).collect::<String>();
+    for (kind, components) in DESCRIPTION.document["components"].as_object().unwrap() {
+        for name in components.as_object().unwrap().keys() {
+            let used = match kind.as_str() {
+                "securitySchemes" => schemes.contains(&format!("\"{name}\"")),
+                _ => used.contains(format!("#/components/{kind}/{name}").as_str()),
+            };
+            assert!(used, "{kind}/{name} is not used");
+        }
+    }
+}
+
+#[test]
+fn every_operation_has_a_name_of_its_own_a_known_group_and_a_summary() {
+    let tags: BTreeSet<&str> =
+        DESCRIPTION.document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
+    let mut names = BTreeSet::new();
+    for Operation { method, path, value, .. } in &DESCRIPTION.operations {
+        let name = value["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no operationId"));
+        assert!(names.insert(name), "{name} stands twice");
+        let of = value["tags"].as_array().unwrap_or_else(|| panic!("{name} has no tags"));
+        assert!(of.len() == 1 && tags.contains(of[0].as_str().unwrap()), "{name} is in {of:?}");
+        assert!(value["summary"].as_str().is_some_and(|text| !text.is_empty()), "{name} has no summary");
+        let done = value["responses"].as_object().unwrap().keys().filter(|status| status.starts_with('2')).count();
+        assert!(done >= 1, "{name} says nothing of being done");
+    }
+    let used: BTreeSet<&str> =
+        DESCRIPTION.operations.iter().map(|one| one.value["tags"][0].as_str().unwrap()).collect();
+    assert_eq!(used, tags, "a group without operations");
+}
+
+#[test]
+fn the_places_of_a_path_are_its_parameters() {
+    for Operation { method, path, value, .. } in &DESCRIPTION.operations {
+        let places: BTreeSet<&str> =
+            path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+        let parameters = value["parameters"].as_array().map(Vec::as_slice).unwrap_or(&[]);
+        let declared: BTreeSet<&str> = parameters
+            .iter()
+            .map(|one| DESCRIPTION.resolve(one))
+            .filter(|one| one["in"] == "path")
+            .map(|one| one["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(places, declared, "{method} {path}");
+    }
+}
+
+/// Two paths that differ in the names of their places alone are one path.
+#[test]
+fn no_two_paths_are_the_same() {
+    let mut seen = BTreeSet::new();
+    for path in DESCRIPTION.document["paths"].as_object().unwrap().keys() {
+        let bare: Vec<&str> = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part }).collect();
+        assert!(seen.insert(bare.join("/")), "{path} stands twice");
+    }
+}
+
+#[track_caller]
+fn check_example(what: &str, schema: &Value, example: &Value) {
+    let problems = DESCRIPTION.problems(schema, example);
+    assert!(problems.is_empty(), "the example of {what} is none: {problems:#?}\n{example:#}");
+}
+
+/// Media types of requests and answers; bytes of a picture and texts for machines need no example.
+fn check_content(what: &str, content: &Value) {
+    for (kind, media) in content.as_object().into_iter().flatten() {
+        let readable = kind.ends_with("json") || kind.ends_with("urlencoded");
+        assert!(!readable || media.get("example").is_some(), "{what} has no example of {kind}");
+        if let Some(example) = media.get("example") {
+            check_example(&format!("{what} ({kind})"), &media["schema"], example);
+        }
+    }
+}
+
+#[test]
+fn everything_has_an_example_that_fits_its_own_schema() {
+    for Operation { method, path, value, .. } in &DESCRIPTION.operations {
+        let name = format!("{method} {path}");
+        for parameter in value["parameters"].as_array().into_iter().flatten() {
+            let parameter = DESCRIPTION.resolve(parameter);
+            let what = format!("{} of {name}", parameter["name"]);
+            assert!(parameter["description"].is_string(), "{what} has no description");
+            check_example(
+                &what,
+                &parameter["schema"],
+                parameter.get("example").unwrap_or_else(|| panic!("{what} has none")),
+            );
+        }
+        check_content(&format!("the body of {name}"), &value["requestBody"]["content"]);
+        for (status, response) in value["responses"].as_object().unwrap() {
+            check_content(&format!("{status} of {name}"), &DESCRIPTION.resolve(response)["content"]);
+        }
+    }
+    for (name, response) in DESCRIPTION.document["components"]["responses"].as_object().unwrap() {
+        check_content(name, &response["content"]);
+    }
+}
+
+/// What a refused request is told, has one shape.
+#[test]
+fn every_refusal_is_the_envelope() {
+    for Operation { method, path, value, .. } in &DESCRIPTION.operations {
+        for (status, response) in value["responses"].as_object().unwrap() {
+            if ["4", "5"].iter().any(|kind| status.starts_with(kind)) {
+                let schema = &DESCRIPTION.resolve(response)["content"]["application/json"]["schema"];
+                assert!(schema.to_string().contains("#/components/schemas/Refusal"), "{status} of {method} {path}");
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The API description: complete, sound, and what the product really answers.
+
+mod codes;
+mod judge;
+mod lint;
+mod page;
+mod table;

@@ -1,0 +1,70 @@
+//! The description as it is served: to programs as it is, to people as a page made from it.
+
+use crate::harness::Site;
+use crate::harness::description::DESCRIPTION;
+use http::Method;
+use tunneldesk::routes::ROUTES;
+
+const TEXT: &str = include_str!("../../../assets/openapi.json");
+
+fn page() -> String {
+    let site = Site::open();
+    let reply = site.stranger().ask_at_root(Method::GET, "/docs").send().ok();
+    assert_eq!(reply.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = reply.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    String::from_utf8(reply.body).unwrap()
+}
+
+#[test]
+fn the_document_is_served_as_it_is_and_known_by_its_etag() {
+    let site = Site::open();
+    let stranger = site.stranger();
+    let reply = stranger.get("/openapi.json").ok();
+    assert_eq!((reply.header("content-type"), reply.body.as_slice()), (Some("application/json"), TEXT.as_bytes()));
+    let etag = reply.header("etag").unwrap().to_owned();
+    let again = stranger.ask(Method::GET, "/openapi.json").header("if-none-match", &etag).send();
+    assert_eq!((again.status, again.body.len()), (304, 0));
+}
+
+#[test]
+fn the_page_has_every_operation_and_every_link_leads_somewhere() {
+    let html = page();
+    for operation in DESCRIPTION.operations.iter().filter(|one| ROUTES.iter().any(|row| one.describes(row))) {
+        let name = operation.value["operationId"].as_str().unwrap();
+        assert!(html.contains(&format!("<div id=\"{name}\"")), "{name} is not on the page");
+    }
+    let links: Vec<&str> = html.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(links.len() > 200, "{} links", links.len());
+    for link in links {
+        assert!(html.contains(&format!("id=\"{link}\"")), "#{link} leads nowhere");
+    }
+}
+
+/// The policy forbids it, so the page would be broken by it.
+#[test]
+fn the_page_has_nothing_inline_nothing_from_elsewhere_and_no_place_left_empty() {
+    let html = page();
+    for inline in ["style=", "<style", "<script", "onclick", "src=", "href=\"http"] {
+        assert!(!html.contains(inline), "{inline} is in the page");
+    }
+    for place in ["{title}", "{contents}", "{introduction}", "{groups}", "{codes}", "{types}", "**", "```", "`"] {
+        assert!(!html.contains(place), "{place} is in the page");
+    }
+    let site = Site::open();
+    let style = site.stranger().ask_at_root(Method::GET, "/docs.css").send().ok();
+    assert_eq!(style.header("content-type"), Some("text/css; charset=utf-8"));
+}
+
+#[test]
+fn a_partner_finds_the_vectors_and_a_command_that_signs() {
+    let html = page();
+    for part in [
+        "c9d012234073d5d59abfecded311a546c5d2801482505a44e7842ab13ea92fae",
+        "309042b1fdb688e9d4935db0c14de10cb4b051b91ef9dba5626460cc076d5f9d",
+        "openssl dgst -sha256 -hmac &quot;$secret&quot;",
+        "--json &quot;$body&quot; \\\n  -H &quot;token: $(sign &quot;$body&quot;)&quot;",
+    ] {
+        assert!(html.contains(part), "{part} is not in the page");
+    }
+}

@@ -1,0 +1,158 @@
+//! The API description as a judge: every answer that a test gets is held against what the document says of its operation.
+
+use super::Reply;
+use jsonschema::{Registry, Validator};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use tunneldesk::routes::Route;
+
+const TEXT: &str = include_str!("../../../assets/openapi.json");
+const METHODS: [&str; 5] = ["get", "post", "put", "delete", "patch"];
+/// The name under which schemas refer to the document.
+const URI: &str = "urn:tunneldesk:description";
+
+pub static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::read);
+
+pub struct Description {
+    pub document: Value,
+    pub operations: Vec<Operation>,
+    registry: Registry<'static>,
+    /// By the place of their schema in the document; each is made once.
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+/// One operation of the document.
+pub struct Operation {
+    /// Upper case.
+    pub method: String,
+    /// As the document has it.
+    pub path: String,
+    /// What comes before it: `/api`, or nothing.
+    pub base: String,
+    pub value: Value,
+}
+
+impl Operation {
+    /// Whether it is this row of the table.
+    pub fn describes(&self, row: &Route) -> bool {
+        self.method == row.method.as_str() && self.base == row.base && unnamed(&self.path) == unnamed(row.path)
+    }
+
+    fn fits(&self, method: &str, segments: &[&str]) -> bool {
+        let whole = format!("{}{}", self.base, self.path);
+        let pattern: Vec<&str> = whole.trim_matches('/').split('/').collect();
+        self.method == method
+            && pattern.len() == segments.len()
+            && pattern
+                .iter()
+                .zip(segments)
+                .all(|(part, given)| part == given || (part.starts_with('{') && !given.is_empty()))
+    }
+}
+
+impl Description {
+    fn read() -> Description {
+        let document: Value = serde_json::from_str(TEXT).expect("the description is JSON");
+        let base_of = |of: &Value| of["servers"][0]["url"].as_str().map(|url| url.trim_end_matches('/').to_owned());
+        let everywhere = base_of(&document).expect("the document names its server");
+        let items = document["paths"].as_object().expect("the document has paths").iter();
+        let operations = items.flat_map(|(path, item)| {
+            let base = base_of(item).unwrap_or_else(|| everywhere.clone());
+            let methods = METHODS.iter().filter_map(|method| Some((*method, item.get(*method)?.clone())));
+            methods
+                .map(move |(method, value)| {
+                    let (method, path, base) = (method.to_uppercase(), path.clone(), base.clone());
+                    Operation { method, path, base, value }
+                })
+                .collect::<Vec<_>>()
+        });
+        let operations = operations.collect();
+        let registry = Registry::new().add(URI, document.clone()).and_then(|registry| registry.prepare());
+        let registry = registry.expect("the document can be referred to");
+        Description { document, operations, registry, validators: Mutex::default() }
+    }
+
+    /// The operation that a request means; none for an unknown path or method.
+    pub fn find(&self, method: &str, path: &str) -> Option<&Operation> {
+        let path = path.split(['?', '#']).next().unwrap_or("");
+        let path = path.strip_prefix('/')?;
+        let segments: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
+        let method = if method == "HEAD" { "GET" } else { method };
+        let mut fitting = self.operations.iter().filter(|operation| operation.fits(method, &segments));
+        // A path without places says more than one with them.
+        let first = fitting.next()?;
+        Some(fitting.find(|other| !other.path.contains('{')).filter(|_| first.path.contains('{')).unwrap_or(first))
+    }
+
+    /// What a `$ref` leads to, or the value itself.
+    pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+        match value["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
+            Some(pointer) => self.document.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere")),
+            None => value,
+        }
+    }
+
+    /// Everything that a value breaks of a schema, each with the place in the value; empty where it fits.
+    pub fn problems(&self, schema: &Value, value: &Value) -> Vec<String> {
+        let validator = self.validator(schema);
+        validator.iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
+    }
+
+    fn validator(&self, schema: &Value) -> Arc<Validator> {
+        let key = schema.to_string();
+        let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || {
+            // References within the document are read from the document.
+            let absolute: Value = serde_json::from_str(&key.replace("\"#/", &format!("\"{URI}#/"))).unwrap();
+            let made = jsonschema::draft202012::options().with_registry(&self.registry).should_validate_formats(false);
+            Arc::new(made.build(&absolute).unwrap_or_else(|e| panic!("{key} is no schema: {e}")))
+        };
+        known.entry(key.clone()).or_insert_with(make).clone()
+    }
+
+    /// Panics unless the document says that this operation may answer so.
+    #[track_caller]
+    pub fn check(&self, method: &str, path: &str, reply: &Reply) {
+        let Some(operation) = self.find(method, path) else { return };
+        let name = format!("{} {}", operation.method, operation.path);
+        let status = reply.status.to_string();
+        let described = [&operation.value["responses"], &self.document["x-everywhere"]["responses"]];
+        let response = described.iter().find_map(|responses| responses.get(&status));
+        let response = response.unwrap_or_else(|| panic!("{name} is not described to answer {status}: {reply}"));
+        let response = self.resolve(response);
+        for (header, described) in response["headers"].as_object().into_iter().flatten() {
+            let required = self.resolve(described)["required"] == true;
+            assert!(!required || reply.header(header).is_some(), "{name} is described to send {header}: {reply}");
+        }
+        if method != "HEAD" {
+            self.check_body(&name, response, reply);
+        }
+    }
+
+    #[track_caller]
+    fn check_body(&self, name: &str, response: &Value, reply: &Reply) {
+        let Some(content) = response["content"].as_object() else {
+            assert!(reply.body.is_empty(), "{name} is described without a body for this: {reply}");
+            return;
+        };
+        let kind = reply.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("nothing");
+        let media = content.get(kind).unwrap_or_else(|| panic!("{name} is not described to send {kind}: {reply}"));
+        if kind == "application/json" {
+            let body = reply.json();
+            let problems = self.problems(&media["schema"], &body);
+            assert!(problems.is_empty(), "{name} is not as described: {problems:#?} in {reply}");
+        }
+    }
+}
+
+/// A path without the names of its places: two rows of the table name the same place differently, and a description may
+/// not.
+fn unnamed(path: &str) -> Vec<&str> {
+    path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part }).collect()
+}
+
+/// For tests of the judge itself.
+pub fn described(schema: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{schema}") })
+}

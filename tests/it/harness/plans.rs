@@ -1,0 +1,85 @@
+//! How SQLite carries out the product's statements: none may read through a table that grows with the site.
+
+use rusqlite::ToSql;
+use tunneldesk::site::Site;
+use tunneldesk::store::{Read, prepared};
+
+/// Tables that stay small, however many members fly and however long. Any other counts as large.
+const SMALL: [&str; 7] =
+    ["site", "tunnels", "partners", "partner_secrets", "partner_networks", "sqlite_schema", "refinery_schema_history"];
+
+/// Indexes of the few rows of a large table that wait for somebody or something.
+const SMALL_INDEXES: [&str; 3] = ["outbox_due", "outbox_dead", "entries_waiting"];
+
+/// Statements that read through a large table for a reason: a part of the text, and the reason.
+const ALLOWED: &[(&str, &str)] = &[
+    ("ORDER BY b.booking_id DESC LIMIT", "a report reads on in the order of its key until its page is full"),
+    ("ORDER BY h.seq", "likewise"),
+    ("FROM passkeys ORDER BY passkey_id LIMIT 1", "the first row there is"),
+    ("DELETE FROM passcodes WHERE ends_at", "passcodes live ten minutes and are swept each minute, so there are few"),
+    ("DELETE FROM sign_in_steps WHERE ends_at", "steps live ten minutes and are swept each minute, so there are few"),
+    (
+        "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings",
+        "everybody's levels, once after the catalogue changed",
+    ),
+    (
+        "FROM contact_messages WHERE true ORDER BY contact_id DESC LIMIT",
+        "reads on in the order of its key until its page is full",
+    ),
+    ("INSERT INTO bookings", "what refers to a booking is read only while SQLite counts references that lead nowhere"),
+];
+
+/// Panics where a statement of the product's own, which no test looked at yet, reads through a large table.
+pub fn check(site: &Site) {
+    let new = prepared::take_new();
+    let ours = new.iter().filter(|(_, place)| place.file().starts_with("src/"));
+    let judged = ours.filter(|(sql, _)| !ALLOWED.iter().any(|(part, _)| sql.contains(part)));
+    let found = site.store.read(|tx| {
+        let mut found = Vec::new();
+        for (sql, place) in judged {
+            let through = read_through(tx, sql).unwrap_or_else(|e| panic!("{place}: {e}: {sql}"));
+            found.extend((!through.is_empty()).then(|| format!("{place} reads through {through:?}: {sql}")));
+        }
+        Ok(found)
+    });
+    site.store.rest();
+    let found = found.expect("the file can be read");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// The large tables, as the statement calls them, that it reads from one end to the other, by an index or not.
+fn read_through(tx: &Read, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let unbound: &[(&str, &dyn ToSql)] = &[];
+    let steps: Vec<String> = tx.list(&format!("EXPLAIN QUERY PLAN {sql}"), unbound, |row| row.get(3))?;
+    // A row of constants, a list among the values, or the rows of a subquery, which has steps of its own, are no table's.
+    let few = |step: &&String| !SMALL_INDEXES.iter().any(|index| step.split_whitespace().any(|word| word == *index));
+    let scanned = steps.iter().filter(few).filter_map(|step| step.strip_prefix("SCAN ")?.split_whitespace().next());
+    let large = scanned
+        .filter(|name| !name.starts_with('(') && *name != "CONSTANT" && *name != "json_each" && !is_small(sql, name));
+    Ok(large.map(str::to_owned).collect())
+}
+
+/// Whether a name in the statement is a small table's, or stands for one (`FROM tunnels t`).
+fn is_small(sql: &str, name: &str) -> bool {
+    let words = sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    SMALL.contains(&name) || words.windows(2).any(|pair| pair[1] == name && SMALL.contains(&pair[0]))
+}
+
+#[test]
+fn a_statement_that_reads_through_a_large_table_is_noticed() {
+    let site = super::Site::open();
+    let through = |sql: &str| site.inside().store.read(|tx| Ok(read_through(tx, sql)?)).expect("sound SQL");
+    assert_eq!(through("SELECT entry_id FROM entries WHERE comment = ?1"), ["entries"]);
+    assert_eq!(through("SELECT count(*) FROM entries e JOIN tunnels t USING (tunnel_id)"), ["e"]);
+    assert_eq!(through("SELECT username FROM members WHERE screen_name = :name"), ["members"]);
+    assert_eq!(through("DELETE FROM sessions WHERE user_agent = ?1"), ["sessions"]);
+    for sound in [
+        "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind = 'time' ORDER BY entry_date DESC",
+        "SELECT t.name FROM tunnels t",
+        "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1)",
+        "UPDATE members SET role = ?2 WHERE member_id = ?1",
+    ] {
+        assert!(through(sound).is_empty(), "{sound}: {:?}", through(sound));
+    }
+}

@@ -1,0 +1,78 @@
+//! Third parties that call back, with keys of the tests' own and signatures that the tests make.
+
+use super::Site;
+use super::caller::{Caller, Credential, hmac_sha256, sign};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ring::hmac;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use tunneldesk::config::{AppSecret, Config, Secret};
+
+pub const PAYMENT_SECRET: &str = "whsec_test_secret";
+pub const MAIL_KEY: &str = "mail-key";
+pub const MAIL_URL: &str = "https://tunnel.example.com/api/mail-webhook";
+pub const APP_SECRET: &str = "appsecret";
+
+/// Keys for all three.
+pub fn configure(config: &mut Config) {
+    config.callbacks.payment_secret = Some(Secret::new(PAYMENT_SECRET));
+    config.callbacks.mail_key = Some(Secret::new(MAIL_KEY));
+    config.callbacks.mail_url = Some(MAIL_URL.to_owned());
+    config.social.facebook = Some(AppSecret::new(APP_SECRET));
+    config.public_url = Some("https://tunnel.example.com".to_owned());
+}
+
+impl Site {
+    /// A site that takes callbacks.
+    pub fn with_senders() -> Site {
+        Site::open_with(configure)
+    }
+
+    /// The payment processor.
+    pub fn processor(&self) -> Caller {
+        self.stranger().with(Credential::Processor { secret: PAYMENT_SECRET.to_owned() })
+    }
+
+    pub fn mail_provider(&self) -> Caller {
+        self.stranger().with(Credential::MailProvider { key: MAIL_KEY.to_owned(), url: MAIL_URL.to_owned() })
+    }
+}
+
+/// `t=…,v1=…`.
+pub fn payment_signature(secret: &str, at: i64, body: &[u8]) -> String {
+    format!("t={at},v1={}", sign(secret, &[format!("{at}.").as_bytes(), body].concat()))
+}
+
+/// Over the address and what of the body is signed: a form's fields in order, a JSON body's events as they stand.
+pub fn mail_signature(key: &str, url: &str, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key.as_bytes());
+    STANDARD.encode(hmac::sign(&key, format!("{url}{}", signed_part(body)).as_bytes()))
+}
+
+fn signed_part(body: &[u8]) -> String {
+    if let Ok(fields) = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body) {
+        let events = ["mail_events", "mandrill_events"].into_iter().find_map(|name| Some((name, fields.get(name)?)));
+        return events.map_or_else(String::new, |(name, events)| format!("{name}{}", events.get()));
+    }
+    let text = String::from_utf8_lossy(body);
+    let pairs = text.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let mut pairs: Vec<_> =
+        pairs.map(|(name, value)| [name, value].map(|t| tunneldesk::call::decode(t, true))).collect();
+    pairs.sort();
+    pairs.concat().concat()
+}
+
+/// Facebook's signed request about a user.
+pub fn signed_request(secret: &str, payload: &Value) -> String {
+    let payload = URL_SAFE_NO_PAD.encode(payload.to_string());
+    format!("{}.{payload}", URL_SAFE_NO_PAD.encode(hmac_sha256(secret, payload.as_bytes())))
+}
+
+/// A form's body.
+pub fn form(pairs: &[(&str, &str)]) -> Vec<u8> {
+    let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+    pairs.join("&").into_bytes()
+}

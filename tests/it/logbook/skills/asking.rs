@@ -1,0 +1,174 @@
+//! A member asks for a signature, and edits or withdraws what was asked.
+
+use super::{DAY, SKILLS, ask, learner_and_instructor, list, path, row, wish};
+use crate::harness::Site;
+use serde_json::json;
+
+#[test]
+fn what_is_asked_for_waits_for_the_named_signer_and_has_the_contracts_fields() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let body = json!({
+        "cat_group": "Flyer", "cat_id": "1", "cat_name": "whatever", "entry_date": site.now() * 1000, "entry_id": "",
+        "comment": "please", "instructor": ines.id, "instructor_name": "", "comments_instructor": "", "comment_denial": "",
+        "time": "0:12", "skill": 10101, "skill_name": "", "tunnel_name": "", "tunnel": "7", "status": "",
+    });
+    let made = jane.post(SKILLS, body).ok();
+    assert_eq!((made.status, &made.json()["entry_status"]), (201, &json!("pending")));
+    let entry_id = made.json()["entry_id"].as_i64().unwrap();
+    let expected = json!({
+        "id": entry_id, "entry_id": entry_id, "member_id": jane.id, "member_name": "jane", "kind": "skill", "status": "pending",
+        "cat_group": "Flyer", "cat_id": "1", "cat_name": "Flyer Level 1", "skill": "10101",
+        "skill_name": "Hand signals, seen and answered", "instructor": ines.id.to_string(), "instructor_name": "ines",
+        "tunnel": "7", "tunnel_name": "Windwerk", "entry_date": site.now(), "approval_date": null, "author_id": jane.id,
+        "comment": "please", "comments_instructor": "", "comment_denial": "", "time": "12", "opening": false,
+    });
+    assert_eq!(row(&jane, entry_id), expected);
+    assert_eq!(site.notices(&ines), ["notice.signoff_asked"]);
+    assert_eq!(site.moves(entry_id), [format!("- pending {}", jane.id)]);
+    assert_eq!(jane.get("/account/profile/user").ok().json()["total_flight_time"], "0:00", "no flight of its own");
+}
+
+#[test]
+fn every_mistake_is_named_at_once_and_nothing_is_written() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    site.born(&jane, site.now() - 100 * DAY);
+    let named = |body: serde_json::Value| jane.post(SKILLS, body).refused(422).bad_fields();
+    assert_eq!(named(json!({})), ["skill", "entry_date", "instructor"]);
+    let bad = json!({"skill": "1", "entry_date": site.now() + 3600, "instructor": ines.id, "tunnel": 99, "time": "7"});
+    assert_eq!(named(bad), ["entry_date", "tunnel", "skill"]);
+    let bad = json!({"skill": [1], "entry_date": "x", "instructor": "ines", "tunnel": {}, "time": 601, "comment": 1.5, "cat_group": []});
+    assert_eq!(named(bad), ["cat_group", "entry_date", "time", "tunnel", "instructor", "skill"]);
+    let mut early = wish(&site, "10101", &ines);
+    early["entry_date"] = (site.now() - 101 * DAY).into();
+    assert_eq!(named(early), ["entry_date"]);
+    assert!(list(&jane, "all", &jane)["data"].as_array().unwrap().is_empty());
+    assert!(site.notices(&ines).is_empty());
+}
+
+#[test]
+fn whoever_may_not_sign_cannot_be_asked() {
+    let site = Site::open();
+    let (jane, _) = learner_and_instructor(&site);
+    let low = site.signer("low", &[("Instructor", "1")]);
+    let (unlisted, lapsed) =
+        (site.signer("unlisted", &[("Instructor", "4")]), site.signer("lapsed", &[("Instructor", "4")]));
+    let (banned, unconfirmed) =
+        (site.signer("banned", &[("Instructor", "4")]), site.signer("unconfirmed", &[("Instructor", "4")]));
+    site.unlist(&unlisted);
+    site.untrain(&lapsed);
+    site.ban(&banned);
+    site.unconfirm(&unconfirmed);
+    site.hold(&jane, "Flyer", "1", "", site.now());
+    let mut said = std::collections::BTreeSet::new();
+    for (skill, instructor) in [
+        ("10101", &unlisted),
+        ("10101", &lapsed),
+        ("10101", &banned),
+        ("10101", &unconfirmed),
+        ("10101", &jane),
+        ("10101", &site.member("mark")),
+        ("10101", &site.admin()),
+        ("10201", &low),
+    ] {
+        let reply = jane.post(SKILLS, wish(&site, skill, instructor)).refused(422);
+        assert_eq!(reply.bad_fields(), ["instructor"], "{}: {reply}", instructor.name);
+        said.insert(reply.json()["errors"][0]["message"].to_string());
+    }
+    assert_eq!(said.len(), 5, "each reason has its words: {said:?}");
+    let nobody = json!({"skill": "10101", "entry_date": site.now(), "instructor": 999_999});
+    assert_eq!(jane.post(SKILLS, nobody).refused(422).bad_fields(), ["instructor"]);
+    ask(&site, &jane, "10101", &low);
+}
+
+#[test]
+fn a_brief_comes_first_and_then_the_levels_in_their_order() {
+    let site = Site::open();
+    let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
+    let refused = |skill: &str| {
+        let reply = jane.post(SKILLS, wish(&site, skill, &ines)).refused(422);
+        assert_eq!(reply.bad_fields(), ["skill"]);
+        reply.json()["errors"][0]["message"].as_str().unwrap().to_owned()
+    };
+    assert!(refused("10101").contains("Flyer safety brief before the first flight"));
+    site.brief(&jane, "Flyer");
+    assert!(refused("10201").contains("Flyer Level 1"));
+    site.hold(&jane, "Flyer", "1", "", site.now());
+    assert!(refused("11301").contains("Backflying Level 2"));
+    site.hold(&jane, "Flyer", "2", "Formation", site.now());
+    assert!(refused("12301").contains("Backflying Level 2"), "a track does not stand in for another");
+    ask(&site, &jane, "10201", &ines);
+}
+
+#[test]
+fn a_skill_is_asked_for_once_and_again_after_it_was_withdrawn() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let first = ask(&site, &jane, "10101", &ines);
+    let again = || jane.post(SKILLS, wish(&site, "10101", &ines));
+    assert_eq!(again().refused(409).json()["code"], "skill_taken");
+    jane.put(&path(first), json!({"status": "cancelled"})).ok();
+    assert_eq!(site.notices(&ines), ["notice.signoff_asked", "notice.signoff_withdrawn"]);
+    let second = again().ok().json()["entry_id"].as_i64().unwrap();
+    ines.put(&path(second), json!({"status": "open"})).ok();
+    assert_eq!(again().refused(409).json()["code"], "skill_taken");
+    let admin = site.admin();
+    admin.post(&super::act(second, "suspend"), json!({})).ok();
+    assert_eq!(again().refused(409).json()["code"], "skill_taken", "a pause is not gone round by asking anew");
+    jane.put(&path(first), json!({"comment": "back"})).refused(409);
+}
+
+#[test]
+fn an_edit_replaces_what_it_names_while_nobody_has_signed() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let other = site.signer("other", &[("Instructor", "1")]);
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    let edit = json!({
+        "cat_group": 1, "cat_id": 1, "author_id": jane.id, "id": entry_id, "entry_id": entry_id, "skill": "10102", "time": 7,
+        "instructor": other.id.to_string(), "tunnel": "7", "comment": "first try", "comments_instructor": "mine", "comment_denial": "no",
+    });
+    assert_eq!(jane.put(&path(entry_id), edit).ok().json()["entry_status"], "pending");
+    let row = row(&jane, entry_id);
+    for (field, value) in [
+        ("skill", "10102"),
+        ("time", "7"),
+        ("comment", "first try"),
+        ("comments_instructor", ""),
+        ("comment_denial", ""),
+    ] {
+        assert_eq!(row[field], value, "{field}: what the signer says is the signer's");
+    }
+    assert_eq!((site.notices(&ines).len(), site.notices(&other).len()), (1, 1), "the new signer is told");
+    assert_eq!(jane.put(&path(entry_id), json!({"entry_id": entry_id + 1})).refused(422).bad_fields(), ["entry_id"]);
+    assert_eq!(jane.put(&path(entry_id), json!({"status": "signed"})).refused(422).bad_fields(), ["status"]);
+    assert_eq!(jane.put(&path(entry_id), json!({"skill": "10201"})).refused(422).bad_fields(), ["skill", "instructor"]);
+    ask(&site, &jane, "10103", &ines);
+    jane.put(&path(entry_id), json!({"skill": "10103"})).refused(409);
+    assert_eq!(site.moves(entry_id).len(), 1, "an edit is no move");
+}
+
+#[test]
+fn somebody_elses_entry_is_not_there_and_a_flight_is_no_skill() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let (mark, other) = (site.flyer("mark"), site.signer("other", &[("Instructor", "4")]));
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    for stranger in [&mark, &other] {
+        for body in [json!({"comment": "x"}), json!({"status": "open"}), json!({"comment_denial": "x"})] {
+            stranger.put(&path(entry_id), body).refused(404);
+        }
+    }
+    for deed in ["sign", "deny", "suspend", "reinstate"] {
+        mark.post(&super::act(entry_id, deed), json!({"comment_denial": "x"})).refused(404);
+    }
+    mark.get(&super::act(entry_id, "moves")).refused(404);
+    for nothing in ["999999", "x", "-1", "0"] {
+        jane.put(&format!("{SKILLS}{nothing}"), json!({})).refused(404);
+    }
+    let time = jane.post("/account/logbook/time/", json!({"entry_date": site.now(), "time": 5})).ok();
+    jane.put(&path(time.json()["entry_id"].as_i64().unwrap()), json!({"comment": "x"})).refused(404);
+    site.desk().put(&path(entry_id), json!({"comment": "typed at the desk"})).ok();
+    assert_eq!(row(&jane, entry_id)["comment"], "typed at the desk");
+}

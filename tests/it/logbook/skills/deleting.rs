@@ -1,0 +1,62 @@
+//! What nobody signed can be taken out; what was signed is part of the record.
+
+use super::{act, ask, learner_and_instructor, path, row};
+use crate::harness::Site;
+use serde_json::json;
+
+fn entry(entry_id: i64) -> String {
+    format!("/account/logbook/{entry_id}")
+}
+
+#[test]
+fn own_skills_that_nobody_signed_are_deleted_and_their_moves_stay() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    for (skill, edit) in [
+        ("10101", None),
+        ("10102", Some((&jane, json!({"status": "cancelled"})))),
+        ("10103", Some((&ines, json!({"comment_denial": "x"})))),
+    ] {
+        let entry_id = ask(&site, &jane, skill, &ines);
+        edit.into_iter().for_each(|(who, body)| _ = who.put(&path(entry_id), body).ok());
+        ines.delete(&entry(entry_id)).refused(404);
+        jane.delete(&entry(entry_id)).ok();
+        jane.delete(&entry(entry_id)).refused(404);
+        jane.get(&act(entry_id, "moves")).refused(404);
+        let moves = site.moves(entry_id);
+        assert!(moves.last().unwrap().ends_with(&format!(" deleted {}", jane.id)), "{moves:?}");
+        ask(&site, &jane, skill, &ines);
+    }
+}
+
+#[test]
+fn what_was_signed_stays_for_everybody() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let admin = site.admin();
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    ines.put(&path(entry_id), json!({"status": "open"})).ok();
+    for status in ["open", "suspended"] {
+        for who in [&jane, &site.desk(), &admin] {
+            let refusal = who.delete(&entry(entry_id)).refused(409).json();
+            assert_eq!(refusal["code"], "entry_signed");
+            assert!(refusal["message"].as_str().unwrap().contains("suspend it instead"), "{refusal}");
+        }
+        assert_eq!(row(&jane, entry_id)["status"], status);
+        if status == "open" {
+            admin.post(&act(entry_id, "suspend"), json!({})).ok();
+        }
+    }
+}
+
+#[test]
+fn the_desk_and_the_admins_take_out_what_anybody_asked_for() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    for who in [site.desk(), site.admin()] {
+        let entry_id = ask(&site, &jane, "10101", &ines);
+        site.flyer(&format!("mark{entry_id}")).delete(&entry(entry_id)).refused(404);
+        who.delete(&entry(entry_id)).ok();
+        assert!(site.moves(entry_id)[1].ends_with(&format!("deleted {}", who.id)));
+    }
+}

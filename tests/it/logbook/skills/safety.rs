@@ -1,0 +1,54 @@
+//! Safety briefs and trainings go the way of skills, and open it.
+
+use super::{SKILLS, ask, list, path, wish};
+use crate::harness::Site;
+use serde_json::json;
+use std::time::Duration;
+
+#[test]
+fn a_brief_that_is_signed_opens_the_way_to_the_first_skill() {
+    let site = Site::open();
+    let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "1")]));
+    let brief = ask(&site, &jane, "10001", &ines);
+    jane.post(SKILLS, wish(&site, "10101", &ines)).refused(422);
+    let waiting = ines.get("/account/logbook/requests").ok().json();
+    assert_eq!((&waiting["data"][0]["kind"], &waiting["data"][0]["cat_group"]), (&json!("safety"), &json!("Flyer")));
+    assert_eq!(waiting["data"][0]["skill_name"], "Flyer safety brief before the first flight");
+    ines.put(&path(brief), json!({"status": "open"})).ok();
+    assert_eq!(list(&jane, "all", &jane)["total"], 0, "the skills are listed without the safety records");
+    ask(&site, &jane, "10101", &ines);
+    assert_eq!(jane.post(SKILLS, wish(&site, "10001", &ines)).refused(409).json()["code"], "skill_taken");
+}
+
+#[test]
+fn a_training_keeps_its_programme_current_and_is_held_again() {
+    let site = Site::open();
+    let ines = site.signer("ines", &[("Instructor", "1")]);
+    let trainer = site.signer("trainer", &[("Trainer", "1")]);
+    site.advance(Duration::from_secs(400 * 86_400));
+    let (ines, trainer) = (site.again(&ines), site.again(&trainer));
+    site.brief(&trainer, "Trainer");
+    let current = || ines.get("/account/profile/user").ok().json()["currency_instructor"].clone();
+    assert_eq!(current(), 0);
+    let other = site.signer("other", &[("Instructor", "4")]);
+    assert_eq!(ines.post(SKILLS, wish(&site, "30002", &other)).refused(422).bad_fields(), ["instructor"]);
+    let training = ask(&site, &ines, "30002", &trainer);
+    ines.post(SKILLS, wish(&site, "30002", &trainer)).refused(409);
+    assert_eq!(current(), 0, "asked for is not held");
+    trainer.put(&path(training), json!({"comments_instructor": "held today"})).ok();
+    assert_eq!(current(), 1);
+    ask(&site, &ines, "30002", &trainer);
+}
+
+#[test]
+fn a_suspended_training_no_longer_counts() {
+    let site = Site::open();
+    let (ines, trainer) = (site.signer("ines", &[("Instructor", "1")]), site.signer("trainer", &[("Trainer", "1")]));
+    site.untrain(&ines);
+    let record = json!({"skill": "30002", "entry_date": site.now(), "member_id": ines.id});
+    let training = trainer.post(SKILLS, record).ok().json()["entry_id"].as_i64().unwrap();
+    let current = || ines.get("/account/profile/user").ok().json()["currency_instructor"].clone();
+    assert_eq!(current(), 1);
+    site.admin().post(&super::act(training, "suspend"), json!({})).ok();
+    assert_eq!(current(), 0);
+}

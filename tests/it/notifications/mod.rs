@@ -1,0 +1,7 @@
+//! The notifications group, and what makes notices.
+
+mod list;
+mod made;
+mod reminders;
+
+pub const NOTIFICATIONS: &str = "/account/notifications";
