@@ -38,6 +38,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+pub mod desk;
 pub mod domain;
 pub mod failure;
 pub mod fields;
