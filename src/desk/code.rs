@@ -15,7 +15,7 @@ use http::StatusCode;
 
 const CODE_CHARS_MAX: usize = 40;
 /// A step that can no longer be taken begins anew.
-pub(super) const ANEW: &str = "/desk/sign-in?ended";
+pub(super) const ANEW: &str = "/desk/sign-in?ended=1";
 
 #[derive(Template)]
 #[template(path = "desk/code.html", config = "assets/templates/askama.toml")]

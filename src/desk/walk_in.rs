@@ -22,8 +22,8 @@ const CLIENT_NAME: &str = "Front desk";
 pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let member = body.optional("member", fields::line(254));
-    let minutes = body.optional("minutes", fields::line(10));
-    let clock = body.optional("clock", fields::line(5));
+    let minutes = body.optional("minutes", fields::line(254));
+    let clock = body.optional("clock", fields::line(254));
     let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
     let ok = body.finish()?;
     let mut sent = WalkIn {

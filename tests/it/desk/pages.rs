@@ -23,7 +23,7 @@ struct Page {
 /// Those that anybody is shown.
 const OUTSIDE: &[Page] = &[
     Page { name: "sign-in", path: "/desk/sign-in", shows: "Sign in to the desk" },
-    Page { name: "sign-in-ended", path: "/desk/sign-in?ended", shows: "Please begin again" },
+    Page { name: "sign-in-ended", path: "/desk/sign-in?ended=1", shows: "Please begin again" },
     Page { name: "refusal", path: "/desk/nothing", shows: "That did not work" },
 ];
 

@@ -42,9 +42,9 @@ fn a_clerk_without_a_second_factor_sets_one_up_on_the_way_in() {
     // From now on the password alone sets up nothing.
     let again = Clerk::outside(&site);
     again.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
-    assert_eq!(again.get("/desk/sign-in/setup").header("location"), Some("/desk/sign-in?ended"));
+    assert_eq!(again.get("/desk/sign-in/setup").header("location"), Some("/desk/sign-in?ended=1"));
     let refused = again.post("/desk/sign-in/setup", &[("code", &app.code_away(site.now(), 1))]);
-    assert_eq!(refused.header("location"), Some("/desk/sign-in?ended"), "{refused}");
+    assert_eq!(refused.header("location"), Some("/desk/sign-in?ended=1"), "{refused}");
 }
 
 #[test]
