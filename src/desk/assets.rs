@@ -21,16 +21,8 @@ struct File {
 }
 
 const FILES: [File; 3] = [
-    File {
-        name: "desk.css",
-        kind: "text/css; charset=utf-8",
-        text: include_str!("../../assets/style/desk.css"),
-    },
-    File {
-        name: "desk.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("../../assets/script/desk.js"),
-    },
+    File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
+    File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

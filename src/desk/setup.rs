@@ -103,7 +103,8 @@ fn page(site: &Site, call: &Call, status: StatusCode, account: &Account, problem
     let made = totp::setup(&secret, &frame.site_name, &account.username);
     let qr = qr::svg(&made.otpauth_url)
         .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
-    let groups: Vec<String> = made.secret.as_bytes().chunks(4).map(|g| String::from_utf8_lossy(g).into_owned()).collect();
+    let groups: Vec<String> =
+        made.secret.as_bytes().chunks(4).map(|g| String::from_utf8_lossy(g).into_owned()).collect();
     let page = Page { problem: problem.map(|key| frame.say(key)), frame, qr, secret: groups.join(" ") };
     Ok(show(status, call.language(), &page))
 }

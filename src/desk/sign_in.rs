@@ -180,9 +180,16 @@ mod tests {
     #[test]
     fn the_way_in_leads_to_the_desk_and_nowhere_else() {
         assert_eq!(place("/desk/members/4"), "/desk/members/4");
-        for elsewhere in
-            ["", "//evil.example", "https://evil.example", "/desk//\\evil", "/api/x", "/deskx", "/desk/a?b", "/desk/sign-out"]
-        {
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/desk//\\evil",
+            "/api/x",
+            "/deskx",
+            "/desk/a?b",
+            "/desk/sign-out",
+        ] {
             assert_eq!(place(elsewhere), "/desk", "{elsewhere}");
         }
     }

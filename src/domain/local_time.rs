@@ -22,7 +22,7 @@ impl Hall {
     }
 
     fn zoned(&self, moment: i64) -> Zoned {
-        Timestamp::from_second(moment).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.0.clone())
+        Timestamp::from_second(moment).unwrap_or_default().to_zoned(self.0.clone())
     }
 
     /// The day of a moment, or one so many days before it.

@@ -18,8 +18,8 @@ pub mod sign_in;
 pub mod social;
 pub mod step;
 
-pub use clerk::Clerk;
 pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
+pub use clerk::Clerk;
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};

@@ -5,8 +5,8 @@ use crate::domain::local_time::{Day, Hall};
 use crate::failure::Failure;
 use crate::language::Language;
 use crate::site::Site;
-use crate::store::bookings;
 use crate::store::Read;
+use crate::store::bookings;
 
 /// Rows on one page, so that it stays light in the largest hall.
 const ROWS_MAX: i64 = 120;
@@ -42,14 +42,7 @@ pub fn first_shown(day: &Day, now: i64) -> i64 {
     (now - now.rem_euclid(HOUR_SECONDS) - HOUR_SECONDS).max(day.from)
 }
 
-pub fn list(
-    site: &Site,
-    tx: &Read,
-    hall: &Hall,
-    day: Day,
-    now: i64,
-    language: Language,
-) -> Result<Vec<Hour>, Failure> {
+pub fn list(site: &Site, tx: &Read, hall: &Hall, day: Day, now: i64, language: Language) -> Result<Vec<Hour>, Failure> {
     let mut hours: Vec<Hour> = Vec::new();
     for found in bookings::list_arrivals(tx, site.tunnel_id, day.from, day.to, ROWS_MAX)? {
         let stand = mark::of(site, tx, found.member_id, now, language)?;

@@ -15,9 +15,8 @@ pub struct Waiting {
 }
 
 pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
-    let (sign_offs, contacts, (queued, dead)) = site.store.read(|tx| {
-        Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?))
-    })?;
+    let (sign_offs, contacts, (queued, dead)) =
+        site.store.read(|tx| Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?)))?;
     // Without a server to send them by, they wait for the desk to read them out.
     let unsent = if site.config.mail.is_none() { queued } else { 0 };
     let suspect = i64::from(site.clock.is_suspect());

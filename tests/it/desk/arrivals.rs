@@ -13,7 +13,10 @@ fn a_clerk_checks_somebody_in_and_takes_it_back() {
     let done = clerk.post(&path, &[]);
     assert_eq!(done.header("location"), Some(format!("/desk?done=arrived#b{booking}").as_str()), "{done}");
     let page = clerk.get("/desk?done=arrived").page();
-    assert!(page.contains("1 of 1 are here") && page.contains("Checked in.") && page.contains("Flyer current"), "{page}");
+    assert!(
+        page.contains("1 of 1 are here") && page.contains("Checked in.") && page.contains("Flyer current"),
+        "{page}"
+    );
     assert_eq!(clerk.post(&format!("{path}/undo"), &[]).status, 303);
     assert!(clerk.get("/desk").page().contains("0 of 1 are here"));
     assert_eq!(clerk.post("/desk/bookings/9999/check-in", &[]).status, 404);
@@ -65,7 +68,8 @@ fn what_people_wrote_is_text() {
     let clerk = Clerk::at(&site, &site.desk());
     let page = clerk.get("/desk").page();
     assert!(page.contains("&#60;img src=x onerror=alert(1)&#62;"), "the name is shown");
-    let echoed = clerk.post("/desk/bookings", &[("member", HOSTILE), ("minutes", HOSTILE), ("clock", "12:00"), ("number", "1")]);
+    let echoed =
+        clerk.post("/desk/bookings", &[("member", HOSTILE), ("minutes", HOSTILE), ("clock", "12:00"), ("number", "1")]);
     assert!(echoed.page().matches("&#60;script&#62;").count() >= 1, "{echoed}");
     let wrong = clerk.post("/desk/sign-in", &[("username", HOSTILE), ("password", "x"), ("to", HOSTILE)]);
     for page in [page, echoed.page(), wrong.page()] {

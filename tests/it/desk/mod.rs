@@ -12,8 +12,8 @@ pub use clerk::Clerk;
 
 use crate::harness::{Caller, Site, pictures};
 use http::Method;
-use tunneldesk::store::bookings;
 use tunneldesk::domain::booking::Booking;
+use tunneldesk::store::bookings;
 
 /// A name that tries everything.
 pub const HOSTILE: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script> {{7*7}} & \u{202e}evil";

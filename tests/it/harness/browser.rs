@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
@@ -102,12 +102,18 @@ impl Browser {
         self.order("/actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
     }
 
-    /// Waits until a script returns something true, and returns that.
+    /// Asks until a script returns something true, and returns that. It is asked anew each time, because the page that was
+    /// asked before may be gone.
     #[track_caller]
     pub fn wait(&self, script: &str) -> Value {
-        let until = "const done = arguments[arguments.length - 1], ask = new Function(arguments[0]);
-                     const again = () => { const found = ask(); found ? done(found) : setTimeout(again, 20); }; again();";
-        self.order("/execute/async", json!({ "script": until, "args": [script] }))
+        let until = Instant::now() + ANSWER_TIME_MAX;
+        loop {
+            let found = self.run(script, json!([]));
+            if found != json!(null) && found != json!(false) {
+                return found;
+            }
+            assert!(Instant::now() < until, "never came: {script}; there is {} {}", self.path(), self.text());
+        }
     }
 
     /// Shows pages as a screen of this size does, light or dark.
