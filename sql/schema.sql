@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token

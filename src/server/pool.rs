@@ -8,6 +8,7 @@
 //! whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy, whatever its priority.
 
 use crate::call::{Call, Who};
+use crate::desk;
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
@@ -235,7 +236,8 @@ fn finish(call: &Call, answer: Result<Reply, Failure>) -> Finished {
     let finished = match answer {
         Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
         Err(failure) => {
-            finished(reply::refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
+            let refusal = if call.route.is_page() { desk::refusal } else { reply::refusal };
+            finished(refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
         }
     };
     Finished { held: call.held.get(), ..finished }
@@ -288,9 +290,11 @@ mod tests {
         Call {
             route,
             method: Method::GET,
+            path: "/".to_owned(),
             headers: Default::default(),
             query: String::new(),
             peer: [127, 0, 0, 1].into(),
+            secure: false,
             request_id: "request-1".to_owned(),
             body: Default::default(),
             params: Vec::new(),
