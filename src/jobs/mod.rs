@@ -1,5 +1,6 @@
 //! What runs by itself.
 
+pub mod audit;
 pub mod backup;
 pub mod outbox;
 pub mod reminders;

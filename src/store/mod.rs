@@ -3,6 +3,7 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
+pub mod audit;
 pub mod bell;
 pub mod bookings;
 pub mod bulk;
