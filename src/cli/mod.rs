@@ -8,6 +8,7 @@ mod check;
 mod contact;
 pub mod control;
 mod demo;
+mod doctor;
 mod init;
 mod key;
 mod marks;
@@ -103,6 +104,8 @@ enum Command {
     /// The certificate for https: init, status, renew, authority
     #[command(subcommand)]
     Tls(tls::Tls),
+    /// Look at everything that may go wrong, and say what to do
+    Doctor(doctor::Doctor),
     /// Who did what to whom from where: list, verify
     #[command(subcommand)]
     Audit(audit::Audit),
@@ -211,6 +214,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
+        Command::Doctor(doctor) => doctor.run(&global, args),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -301,6 +305,7 @@ fn perform(
         Command::Tunnel(command) => command.run(site, json, secret),
         Command::Reminders(command) => command.run(site, json),
         Command::Tls(command) => command.run(site, json),
+        Command::Doctor(_) => doctor::Doctor::answer(site),
         Command::Audit(command) => command.run(site, json, progress),
         Command::Backup(command) => command.run(site, json, progress),
         _ => Err(refused("a running server does not carry out this command")),

@@ -9,6 +9,7 @@ pub mod country;
 pub mod currency;
 pub mod email;
 pub mod entry;
+pub mod health;
 pub mod mail_event;
 pub mod minutes;
 pub mod passkey;

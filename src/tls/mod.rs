@@ -4,6 +4,9 @@
 //! key lie in the database, the key sealed, so that a backup has them.
 
 pub mod authority;
+mod validity;
+
+pub use validity::ends_at_of_file;
 
 use crate::config::CertificateFiles;
 use crate::domain::audit::{By, Detail, Whom};

@@ -57,6 +57,9 @@ const LOOKS: &[&str] = &[
     "audit verify",
 ];
 
+/// The doctor looks too, but its code says what it found.
+const DOCTOR: &str = "doctor";
+
 /// Commands whose rows other tests look at, or that have none to leave: they run or make a site, or show what is not there.
 const ELSEWHERE: &[&str] = &["serve", "init", "demo", "restore", "outbox show", "callbacks show"];
 
@@ -105,6 +108,7 @@ fn looks_leave_nothing(desk: &Desk) {
     for line in LOOKS {
         desk.run(&typed(line, "")).done();
     }
+    assert_ne!(desk.run(&[DOCTOR]).code, None);
     assert_eq!(rows(desk).len(), before);
 }
 
@@ -142,8 +146,13 @@ fn a_running_server_records_its_commands_and_who_typed_them() {
 #[test]
 fn every_command_there_is_stands_in_one_of_the_tables() {
     let desk = Desk::empty();
-    let known: Vec<&str> =
-        DEEDS.iter().map(|(line, ..)| *line).chain(LOOKS.iter().copied()).chain(ELSEWHERE.iter().copied()).collect();
+    let known: Vec<&str> = DEEDS
+        .iter()
+        .map(|(line, ..)| *line)
+        .chain(LOOKS.iter().copied())
+        .chain(ELSEWHERE.iter().copied())
+        .chain([DOCTOR])
+        .collect();
     let missing: Vec<String> = leaves(&desk, &[])
         .into_iter()
         .filter(|leaf| !known.iter().any(|line| *line == leaf || line.starts_with(&format!("{leaf} "))))

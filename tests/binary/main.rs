@@ -6,6 +6,7 @@ mod audit;
 mod backups;
 mod callbacks;
 mod cli;
+mod doctor;
 mod ending;
 mod figures;
 mod harness;
