@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
@@ -484,8 +484,6 @@ CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT
 
 CREATE TRIGGER history_is_final BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
-CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id);
-
 CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';
 
 CREATE INDEX holdings_by_level ON holdings (cat_group, cat_id, track, member_id);
@@ -606,3 +604,4 @@ END;
 CREATE TRIGGER audit_ends_forward BEFORE UPDATE OF audit_seq ON site WHEN NEW.audit_seq <> OLD.audit_seq + 1 BEGIN
     SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
+CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);

@@ -10,6 +10,7 @@ pub mod currency;
 pub mod email;
 pub mod entry;
 pub mod health;
+pub mod local_time;
 pub mod mail_event;
 pub mod minutes;
 pub mod passkey;

@@ -1,5 +1,6 @@
 //! What people do over HTTP, as the audit log has it: the deeds of staff and signers, and the ways into accounts.
 
+use crate::desk;
 use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
@@ -128,4 +129,21 @@ fn an_old_session_of_staff_makes_rows_of_its_own_member() {
     let made = jane.post("/account/logbook/time/", json!({"entry_date": site.now(), "time": 12})).ok().json();
     again.delete(&format!("/account/logbook/{}", made["entry_id"])).ok();
     assert_eq!(deeds(&site), [by(&desk, "entry.deleted", &jane)]);
+}
+
+#[test]
+fn what_the_desk_does_in_its_pages_is_recorded_and_a_second_check_in_is_none() {
+    let site = desk::demo();
+    let (jane, staff) = (site.flyer("jane"), site.desk());
+    let clerk = desk::Clerk::at(&site, &staff);
+    let booking_id = desk::book(&site, &jane, 600);
+    for step in ["check-in", "check-in", "check-in/undo"] {
+        assert_eq!(clerk.post(&format!("/desk/bookings/{booking_id}/{step}"), &[]).status, 303);
+    }
+    let expected = [
+        by(&staff, "staff.signed_in", &staff),
+        by(&staff, "booking.checked_in", &jane),
+        by(&staff, "booking.check_in_undone", &jane),
+    ];
+    assert_eq!(deeds(&site), expected);
 }
