@@ -29,7 +29,7 @@ fn is_whole(site: &Site) {
 #[test]
 fn sign_offs_refusals_and_pauses_are_recorded_with_their_signer() {
     let site = Site::open();
-    let (jane, ines, admin) = (site.member("jane"), site.instructor("ines"), site.admin());
+    let (jane, ines, admin) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]), site.admin());
     let skill = |number: &str| site.ask_for(&jane, number, &ines);
     let act = |caller: &Caller, entry_id: i64, act: &str, body| {
         caller.post(&format!("/account/logbook/entries/{entry_id}/{act}"), body).ok()
@@ -112,7 +112,7 @@ fn changes_in_the_ways_into_an_account_are_recorded_without_a_word_of_what_they_
 #[test]
 fn an_answer_that_is_given_again_is_no_second_deed() {
     let site = Site::open();
-    let (jane, ines) = (site.member("jane"), site.instructor("ines"));
+    let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
     let entry_id = site.ask_for(&jane, "10101", &ines);
     let path = format!("/account/logbook/entries/{entry_id}/sign");
     for _ in 0..2 {
