@@ -604,4 +604,5 @@ END;
 CREATE TRIGGER audit_ends_forward BEFORE UPDATE OF audit_seq ON site WHEN NEW.audit_seq <> OLD.audit_seq + 1 BEGIN
     SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
+
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
