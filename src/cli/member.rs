@@ -254,6 +254,7 @@ fn unlock(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
         counters::lift(site, tx, member_id)
     })?;
     let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
+    tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
     if json {
         return Ok(as_json(&json!({
             "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,
