@@ -4,12 +4,14 @@ mod backup;
 mod callbacks;
 mod outgoing;
 mod social;
+mod terminal;
 mod tls;
 
 pub use backup::Backup;
 pub use callbacks::Callbacks;
 pub use outgoing::{Mail, Secret, Security, Sms};
 pub use social::{AppSecret, Social, TokenIssuer};
+pub use terminal::wants_colour;
 pub use tls::{CertificateFiles, Tls};
 
 use crate::domain::catalogue::Catalogue;

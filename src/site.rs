@@ -16,6 +16,7 @@ use crate::store::{Store, Write, tunnels};
 use crate::tls::Shown;
 use std::sync::{Arc, OnceLock};
 
+pub mod health;
 mod levels;
 mod rotation;
 
@@ -32,6 +33,8 @@ pub struct Site {
     pub rates: Arc<Rates>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
+    /// The last brief look at how the site is.
+    health: health::Kept,
     /// Where the server answers, once it does.
     ports: Arc<OnceLock<Ports>>,
     pub site_id: Arc<str>,
@@ -142,6 +145,7 @@ impl Site {
             stats: Arc::default(),
             rates: Arc::default(),
             tls: Arc::default(),
+            health: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
@@ -159,6 +163,7 @@ impl Site {
             stats: self.stats.clone(),
             rates: self.rates.clone(),
             tls: self.tls.clone(),
+            health: self.health.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,

@@ -3,6 +3,7 @@
 //! A socket in the abstract namespace, named after the data directory; only the same user and root are heard.
 
 use super::bar::Bar;
+use super::shell::{self, Shell};
 use super::{Outcome, answer_for_site};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
@@ -73,13 +74,11 @@ pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
 fn carry_out(site: &Site, stream: UnixStream) -> std::io::Result<()> {
     stream.set_read_timeout(Some(TALK_TIME_MAX))?;
     stream.set_write_timeout(Some(TALK_TIME_MAX))?;
-    if !is_ours(&stream) {
-        return Err(std::io::ErrorKind::PermissionDenied.into());
-    }
+    let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
     let mut bytes = Vec::new();
     (&stream).take(REQUEST_BYTES_MAX).read_to_end(&mut bytes)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
-        Ok(request) => answer_for_site(site, &request, &mut teller(&stream)),
+        Ok(request) => answer_for_site(&Shell::new(site, shell::by(user)), &request, &mut teller(&stream)),
         Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
     };
     site.store.rest();
@@ -104,8 +103,8 @@ fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
     }
 }
 
-/// Whether the other side runs as us or as root.
-fn is_ours(stream: &UnixStream) -> bool {
+/// The user that the other side runs as, if that is ours or root.
+fn user_of(stream: &UnixStream) -> Option<u32> {
     let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
@@ -113,5 +112,6 @@ fn is_ours(stream: &UnixStream) -> bool {
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &mut length)
     };
     // SAFETY: takes nothing and cannot fail.
-    asked == 0 && (peer.uid == unsafe { libc::geteuid() } || peer.uid == 0)
+    let ours = asked == 0 && (peer.uid == unsafe { libc::geteuid() } || peer.uid == 0);
+    ours.then_some(peer.uid)
 }

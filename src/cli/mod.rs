@@ -1,5 +1,6 @@
 //! What the technician types: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
 
+mod audit;
 mod backup;
 mod bar;
 mod callbacks;
@@ -7,6 +8,7 @@ mod check;
 mod contact;
 pub mod control;
 mod demo;
+mod doctor;
 mod init;
 mod key;
 mod marks;
@@ -18,6 +20,7 @@ mod restore;
 mod routes;
 mod serve;
 mod session;
+mod shell;
 mod signer;
 mod tls;
 mod tunnel;
@@ -30,6 +33,7 @@ use crate::site::Site;
 use crate::store::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
+use shell::Shell;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -100,6 +104,11 @@ enum Command {
     /// The certificate for https: init, status, renew, authority
     #[command(subcommand)]
     Tls(tls::Tls),
+    /// Look at everything that may go wrong, and say what to do
+    Doctor(doctor::Doctor),
+    /// Who did what to whom from where: list, verify
+    #[command(subcommand)]
+    Audit(audit::Audit),
     /// Copies of the whole site: make one, list them, try one
     Backup(backup::Command),
     /// Put a backup in the site's place; the server must be stopped
@@ -113,6 +122,9 @@ enum Command {
 pub struct Outcome {
     pub code: u8,
     pub text: String,
+    /// Whether the text is what was asked for, whatever the code says of it.
+    #[serde(default)]
+    pub is_result: bool,
 }
 
 /// Why a command was not done; one line that says what to do.
@@ -121,20 +133,23 @@ pub enum Trouble {
     Refused(String),
     /// Something else was.
     Broken(String),
+    /// What was asked for, and it is bad news: the code says how bad.
+    Found(u8, String),
 }
 
 impl Outcome {
     pub fn broken(text: &str) -> Outcome {
-        Outcome { code: 2, text: text.to_owned() }
+        Outcome { code: 2, text: text.to_owned(), is_result: false }
     }
 }
 
 impl From<Result<String, Trouble>> for Outcome {
     fn from(done: Result<String, Trouble>) -> Outcome {
         match done {
-            Ok(text) => Outcome { code: 0, text },
-            Err(Trouble::Refused(text)) => Outcome { code: 1, text },
-            Err(Trouble::Broken(text)) => Outcome { code: 2, text },
+            Ok(text) => Outcome { code: 0, text, is_result: true },
+            Err(Trouble::Refused(text)) => Outcome { code: 1, text, is_result: false },
+            Err(Trouble::Broken(text)) => Outcome { code: 2, text, is_result: false },
+            Err(Trouble::Found(code, text)) => Outcome { code, text, is_result: true },
         }
     }
 }
@@ -182,7 +197,7 @@ fn say(outcome: &Outcome) {
         return;
     }
     // A reader that went away (a pipe into `head`) is not our trouble.
-    _ = if outcome.code == 0 {
+    _ = if outcome.is_result {
         writeln!(std::io::stdout(), "{text}")
     } else {
         writeln!(std::io::stderr(), "tunneldesk: {text}")
@@ -199,6 +214,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
+        Command::Doctor(doctor) => doctor.run(&global, args),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -236,9 +252,13 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome
         Ok(place) => match Site::open(&place, config, Clock::machine(0), true) {
             Ok((site, _)) => {
                 let mut bar = bar::Bar::new(!global.json);
-                let outcome = perform(&site, command, global.json, secret.as_deref(), &mut |step, done, all| {
-                    bar.tell(step, done, all)
-                });
+                let outcome = perform(
+                    &Shell::new(&site, shell::by_us()),
+                    command,
+                    global.json,
+                    secret.as_deref(),
+                    &mut |step, done, all| bar.tell(step, done, all),
+                );
                 site.close();
                 outcome.into()
             }
@@ -260,15 +280,15 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome
 }
 
 /// On the server's side: the same command line, on the server's own site.
-fn answer_for_site(site: &Site, request: &control::Request, progress: &mut Progress) -> Outcome {
+fn answer_for_site(site: &Shell, request: &control::Request, progress: &mut Progress) -> Outcome {
     match Cli::try_parse_from(&request.args) {
         Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref(), progress).into(),
-        Err(e) => Outcome { code: 1, text: e.to_string() },
+        Err(e) => Outcome { code: 1, text: e.to_string(), is_result: false },
     }
 }
 
 fn perform(
-    site: &Site,
+    site: &Shell,
     command: &Command,
     json: bool,
     secret: Option<&str>,
@@ -285,6 +305,8 @@ fn perform(
         Command::Tunnel(command) => command.run(site, json, secret),
         Command::Reminders(command) => command.run(site, json),
         Command::Tls(command) => command.run(site, json),
+        Command::Doctor(_) => doctor::Doctor::answer(site),
+        Command::Audit(command) => command.run(site, json, progress),
         Command::Backup(command) => command.run(site, json, progress),
         _ => Err(refused("a running server does not carry out this command")),
     }

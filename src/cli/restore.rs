@@ -1,6 +1,7 @@
 //! `tunneldesk restore`: a backup takes the site's place, while no server runs.
 
 use super::bar::Bar;
+use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment};
 use crate::config::Config;
 use crate::jobs::backup::shelf::{Backup, Shelf};
@@ -27,7 +28,8 @@ impl Restore {
         restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
         let backup = self.choose(&config)?;
         let mut bar = Bar::new(!global.json);
-        let replaced = restore::restore(&place, &backup, &config, &mut |step, done, all| bar.tell(step, done, all));
+        let replaced =
+            restore::restore(&place, &backup, &config, &by_us(), &mut |step, done, all| bar.tell(step, done, all));
         drop(bar);
         let replaced = replaced.map_err(|e| broken(format!("nothing was changed: {e}")))?;
         let (name, made) = (backup.name(), shown_moment(backup.manifest.made_at));

@@ -1,5 +1,6 @@
 //! What runs by itself.
 
+pub mod audit;
 pub mod backup;
 pub mod outbox;
 pub mod reminders;
@@ -11,8 +12,8 @@ use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
-    contact, devices, email_tokens, outbox as messages, partners, passcodes, passkeys, payments, reminders as given,
-    replays, sessions, sign_in_steps, throttles,
+    contact, devices, email_tokens, misses, outbox as messages, partners, passcodes, passkeys, payments,
+    reminders as given, replays, sessions, sign_in_steps, throttles,
 };
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -75,6 +76,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += given::sweep(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
         removed += devices::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += sign_in_steps::sweep(tx)?;
+        removed += misses::sweep(tx)?;
         Ok(removed)
     })
 }

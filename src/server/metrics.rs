@@ -1,11 +1,12 @@
 //! `/metrics`: the counters as Prometheus reads them.
 
 use super::front::Front;
+use crate::keys::hex;
 use crate::reply::Reply;
 use crate::routes::TABLE;
-use crate::site::Site;
+use crate::site::{Site, health};
 use crate::stats::{BOUNDS_MICROS, RouteStats};
-use crate::store::outbox;
+use crate::store::{audit, outbox};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,8 +64,37 @@ pub fn write(front: &Front) -> Reply {
             "# HELP tunneldesk_{name} {help}\n# TYPE tunneldesk_{name} {kind}\ntunneldesk_{name} {value}\n"
         );
     }
+    front.with_site(|site| doctor(&mut text, site));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Reply { status: StatusCode::OK, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]), body: text.into() }
+}
+
+/// What the doctor says, and the end of the audit log: whoever keeps the figures keeps a witness of it.
+fn doctor(text: &mut String, site: &Site) {
+    let facts = health::brief(site);
+    text.push_str(
+        "# HELP tunneldesk_health Each fact of the doctor: 0 ok, 1 warning, 2 alarm.\n# TYPE tunneldesk_health gauge\n",
+    );
+    for fact in &*facts {
+        _ = writeln!(text, "tunneldesk_health{{fact=\"{}\"}} {}", fact.name, fact.state as u8);
+    }
+    for (name, (unit, value)) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
+        _ = writeln!(
+            text,
+            "# HELP tunneldesk_health_{name}_{unit} By which the fact is judged.\n# TYPE tunneldesk_health_{name}_{unit} gauge\ntunneldesk_health_{name}_{unit} {value}"
+        );
+    }
+    let head = site.store.read(|tx| Ok(audit::head(tx)?));
+    site.store.rest();
+    if let Ok(head) = head {
+        _ = writeln!(
+            text,
+            "# HELP tunneldesk_audit_head Rows of the audit log; the label is the hash of the last.\n\
+             # TYPE tunneldesk_audit_head gauge\ntunneldesk_audit_head{{hash=\"{}\"}} {}",
+            hex(&head.hash),
+            head.seq
+        );
+    }
 }
 
 /// Waiting and dead; zero while the file cannot be read, which other figures tell.

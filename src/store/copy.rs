@@ -2,7 +2,8 @@
 //! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for a few hundred pages at most.
 
 use super::reader::CACHE_KIB;
-use super::{Store, Writer, prepare_connection};
+use super::{Read, Store, Writer, audit, prepare_connection};
+use crate::domain::audit::Head;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,6 +23,8 @@ pub struct Sound {
     pub schema: i64,
     pub site_id: String,
     pub rows: Rows,
+    /// The end of its audit log; none in a file from before there was one.
+    pub audit: Option<Head>,
 }
 
 /// Copies the file to `target`, which must not exist, and counts the rows that it had at the moment of the copy. The
@@ -122,6 +125,7 @@ fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
         schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
         site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
         rows: rows(&conn)?,
+        audit: audit_head(&conn)?,
     }))
 }
 
@@ -134,6 +138,14 @@ fn escaped(path: &Path) -> String {
         .iter()
         .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
         .collect()
+}
+
+fn audit_head(conn: &Connection) -> rusqlite::Result<Option<Head>> {
+    let has_one = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_seq')";
+    match conn.query_row(has_one, [], |row| row.get(0))? {
+        true => audit::head(&Read::on(conn)).map(Some),
+        false => Ok(None),
+    }
 }
 
 fn rows(conn: &Connection) -> rusqlite::Result<Rows> {

@@ -3,6 +3,7 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
+pub mod audit;
 pub mod bell;
 pub mod bookings;
 pub mod bulk;
@@ -17,10 +18,12 @@ pub mod entries;
 pub mod erasure;
 pub mod history;
 pub mod holdings;
+pub mod integrity;
 pub mod logbook;
 pub mod media;
 pub mod members;
 pub mod migrate;
+pub mod misses;
 pub mod moves;
 pub mod notices;
 pub mod outbox;
@@ -70,6 +73,11 @@ const WRITER_CACHE_KIB: i64 = 1024;
 const STATEMENTS_KEPT: usize = 128;
 /// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// The SQLite that this binary carries.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
 
 /// Has SQLite not count its memory, which it does under one lock for all threads. Only before its first use.
 pub fn settle() {

@@ -2,9 +2,11 @@
 //!
 //! Each test runs it in a directory of its own and knows nothing of its insides but the file it leaves.
 
+mod audit;
 mod backups;
 mod callbacks;
 mod cli;
+mod doctor;
 mod ending;
 mod figures;
 mod harness;

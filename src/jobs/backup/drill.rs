@@ -2,6 +2,7 @@
 //! is not the one that matters.
 
 use super::{Progress, restore, shelf};
+use crate::domain::audit::{By, Detail};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub fn is_due(site: &Site) -> bool {
 }
 
 pub fn run_and_log(site: &Site) {
-    match run(site, &mut |_, _, _| ()) {
+    match run(site, &By::job("drill"), &mut |_, _, _| ()) {
         Ok(drill) if drill.trouble.is_empty() => {
             tracing::info!(backup = drill.backup, rows = drill.rows, "restore drill: the backup opens and is whole");
         }
@@ -44,12 +45,12 @@ pub fn run_and_log(site: &Site) {
 
 /// Restores the newest backup beside the site and throws it away again. The error: there was nothing to try, or its
 /// result could not be kept.
-pub fn run(site: &Site, progress: &mut Progress) -> Result<Drill, String> {
+pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
     let shelf = shelf(&site.config.data);
     let _hold = shelf.hold()?;
     let backup = shelf.list().into_iter().next().ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let beside = shelf.dir().join(".drill");
-    let tried = restore::try_in(&beside, &backup, &site.config, progress);
+    let tried = restore::try_in(&beside, &backup, &site.config, |_| Ok(()), progress);
     let removed = std::fs::remove_dir_all(&beside);
     let drill = Drill {
         at: site.now(),
@@ -59,6 +60,8 @@ pub fn run(site: &Site, progress: &mut Progress) -> Result<Drill, String> {
     };
     let kept = serde_json::to_vec(&drill).map_err(Into::into).and_then(|json| write(&record(&site.config.data), &json));
     removed.and(kept).map_err(|e| format!("cannot write to {}: {e}", shelf.dir().display()))?;
+    let detail = Detail::none().flag("sound", drill.trouble.is_empty());
+    super::record(site, by, "backup.drilled", &backup, detail);
     Ok(drill)
 }
 

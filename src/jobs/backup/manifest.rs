@@ -1,5 +1,6 @@
 //! What a backup says of itself, in `manifest.json` beside its files. A backup without one was never finished.
 
+use crate::domain::audit::Head;
 use crate::keys::hex;
 use crate::store::copy::Rows;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,23 @@ pub struct Manifest {
     pub files: BTreeMap<String, Print>,
     /// Rows of each table at that moment.
     pub rows: Rows,
+    /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
+    #[serde(default)]
+    pub audit: Option<Anchor>,
+}
+
+/// The end of the audit log, as a witness outside of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    pub seq: i64,
+    /// In hex.
+    pub hash: String,
+}
+
+impl Anchor {
+    pub fn of(head: &Head) -> Anchor {
+        Anchor { seq: head.seq, hash: hex(&head.hash) }
+    }
 }
 
 /// What a file must be.

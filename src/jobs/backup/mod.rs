@@ -5,10 +5,10 @@ pub mod manifest;
 pub mod restore;
 pub mod shelf;
 
+use crate::domain::audit::{By, Detail, Whom};
 use crate::site::Site;
-use crate::store::copy;
-use crate::store::place;
-use manifest::{Manifest, Print};
+use crate::store::{audit, copy, place};
+use manifest::{Anchor, Manifest, Print};
 use shelf::{Backup, Shelf};
 use std::io;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         let hours = site.config.backup.every_hours;
         let newest = shelf(&site.config.data).list().first().map(|backup| backup.manifest.made_at);
         if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
-            log(&make(site, &mut |_, _, _| ()));
+            log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }
         if drill::is_due(site) {
             drill::run_and_log(site);
@@ -73,7 +73,7 @@ fn log(made: &Result<Made, String>) {
 
 /// Makes a backup now: copy, check of the copy, manifest, flush, rename; then the second place, then pruning. The error
 /// is one line, and leaves every older backup as it was.
-pub fn make(site: &Site, progress: &mut Progress) -> Result<Made, String> {
+pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
     let shelf = shelf(&site.config.data);
     let hold = shelf.hold()?;
     check_space(site, shelf.dir())?;
@@ -87,7 +87,15 @@ pub fn make(site: &Site, progress: &mut Progress) -> Result<Made, String> {
     let backup = Backup { dir, manifest };
     let second = site.config.backup.second_place.as_deref().map(|second| carry(&backup, second, made_at, progress));
     let pruned = hold.prune(made_at).map_err(failed)?;
+    record(site, by, "backup.made", &backup, Detail::none().number("pruned", pruned as i64));
     Ok(Made { backup, pruned, second })
+}
+
+/// A backup that is there is there: that it cannot be recorded now (a full disk, say) is no reason to call it none.
+fn record(site: &Site, by: &By, deed: &'static str, backup: &Backup, detail: Detail) {
+    let whom = Whom::Backup(backup.name());
+    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, &by.who, deed, &whom, &by.origin, &detail)?));
+    _ = recorded.inspect_err(|e| tracing::error!(deed, cause = %e, "a deed is missing in the audit log"));
 }
 
 /// `2026-11-21T12-00-00Z`.
@@ -120,7 +128,8 @@ fn fill(site: &Site, dir: &Path, made_at: i64, progress: &mut Progress) -> Resul
         files.insert(name, print.map_err(failed)?);
     }
     let version = crate::VERSION.to_owned();
-    Ok(Manifest { version, site_id: sound.site_id, schema: sound.schema, made_at, files, rows: sound.rows })
+    let audit = sound.audit.as_ref().map(Anchor::of);
+    Ok(Manifest { version, site_id: sound.site_id, schema: sound.schema, made_at, files, rows: sound.rows, audit })
 }
 
 /// A copy of a backup in another place, with its own pruning.

@@ -5,7 +5,10 @@ use super::Progress;
 use super::shelf::{Backup, make_dir};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::failure::Failure;
 use crate::site::Site;
+use crate::store::audit;
 use crate::store::place::{self, Place, Unheld};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,8 +19,14 @@ const TRIED: &str = ".restoring";
 const READY: &str = ".restored";
 
 /// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program. The directory
-/// is left with a site in it. Nothing else changes.
-pub fn try_in(dir: &Path, backup: &Backup, config: &Config, progress: &mut Progress) -> Result<(), String> {
+/// is left with a site in it, and in that what `beside` does. Nothing else changes.
+pub fn try_in(
+    dir: &Path,
+    backup: &Backup,
+    config: &Config,
+    beside: impl FnOnce(&Site) -> Result<(), Failure>,
+    progress: &mut Progress,
+) -> Result<(), String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(dir).map_err(failed)?;
@@ -34,8 +43,9 @@ pub fn try_in(dir: &Path, backup: &Backup, config: &Config, progress: &mut Progr
         Unheld::Unfit(text) => text,
     })?;
     let (site, _) = Site::open(&place, config.clone(), Clock::machine(0), true)?;
+    let done = beside(&site);
     site.close();
-    Ok(())
+    done.map_err(|e| format!("the restored site takes no writes: {e}"))
 }
 
 /// Puts a backup in the place of the held directory's file. Returns where the old one lies now, if there was one.
@@ -43,10 +53,19 @@ pub fn restore(
     place: &Place,
     backup: &Backup,
     config: &Config,
+    by: &By,
     progress: &mut Progress,
 ) -> Result<Option<PathBuf>, String> {
     let tried = place.dir().join(TRIED);
-    try_in(&tried, backup, config, progress)?;
+    // The record goes into the file that takes the place, so that it cannot come without.
+    let record = |site: &Site| {
+        let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
+        site.store.write(site.now(), |tx| {
+            audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
+            Ok(())
+        })
+    };
+    try_in(&tried, backup, config, record, progress)?;
     let failed = |e: io::Error| format!("cannot put the backup in its place in {}: {e}", place.dir().display());
     std::fs::rename(&tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
