@@ -14,7 +14,7 @@ use crate::store::migrate::{self, Migrated};
 use crate::store::place::Place;
 use crate::store::{Store, Write, tunnels};
 use crate::tls::Shown;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 mod levels;
 mod rotation;
@@ -32,6 +32,8 @@ pub struct Site {
     pub rates: Arc<Rates>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
+    /// Held by whoever speaks to the receiver upstream.
+    pub sync_turn: Arc<Mutex<()>>,
     /// Where the server answers, once it does.
     ports: Arc<OnceLock<Ports>>,
     pub site_id: Arc<str>,
@@ -142,6 +144,7 @@ impl Site {
             stats: Arc::default(),
             rates: Arc::default(),
             tls: Arc::default(),
+            sync_turn: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
@@ -159,6 +162,7 @@ impl Site {
             stats: self.stats.clone(),
             rates: self.rates.clone(),
             tls: self.tls.clone(),
+            sync_turn: self.sync_turn.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,

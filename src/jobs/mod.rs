@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod outbox;
 pub mod reminders;
+pub mod sync;
 
 use crate::domain::mail_event;
 use crate::failure::Failure;
