@@ -19,6 +19,7 @@ mod routes;
 mod serve;
 mod session;
 mod signer;
+mod sync;
 mod tls;
 mod tunnel;
 
@@ -97,6 +98,8 @@ enum Command {
     Tunnel(tunnel::Tunnel),
     /// Remind members whose currency ends: the server does that every hour by itself
     Reminders(reminders::Reminders),
+    /// Carry the partner metrics upstream now, or show how far they are; the server does it by itself
+    Sync(sync::Sync),
     /// The certificate for https: init, status, renew, authority
     #[command(subcommand)]
     Tls(tls::Tls),
@@ -199,6 +202,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
+        Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global).into(),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -284,6 +288,7 @@ fn perform(
         Command::Contact(command) => command.run(site, json),
         Command::Tunnel(command) => command.run(site, json, secret),
         Command::Reminders(command) => command.run(site, json),
+        Command::Sync(command) => command.run(site, json, progress),
         Command::Tls(command) => command.run(site, json),
         Command::Backup(command) => command.run(site, json, progress),
         _ => Err(refused("a running server does not carry out this command")),

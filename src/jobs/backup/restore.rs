@@ -6,9 +6,14 @@ use super::shelf::{Backup, make_dir};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::site::Site;
+use crate::store::history;
 use crate::store::place::{self, Place, Unheld};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// More than partners do at a site for long.
+const ROWS_PER_SECOND: i64 = 10;
+const ROWS_AT_LEAST: i64 = 10_000;
 
 /// Where a backup is tried.
 const TRIED: &str = ".restoring";
@@ -47,10 +52,23 @@ pub fn restore(
 ) -> Result<Option<PathBuf>, String> {
     let tried = place.dir().join(TRIED);
     try_in(&tried, backup, config, progress)?;
+    leave_numbers(&tried, backup, config)?;
     let failed = |e: io::Error| format!("cannot put the backup in its place in {}: {e}", place.dir().display());
     std::fs::rename(&tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
     complete(place).map_err(failed)
+}
+
+/// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
+/// a second time: the next row gets one that the site cannot have reached since.
+fn leave_numbers(dir: &Path, backup: &Backup, config: &Config) -> Result<(), String> {
+    let place = Place::hold(dir).map_err(|_| format!("another restore works in {}: wait for it", dir.display()))?;
+    let (site, _) = Site::open(&place, config.clone(), Clock::machine(0), true)?;
+    let seconds = (site.now() - backup.manifest.made_at).max(0);
+    let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
+    let raised = site.store.write(site.now(), |tx| Ok(history::raise_numbers(tx, history::last_seq(tx)? + left)?));
+    site.close();
+    raised.map(drop).map_err(|e| format!("cannot write to {}: {e}", dir.display()))
 }
 
 /// Finishes a swap that was begun, also one that a crash cut off, and says where the old files lie; without one it does

@@ -18,7 +18,7 @@ pub use batch::{Batch, Row};
 pub use pump::{Pump, Step};
 pub use reports::Reports;
 pub use source::{Here, Source};
-pub use status::{Status, status};
+pub use status::{Status, next, refused, rewind, status};
 pub use upstream::{Held, Trouble, Upstream};
 
 use crate::clock::Clock;

@@ -3,8 +3,10 @@
 
 use super::batch::Row;
 use super::source::{Change, Source};
+use super::status::Status;
 use super::upstream::{Held, Trouble, shown};
 use crate::clock::Clock;
+use crate::config::Sync;
 use crate::store::sync::{Refused, State};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -42,6 +44,7 @@ struct Kept {
 
 #[derive(Deserialize)]
 struct Page {
+    total: i64,
     data: Vec<Row>,
 }
 
@@ -60,11 +63,51 @@ impl Reports {
         let url = url.trim_end_matches('/').trim_end_matches("/api").to_owned();
         let agent = agent(authority)?;
         let mut reports = Reports { url, token, agent, site_id: String::new(), clock, file, kept, _lock: lock };
-        reports.page(i64::MAX - 1, 1)?;
+        reports.page(Some(i64::MAX - 1), 1)?;
         Ok(reports)
     }
 
-    fn page(&mut self, after: i64, limit: i64) -> Result<Vec<Row>, String> {
+    pub fn id(&self) -> String {
+        self.site_id.clone()
+    }
+
+    pub fn clock(&self) -> Arc<Clock> {
+        self.clock.clone()
+    }
+
+    pub fn refused_rows(&self) -> &[Refused] {
+        &self.kept.refused
+    }
+
+    /// How the sync of that site stands.
+    pub fn status(&mut self, settings: &Sync) -> Result<Status, String> {
+        let state = self.kept.state.clone();
+        let newest = self.page(None, 1)?.data.first().map_or(0, |row| row.seq);
+        let waiting = self.page(Some(state.cursor), 1)?;
+        let lag_seconds = waiting.data.first().map_or(0, |oldest| (self.clock.now() - oldest.at).max(0));
+        let State { cursor, taken_at, tried_at, trouble, misses, batches, rows, renumbered, renumbered_at, .. } = state;
+        Ok(Status {
+            site_id: self.id(),
+            upstream: settings.upstream.shown(),
+            scheduled: false,
+            cursor,
+            last_seq: newest,
+            waiting_rows: waiting.total,
+            lag_seconds,
+            refused_rows: self.kept.refused.len() as i64,
+            taken_at,
+            tried_at,
+            trouble,
+            misses,
+            batches,
+            rows,
+            renumbered,
+            renumbered_at,
+        })
+    }
+
+    /// The newest rows, or the oldest after one.
+    fn page(&mut self, after: Option<i64>, limit: i64) -> Result<Page, String> {
         let body = serde_json::json!({ "after": after, "limit": limit }).to_string();
         let failed = |e: ureq::Error| shown(format!("the site cannot be asked: {e}"));
         let request = self.agent.post(format!("{}{REPORT}", self.url)).header("content-type", "application/json");
@@ -83,8 +126,7 @@ impl Reports {
         }
         self.site_id = said;
         let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(failed)?;
-        let page: Page = serde_json::from_slice(&text).map_err(|e| format!("the site's report cannot be read: {e}"))?;
-        Ok(page.data)
+        serde_json::from_slice(&text).map_err(|e| format!("the site's report cannot be read: {e}"))
     }
 }
 
@@ -119,7 +161,7 @@ impl Source for Reports {
         let mut rows: Vec<Row> = Vec::new();
         while (rows.len() as i64) < limit {
             let wanted = (limit - rows.len() as i64).min(PAGE_ROWS_MAX);
-            let page = self.page(rows.last().map_or(after, |row| row.seq), wanted)?;
+            let page = self.page(Some(rows.last().map_or(after, |row| row.seq)), wanted)?.data;
             let short = (page.len() as i64) < wanted;
             rows.extend(page);
             if short {

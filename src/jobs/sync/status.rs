@@ -1,10 +1,14 @@
 //! How the sync stands: for the command, the figures, the doctor and the desk.
 
+use super::batch::{Batch, Row};
+use super::source::{Here, Source};
+use crate::config;
 use crate::failure::Failure;
 use crate::site::Site;
 use crate::store::history;
-use crate::store::sync::{self, State};
+use crate::store::sync::{self, Refused, State};
 use serde::Serialize;
+use std::sync::PoisonError;
 
 /// How far the history went upstream. Moments in Unix seconds, numbers are `seq`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,5 +66,31 @@ pub fn status(site: &Site) -> Result<Status, Failure> {
             renumbered,
             renumbered_at,
         })
+    })
+}
+
+/// Every row that the receiver refuses.
+pub fn refused(site: &Site) -> Result<Vec<Refused>, Failure> {
+    site.store.read(|tx| Ok(sync::list_refused(tx, i64::MAX, i64::MAX)?))
+}
+
+/// The batch that would go next, as far as the file knows. `None`: nothing waits.
+pub fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failure> {
+    let state = site.store.read(|tx| Ok(sync::find(tx)?))?;
+    let mut here = Here::new(site.for_another_thread());
+    let rows: Vec<Row> = here.rows(state.cursor, settings.batch_rows).map_err(|e| Failure::broken().because(e))?;
+    let batch = Batch::of(&site.site_id, state.held.min(state.cursor), &rows);
+    Ok((!rows.is_empty()).then_some(batch))
+}
+
+/// Has everything after this row go again, and returns how many rows that are.
+pub fn rewind(site: &Site, seq: i64) -> Result<i64, Failure> {
+    let _turn = site.sync_turn.lock().unwrap_or_else(PoisonError::into_inner);
+    site.store.write(site.now(), |tx| {
+        let mut state = sync::find(tx)?;
+        let seq = seq.min(state.cursor);
+        (state.cursor, state.held, state.pending) = (seq, seq, 0);
+        sync::replace(tx, &state)?;
+        Ok(history::waiting(tx, seq)?.0)
     })
 }
