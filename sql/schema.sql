@@ -426,6 +426,32 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE sync (
+    only          INTEGER PRIMARY KEY CHECK (only = 1),
+    upstream      TEXT    NOT NULL,                  -- whom the numbers below speak of, without credentials
+    cursor        INTEGER NOT NULL,                  -- every row up to this `seq` was taken, or stands in `sync_refused`
+    held          INTEGER NOT NULL,                  -- the last `seq` that the receiver has
+    offered       INTEGER NOT NULL,                  -- the highest `seq` that ever left this file
+    pending       INTEGER NOT NULL,                  -- the last `seq` of a batch whose fate is not known; 0: there is none
+    refused_run   INTEGER NOT NULL,                  -- rows refused since the receiver last took one
+    misses        INTEGER NOT NULL,                  -- tries in a row that came to nothing
+    trouble       TEXT    NOT NULL,                  -- why the last one did; '': it went well
+    tried_at      INTEGER,
+    taken_at      INTEGER,
+    batches       INTEGER NOT NULL,                  -- that were taken, in all
+    rows          INTEGER NOT NULL,
+    renumbered    INTEGER NOT NULL,                  -- rows that got new numbers, because the receiver had others under theirs
+    renumbered_at INTEGER
+) STRICT;
+
+CREATE TABLE sync_refused (
+    seq        INTEGER PRIMARY KEY,
+    refused_at INTEGER NOT NULL,
+    tried_at   INTEGER NOT NULL,
+    tries      INTEGER NOT NULL,
+    error      TEXT    NOT NULL                      -- what the receiver said
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -465,8 +491,6 @@ CREATE INDEX history_by_partner ON history (partner_id, seq);
 CREATE INDEX history_by_moment ON history (at, seq);
 
 CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
-
-CREATE TRIGGER history_is_final BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id);
 
@@ -572,3 +596,6 @@ CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE ki
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
+
+CREATE TRIGGER history_is_final BEFORE UPDATE OF partner_id, event, at, user_id, member_id, booking_id, detail ON history
+BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;

@@ -13,4 +13,5 @@ mod limits;
 mod log;
 mod outbox;
 mod story;
+mod sync;
 mod tls;

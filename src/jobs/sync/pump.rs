@@ -113,6 +113,11 @@ impl Pump {
             self.source.keep(&state, None).map_err(Trouble::later)?;
         }
         match self.upstream.offer(&batch) {
+            // Others sent rows for this site: that these are among them is not said.
+            Ok(held) | Err(Trouble::Elsewhere(held)) if held.seq > state.offered => {
+                let state = State { offered: batch.after, ..state };
+                self.follow(state, held).map(|_| Step::Moved(0))
+            }
             Ok(held) if held.seq > batch.after => self.taken(state, &batch, held),
             Ok(held) | Err(Trouble::Elsewhere(held)) => self.go_elsewhere(state, &batch, held),
             Err(Trouble::Refused(error)) => self.refused(state, &batch, error),
