@@ -75,6 +75,8 @@ impl Sync {
             return again(site, &mut pump, json);
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
+        // What comes later is not in the snapshot of that question.
+        site.store.rest();
         let rows = drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
         carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, json)

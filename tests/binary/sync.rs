@@ -37,7 +37,9 @@ fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
             None => partners::insert(tx, "month", "Month", false, None)?,
         };
         for n in numbers.clone() {
-            let detail = format!(r#"{{"n":{n},"registration_id":{n},"flight_date":1780000000,"minutes_booked":15,"tunnel_id":1}}"#);
+            let detail = format!(
+                r#"{{"n":{n},"registration_id":{n},"flight_date":1780000000,"minutes_booked":15,"tunnel_id":1}}"#
+            );
             let about = About { member_id: Some(n % 900), detail: Some(&detail), ..About::default() };
             history::insert(tx, partner_id, Event::TokenIssued, &about)?;
         }
@@ -208,7 +210,10 @@ fn after_a_restore_new_rows_have_new_numbers_and_all_of_them_arrive() {
     assert_eq!(receiver.state().book.numbers(), upwards(65));
     assert!(receiver.state().book.seqs()[60] > 1_000, "{:?}", receiver.state().book.seqs());
     let status = desk.json(&["sync", "--status"]);
-    assert_eq!((status["status"]["waiting_rows"].as_i64(), status["status"]["renumbered"].as_i64()), (Some(0), Some(0)));
+    assert_eq!(
+        (status["status"]["waiting_rows"].as_i64(), status["status"]["renumbered"].as_i64()),
+        (Some(0), Some(0))
+    );
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Broker {
     /// Makes the stream.
     pub fn add_stream(&self, more: Value) {
         let mut config =
-            json!({ "name": STREAM, "subjects": ["tunnels.>"], "storage": "file", "duplicate_window": 1_000_000_000 });
+            json!({ "name": STREAM, "subjects": ["tunnels.>"], "storage": "file", "duplicate_window": 100_000_000 });
         config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let answer = self.ask(&format!("$JS.API.STREAM.CREATE.{STREAM}"), &config);
         assert!(answer["error"].is_null(), "{answer}");

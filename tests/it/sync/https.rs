@@ -39,7 +39,7 @@ fn wait_of(step: Step) -> Duration {
 
 #[test]
 fn rows_go_in_order_in_batches_each_with_its_name_and_signature() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     drain(&mut pump(&site));
     assert_whole(&receiver, 25);
     let state = receiver.state();
@@ -58,7 +58,7 @@ fn rows_go_in_order_in_batches_each_with_its_name_and_signature() {
 fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
     for fault in [Fault::LoseRequest, Fault::LoseAnswer, Fault::Delay, Fault::Repeat] {
         for place in 0..4 {
-            let Scene { receiver, site, .. } = scene();
+            let Scene { receiver, site, secret: _secret } = scene();
             let mut pump = pump(&site);
             // So many batches go well before, and the next request after it does not.
             for _ in 0..place {
@@ -73,7 +73,7 @@ fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
 
 #[test]
 fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     let mut pump = pump(&site);
     assert_eq!(pump.step(), Step::Moved(10));
     receiver.will(&[Fault::LoseRequest]);
@@ -91,7 +91,7 @@ fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
 
 #[test]
 fn retry_after_is_waited_and_other_waits_are_short_at_first() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     let mut pump = pump(&site);
     receiver.will(&[Fault::Say(503, "retry-after: 600\r\n", ""), Fault::Say(502, "", "")]);
     assert!(wait_of(pump.step()) >= Duration::from_secs(600));
@@ -105,7 +105,7 @@ fn retry_after_is_waited_and_other_waits_are_short_at_first() {
 
 #[test]
 fn a_success_that_says_no_place_is_none() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     let mut pump = pump(&site);
     assert_eq!(pump.step(), Step::Moved(10));
     receiver.will(&[Fault::Say(200, "", "<html>Welcome to the airport's network</html>")]);
@@ -117,16 +117,16 @@ fn a_success_that_says_no_place_is_none() {
 
 #[test]
 fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     receiver.state().book.refuses.extend([7, 8, 23]);
     let mut pump = pump(&site);
     let steps = drain(&mut pump);
     assert!(steps < 40, "{steps} requests to find three rows");
     let held: Vec<i64> = (1..=25).filter(|n| ![7, 8, 23].contains(n)).collect();
     assert_eq!(receiver.state().book.numbers(), held);
-    let refused = sync::refused(site.inside()).unwrap();
-    assert_eq!(refused.iter().map(|row| row.seq).collect::<Vec<_>>(), [7, 8, 23]);
-    assert!(refused[0].error.contains("do not understand"), "{}", refused[0].error);
+    let rows = refused(&site);
+    assert_eq!(rows.iter().map(|row| row.seq).collect::<Vec<_>>(), [7, 8, 23]);
+    assert!(rows[0].error.contains("do not understand"), "{}", rows[0].error);
     assert_eq!((status(&site).refused_rows, status(&site).waiting_rows), (3, 0));
 
     // Those that come later go past them, also through a new process.
@@ -143,8 +143,8 @@ fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
     site.advance(Duration::from_secs(25 * 3600));
     drain(&mut pump);
     assert_eq!(receiver.state().book.late.keys().copied().collect::<Vec<_>>(), [8]);
-    let refused = sync::refused(site.inside()).unwrap();
-    assert_eq!(refused.iter().map(|row| (row.seq, row.tries)).collect::<Vec<_>>(), [(7, 2), (23, 2)]);
+    let rows = refused(&site);
+    assert_eq!(rows.iter().map(|row| (row.seq, row.tries)).collect::<Vec<_>>(), [(7, 2), (23, 2)]);
 
     receiver.state().book.refuses.clear();
     assert_eq!(pump.offer_refused().unwrap(), 2);
@@ -154,7 +154,7 @@ fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
 
 #[test]
 fn a_receiver_that_refuses_everything_is_at_fault_itself() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     let mut pump = pump(&site);
     assert_eq!(pump.step(), Step::Moved(10));
     receiver.will(&vec![Fault::Say(400, "", ""); 20]);
@@ -168,7 +168,7 @@ fn a_receiver_that_refuses_everything_is_at_fault_itself() {
 
 #[test]
 fn a_batch_that_is_too_large_goes_in_parts() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     let mut pump = pump(&site);
     assert_eq!(pump.step(), Step::Moved(10));
     receiver.will(&[Fault::Say(413, "", ""), Fault::Say(413, "", "")]);
@@ -179,7 +179,7 @@ fn a_batch_that_is_too_large_goes_in_parts() {
 
 #[test]
 fn a_receiver_that_lost_rows_says_so_and_gets_them_again() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     let mut pump = pump(&site);
     drain(&mut pump);
     receiver.state().book.rows.truncate(4);
@@ -222,7 +222,7 @@ fn a_secret_is_replaced_without_a_restart() {
 
 #[test]
 fn a_strict_receiver_gets_the_time_signed_too() {
-    let Scene { receiver, site, .. } = scene_with(|settings| settings.strict = true);
+    let Scene { receiver, site, secret: _secret } = scene_with(|settings| settings.strict = true);
     drain(&mut pump(&site));
     assert_whole(&receiver, 25);
     let now = site.inside().now().to_string();
@@ -253,7 +253,7 @@ fn a_private_authority_vouches_for_the_receiver_and_nobody_else_does() {
 /// What a partner really does, and what the receiver then knows of it; also after the member is gone.
 #[test]
 fn a_booking_goes_upstream_with_its_values_and_without_a_name() {
-    let Scene { receiver, site, .. } = scene();
+    let Scene { receiver, site, secret: _secret } = scene();
     drain(&mut pump(&site));
     let jane = site.member("jane");
     let (partner, pin) = (site.partner(), site.pin(&jane));

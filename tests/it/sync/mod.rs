@@ -14,6 +14,7 @@ mod office;
 #[allow(dead_code)] // It offers what the other suite needs, too.
 mod random;
 #[path = "../../upstream/receiver.rs"]
+#[allow(dead_code)] // Likewise.
 mod receiver;
 mod storms;
 
@@ -63,7 +64,13 @@ fn pump(site: &Site) -> Pump {
 }
 
 fn status(site: &Site) -> Status {
+    site.inside().store.rest();
     sync::status(site.inside()).unwrap()
+}
+
+fn refused(site: &Site) -> Vec<tunneldesk::store::sync::Refused> {
+    site.inside().store.rest();
+    sync::refused(site.inside()).unwrap()
 }
 
 /// Rows that a partner left, each with a number of its own in its detail.

@@ -44,7 +44,7 @@ fn batches_are_messages_that_say_what_they_are() {
     assert_eq!((status(&site).rows, status(&site).waiting_rows), (25, 0));
 }
 
-/// The server's memory of names is over after a second here; the order of the subject is not.
+/// The server's memory of names is short here; the order of the subject is not.
 #[test]
 fn a_batch_that_was_taken_and_not_acknowledged_does_not_come_twice() {
     let (broker, site) = scene();

@@ -288,9 +288,7 @@ impl Storm {
         let quiet = (0..5_000).any(|_| self.step() == Some(Step::Quiet));
         assert!(quiet, "it does not come to an end");
         self.judge();
-        let world = Rc::try_unwrap(self.world).ok();
-        drop(self.process);
-        world.map(|world| world.into_inner().tally).unwrap_or_default()
+        std::mem::take(&mut self.world.borrow_mut().tally)
     }
 
     fn judge(&mut self) {

@@ -62,6 +62,8 @@ struct Fault {
 #[derive(Deserialize)]
 struct Ack {
     seq: Option<u64>,
+    #[serde(default)]
+    duplicate: bool,
     error: Option<Fault>,
 }
 
@@ -141,11 +143,22 @@ impl Nats {
         }
         let ack: Ack = parsed(link.wire.request(&subject, &headers, &batch.body)?)?;
         match (ack.seq, ack.error) {
+            (Some(_), None) if ack.duplicate => return self.named_before(batch),
             (Some(seq), None) => link.last = seq,
             (_, Some(fault)) => return self.refused(&fault),
             (None, None) => return Err(Trouble::later("the server answered without a number: is this JetStream?")),
         }
         Ok(Held { seq: batch.position, at: batch.position_at })
+    }
+
+    /// The server remembers the name; that the stream still has the message is another thing.
+    fn named_before(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+        match self.last()? {
+            Some(held) if held.seq >= batch.position => Ok(held),
+            _ => Err(Trouble::later(
+                "the stream let go of this batch and still knows its name; it goes again after a while",
+            )),
+        }
     }
 
     fn refused(&mut self, fault: &Fault) -> Result<Held, Trouble> {
