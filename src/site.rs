@@ -14,7 +14,7 @@ use crate::store::migrate::{self, Migrated};
 use crate::store::place::Place;
 use crate::store::{Store, Write, tunnels};
 use crate::tls::Shown;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub mod health;
 mod levels;
@@ -35,6 +35,8 @@ pub struct Site {
     pub tls: Arc<Shown>,
     /// The last brief look at how the site is.
     health: health::Kept,
+    /// Held by whoever speaks to the receiver upstream.
+    pub sync_turn: Arc<Mutex<()>>,
     /// Where the server answers, once it does.
     ports: Arc<OnceLock<Ports>>,
     pub site_id: Arc<str>,
@@ -146,6 +148,7 @@ impl Site {
             rates: Arc::default(),
             tls: Arc::default(),
             health: Arc::default(),
+            sync_turn: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
@@ -164,6 +167,7 @@ impl Site {
             rates: self.rates.clone(),
             tls: self.tls.clone(),
             health: self.health.clone(),
+            sync_turn: self.sync_turn.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,

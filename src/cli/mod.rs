@@ -22,6 +22,7 @@ mod serve;
 mod session;
 mod shell;
 mod signer;
+mod sync;
 mod tls;
 mod tunnel;
 
@@ -101,6 +102,8 @@ enum Command {
     Tunnel(tunnel::Tunnel),
     /// Remind members whose currency ends: the server does that every hour by itself
     Reminders(reminders::Reminders),
+    /// Carry the partner metrics upstream now, or show how far they are; the server does it by itself
+    Sync(sync::Sync),
     /// The certificate for https: init, status, renew, authority
     #[command(subcommand)]
     Tls(tls::Tls),
@@ -215,6 +218,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
         Command::Doctor(doctor) => doctor.run(&global, args),
+        Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global).into(),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -304,6 +308,7 @@ fn perform(
         Command::Contact(command) => command.run(site, json),
         Command::Tunnel(command) => command.run(site, json, secret),
         Command::Reminders(command) => command.run(site, json),
+        Command::Sync(command) => command.run(site, json, progress),
         Command::Tls(command) => command.run(site, json),
         Command::Doctor(_) => doctor::Doctor::answer(site),
         Command::Audit(command) => command.run(site, json, progress),

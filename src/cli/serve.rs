@@ -52,13 +52,14 @@ impl Serve {
         let sweeping = start("sweep", &site, jobs::sweep_until_stopped)?;
         let backups = start("backup", &site, jobs::backup::run_until_stopped)?;
         let reminding = start("reminders", &site, jobs::reminders::run_until_stopped)?;
+        let syncing = start("sync", &site, jobs::sync::run_until_stopped)?;
         let sending = jobs::outbox::start(&site).map_err(broken)?;
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         announce(&site, &running, demo, place.dir())?;
         let end = signals.wait(&site);
         tracing::info!("stopping");
         running.stop();
-        drop((sweeping, backups, reminding));
+        drop((sweeping, backups, reminding, syncing));
         sending.stop();
         site.close();
         match end {

@@ -25,6 +25,9 @@ pub const DRILL_SECONDS_WARNING: i64 = 14 * DAY;
 /// Seconds that the oldest message waits.
 pub const OUTBOX_SECONDS_WARNING: i64 = HOUR;
 pub const OUTBOX_SECONDS_ALARM: i64 = DAY;
+/// Seconds that the oldest row waits for its way upstream.
+pub const SYNC_SECONDS_WARNING: i64 = 6 * HOUR;
+pub const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
 /// Wrong passwords and codes in a day: a hall has some, somebody who guesses has many.
 pub const MISSES_WARNING: i64 = 200;
 pub const MISSES_ALARM: i64 = 5_000;

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod backup;
 pub mod outbox;
 pub mod reminders;
+pub mod sync;
 
 use crate::domain::mail_event;
 use crate::failure::Failure;

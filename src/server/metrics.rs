@@ -1,6 +1,7 @@
 //! `/metrics`: the counters as Prometheus reads them.
 
 use super::front::Front;
+use crate::jobs;
 use crate::keys::hex;
 use crate::reply::Reply;
 use crate::routes::TABLE;
@@ -17,20 +18,22 @@ pub fn write(front: &Front) -> Reply {
     durations(&mut text, front);
     let stats = &front.stats;
     let (waiting_hashing, waiting) = front.pool.waiting();
-    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes, messages) = front.with_site(|site| {
-        let writer = site.store.writer();
-        let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
-        let suspect = u64::from(site.clock.is_suspect());
-        (
-            get(&writer.commits),
-            get(&writer.transactions),
-            writer.waiting() as u64,
-            u64::from(writer.is_stopped()),
-            suspect,
-            wal,
-            message_counts(site),
-        )
-    });
+    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes, messages, sync) =
+        front.with_site(|site| {
+            let writer = site.store.writer();
+            let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
+            let suspect = u64::from(site.clock.is_suspect());
+            (
+                get(&writer.commits),
+                get(&writer.transactions),
+                writer.waiting() as u64,
+                u64::from(writer.is_stopped()),
+                suspect,
+                wal,
+                message_counts(site),
+                sync_counts(site),
+            )
+        });
     for (name, kind, help, value) in [
         ("panics_total", "counter", "Operations that panicked.", get(&stats.panics)),
         ("connections", "gauge", "Open connections.", get(&stats.connections_open)),
@@ -58,6 +61,11 @@ pub fn write(front: &Front) -> Reply {
         ("clock_suspect", "gauge", "1 when the clock is behind what the file has seen.", suspect),
         ("outbox_waiting", "gauge", "Messages that wait for sending.", messages.0),
         ("outbox_dead", "gauge", "Messages that nobody will take; tunneldesk outbox list shows them.", messages.1),
+        ("sync_waiting_rows", "gauge", "Rows of the history that wait for the receiver.", sync.waiting_rows),
+        ("sync_lag_seconds", "gauge", "How long the oldest of them has waited.", sync.lag_seconds),
+        ("sync_refused_rows", "gauge", "Rows that the receiver refuses; tunneldesk sync --status.", sync.refused_rows),
+        ("sync_misses", "gauge", "Tries in a row that came to nothing.", sync.misses),
+        ("sync_rows_total", "counter", "Rows that the receiver took.", sync.rows),
     ] {
         _ = write!(
             text,
@@ -102,6 +110,33 @@ fn message_counts(site: &Site) -> (u64, u64) {
     let (waiting, dead) = site.store.read(|tx| Ok(outbox::counts(tx)?)).unwrap_or_default();
     site.store.rest();
     (waiting.unsigned_abs(), dead.unsigned_abs())
+}
+
+/// What goes upstream.
+#[derive(Default)]
+struct SyncCounts {
+    waiting_rows: u64,
+    lag_seconds: u64,
+    refused_rows: u64,
+    misses: u64,
+    rows: u64,
+}
+
+/// Zero where nothing goes upstream, because nothing waits for that then.
+fn sync_counts(site: &Site) -> SyncCounts {
+    if site.config.sync.is_none() {
+        return SyncCounts::default();
+    }
+    let status = jobs::sync::status(site);
+    site.store.rest();
+    let counts = |status: jobs::sync::Status| SyncCounts {
+        waiting_rows: status.waiting_rows.unsigned_abs(),
+        lag_seconds: status.lag_seconds.unsigned_abs(),
+        refused_rows: status.refused_rows.unsigned_abs(),
+        misses: status.misses.unsigned_abs(),
+        rows: status.rows.unsigned_abs(),
+    };
+    status.map(counts).unwrap_or_default()
 }
 
 fn get(counter: &AtomicU64) -> u64 {

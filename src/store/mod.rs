@@ -48,6 +48,7 @@ pub mod skills;
 pub mod social_links;
 pub mod standing;
 pub mod suppressed;
+pub mod sync;
 pub mod throttles;
 pub mod tls;
 pub mod tunnels;

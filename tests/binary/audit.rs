@@ -55,6 +55,7 @@ const LOOKS: &[&str] = &[
     "backup list",
     "audit list",
     "audit verify",
+    "sync --status",
 ];
 
 /// The doctor looks too, but its code says what it found.

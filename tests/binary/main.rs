@@ -15,4 +15,5 @@ mod limits;
 mod log;
 mod outbox;
 mod story;
+mod sync;
 mod tls;

@@ -48,11 +48,11 @@ const RULES: &[Rule] = &[
             "desk/",
         ],
     },
-    // Only ID tokens are checked by public keys.
-    Rule { words: &["ring::signature"], only_in: &["gate/social/keys.rs"] },
+    // Only ID tokens are checked by public keys, and only NATS servers want to see one.
+    Rule { words: &["ring::signature"], only_in: &["gate/social/keys.rs", "jobs/sync/nats/login.rs"] },
     // Certificates are made and kept in one place; the server shakes hands.
     Rule { words: &["rcgen::"], only_in: &["tls/"] },
-    Rule { words: &["rustls::"], only_in: &["tls/", "server/tls.rs"] },
+    Rule { words: &["rustls::"], only_in: &["tls/", "server/tls.rs", "jobs/sync/nats/wire.rs"] },
     // Paper and pictures are drawn in one place each.
     Rule { words: &["krilla::", "rustybuzz::"], only_in: &["certificate/", "printout/"] },
     Rule { words: &["qrcodegen::"], only_in: &["certificate/", "api/auth/qr.rs"] },
@@ -77,11 +77,12 @@ const RULES: &[Rule] = &[
             "cli/control.rs",
             "cli/demo.rs",
             "jobs/outbox/",
+            "jobs/sync/nats/wire.rs",
         ],
     },
     // Other people's servers are spoken to by the one thread that may wait for them.
     Rule { words: &["lettre::"], only_in: &["jobs/outbox/mail.rs", "config/outgoing.rs"] },
-    Rule { words: &["ureq::"], only_in: &["jobs/outbox/sms.rs"] },
+    Rule { words: &["ureq::"], only_in: &["jobs/outbox/sms.rs", "jobs/sync/https.rs", "jobs/sync/reports.rs"] },
     // What is said goes through the log or the command's outcome.
     Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },
     Rule { words: &["dbg!", ".unwrap()", "todo!", "unimplemented!", "std::process::abort"], only_in: &[] },

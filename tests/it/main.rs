@@ -21,6 +21,7 @@ mod paths;
 mod profile;
 mod public;
 mod repeats;
+mod sync;
 mod table;
 mod verify;
 mod world;

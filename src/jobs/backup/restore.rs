@@ -8,10 +8,14 @@ use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
 use crate::site::Site;
-use crate::store::audit;
 use crate::store::place::{self, Place, Unheld};
+use crate::store::{Write, audit, history};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// More than partners do at a site for long.
+const ROWS_PER_SECOND: i64 = 10;
+const ROWS_AT_LEAST: i64 = 10_000;
 
 /// Where a backup is tried.
 const TRIED: &str = ".restoring";
@@ -62,7 +66,7 @@ pub fn restore(
         let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
         site.store.write(site.now(), |tx| {
             audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
-            Ok(())
+            leave_numbers(tx, backup.manifest.made_at)
         })
     };
     try_in(&tried, backup, config, record, progress)?;
@@ -70,6 +74,14 @@ pub fn restore(
     std::fs::rename(&tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
     complete(place).map_err(failed)
+}
+
+/// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
+/// a second time: the next row gets one that the site cannot have reached since.
+fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+    let seconds = (tx.now() - made_at).max(0);
+    let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
+    Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
 }
 
 /// Finishes a swap that was begun, also one that a crash cut off, and says where the old files lie; without one it does

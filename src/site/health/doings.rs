@@ -3,9 +3,10 @@
 use super::{or_unreadable, shown};
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
-    MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, State,
+    MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::jobs::backup::{drill, shelf, shelf::Shelf};
+use crate::jobs::sync;
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::tls::Kind;
@@ -112,9 +113,18 @@ pub(super) fn outbox(site: &Site) -> Fact {
     or_unreadable("outbox", fact)
 }
 
-/// Here goes how far the upstream is behind, once there is one to send to.
-pub(super) fn sync(_: &Site) -> Fact {
-    Fact::ok("sync", Text::new("health.sync.unused"))
+/// How far the upstream is behind; a row that it refuses wants somebody to look.
+pub(super) fn sync(site: &Site) -> Fact {
+    if site.config.sync.is_none() {
+        return Fact::ok("sync", Text::new("health.sync.unused"));
+    }
+    let fact = sync::status(site).map(|status| {
+        let late = State::above(status.lag_seconds, SYNC_SECONDS_WARNING, SYNC_SECONDS_ALARM);
+        let state = if status.refused_rows > 0 { late.max(State::Warning) } else { late };
+        let text = Text::new("health.sync").with("waiting", status.waiting_rows).with("refused", status.refused_rows);
+        Fact::judged("sync", state, text, Text::new("health.sync.next")).with_figure("lag_seconds", status.lag_seconds)
+    });
+    or_unreadable("sync", fact)
 }
 
 pub(super) fn sign_ins(site: &Site) -> Fact {

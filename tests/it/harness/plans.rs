@@ -5,8 +5,19 @@ use tunneldesk::site::Site;
 use tunneldesk::store::{Read, prepared};
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
-const SMALL: [&str; 7] =
-    ["site", "tunnels", "partners", "partner_secrets", "partner_networks", "sqlite_schema", "refinery_schema_history"];
+const SMALL: [&str; 10] = [
+    "site",
+    "tunnels",
+    "partners",
+    "partner_secrets",
+    "partner_networks",
+    // Rows that the receiver refuses are few: after some in a row none is set aside any more.
+    "sync",
+    "sync_refused",
+    "sqlite_schema",
+    "sqlite_sequence",
+    "refinery_schema_history",
+];
 
 /// Indexes of the few rows of a large table that wait for somebody or something.
 const SMALL_INDEXES: [&str; 4] = ["outbox_due", "outbox_dead", "entries_waiting", "contact_messages_open"];

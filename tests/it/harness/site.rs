@@ -179,7 +179,7 @@ impl Site {
         &self.door
     }
 
-    pub(super) fn inside(&self) -> &Inside {
+    pub fn inside(&self) -> &Inside {
         &self.up().inside
     }
 
