@@ -6,6 +6,7 @@ mod backups;
 mod callbacks;
 mod cli;
 mod ending;
+mod faults;
 mod figures;
 mod harness;
 mod kills;

@@ -69,6 +69,7 @@ const RULES: &[Rule] = &[
             "clock.rs",
             "server/",
             "store/reader.rs",
+            "store/soundness.rs",
             "gate/rates.rs",
             "cli/control.rs",
             "cli/demo.rs",
