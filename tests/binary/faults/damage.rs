@@ -8,6 +8,8 @@ use super::rounds;
 use crate::harness::{Desk, Ended, PASSWORD, Random, Server};
 use crate::kills::{Heard, Seed, Site};
 use rusqlite::Connection;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -32,7 +34,10 @@ impl Files {
     fn put(&self, data: &Path) {
         _ = std::fs::remove_dir_all(data);
         std::fs::create_dir(data).unwrap();
-        self.0.iter().for_each(|(name, bytes)| std::fs::write(data.join(name), bytes).unwrap());
+        for (name, bytes) in &self.0 {
+            std::fs::write(data.join(name), bytes).unwrap();
+            std::fs::set_permissions(data.join(name), Permissions::from_mode(0o600)).unwrap();
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const SHORT: u64 = 12;
 const ROUNDS_A_SITE: u64 = 25;
 /// Answers in a round after which it ends, whether or not the fault struck.
-const ANSWERS_MAX: u64 = 500;
+const ANSWERS_MAX: u64 = 400;
 /// Few threads, so that one of them soon makes its N-th call: `strace` counts for each thread.
 const WRITING_THREADS: &str = "4";
 const TRACER: &str = "/usr/bin/strace";
@@ -164,8 +164,8 @@ fn judge(fault: &Fault, ended: &Ended) {
         other => panic!("{fault:?}: ended with {other:?}: {said}"),
     }
     if ended.code == Some(2) {
-        let last = ended.log.last().map_or("", String::as_str);
-        assert!(last.starts_with("tunneldesk: "), "{fault:?}: no line for the technician: {said}");
+        let told = ended.log.iter().filter(|line| line.starts_with("tunneldesk: ")).count();
+        assert_eq!(told, 1, "{fault:?}: no line for the technician: {said}");
     }
 }
 

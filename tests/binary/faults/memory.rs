@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const LIMIT_BYTES: u64 = 128 << 20;
-const SECONDS: u64 = 6;
+const SECONDS: u64 = 3;
 
 /// A group of processes with a memory limit, by either version of the kernel's interface.
 struct Group {
