@@ -59,6 +59,7 @@ struct Jobs {
 impl Jobs {
     fn start(site: &Site) -> Result<Jobs, Trouble> {
         let until_dropped = vec![
+            start("look", site, jobs::look_at_the_file)?,
             start("sweep", site, jobs::sweep_until_stopped)?,
             start("backup", site, jobs::backup::run_until_stopped)?,
             start("reminders", site, jobs::reminders::run_until_stopped)?,
@@ -76,8 +77,16 @@ impl Serve {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let mut config = self.config(global)?;
         crate::log::start(&config.log);
-        let connections = raise_descriptor_limit().saturating_sub(DESCRIPTORS_BESIDE).max(CONNECTIONS_MIN);
-        config.limits.connections_max = config.limits.connections_max.min(connections as usize);
+        let descriptors = raise_descriptor_limit();
+        let connections = descriptors.saturating_sub(DESCRIPTORS_BESIDE).max(CONNECTIONS_MIN) as usize;
+        if connections < config.limits.connections_max {
+            tracing::warn!(
+                descriptors,
+                connections,
+                "the system allows few descriptors: fewer connections than configured"
+            );
+            config.limits.connections_max = connections;
+        }
         let place = self.hold(&config)?;
         let sockets = self.bind(&config)?;
         let (site, demo) = self.open(&place, config)?;

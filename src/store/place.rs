@@ -90,8 +90,10 @@ impl Place {
     /// Whether the file system takes writes; a full one does. The error is why nobody can tell.
     pub fn takes_writes(&self) -> std::io::Result<bool> {
         let probe = self.dir.join(".writable");
-        let written = std::fs::write(&probe, b"1").and_then(|()| std::fs::remove_file(&probe));
-        match written.map_err(|e| (e.kind(), e)) {
+        let written = std::fs::write(&probe, b"1");
+        // A full disk takes the name and not the byte.
+        let removed = if probe.exists() { std::fs::remove_file(&probe) } else { Ok(()) };
+        match written.and(removed).map_err(|e| (e.kind(), e)) {
             Ok(()) | Err((std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded, _)) => Ok(true),
             Err((std::io::ErrorKind::ReadOnlyFilesystem, _)) => Ok(false),
             Err((_, e)) => Err(e),

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A read transaction over this would pin the write-ahead log.
-const READ_TIME_MAX: Duration = Duration::from_secs(2);
+pub(super) const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
 pub(super) const CACHE_KIB: i64 = 480;

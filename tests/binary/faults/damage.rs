@@ -5,15 +5,19 @@
 //! anybody else. `TUNNELDESK_DAMAGES` says how many files are damaged.
 
 use super::rounds;
-use crate::harness::{Desk, Ended, PASSWORD, Random, Server};
+use crate::harness::{Caller, Desk, Ended, PASSWORD, Random, Server};
 use crate::kills::{Heard, Seed, Site};
 use rusqlite::Connection;
+use serde_json::json;
 use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const SHORT: u64 = 30;
+/// To look at a small file on a busy machine.
+const NOTICE_TIME_MAX: Duration = Duration::from_secs(20);
 const PAGE_BYTES: u64 = 4096;
 const DATABASE: &str = "tunneldesk.sqlite";
 const LOG: &str = "tunneldesk.sqlite-wal";
@@ -107,7 +111,7 @@ fn a_damaged_file_is_refused_or_is_right() {
     let (clean, killed) = (written(&mut site, 300, false), written(&mut site, 60, true));
     assert!(!killed.get(LOG).is_empty() && clean.get(LOG).is_empty());
     let data = site.desk.data();
-    let (mut refused, mut served) = (0, 0);
+    let (mut refused, mut noticed, mut served) = (0, 0, 0);
     for _ in 0..wanted {
         let files = if random.below(2) == 0 { &clean } else { &killed };
         files.put(&data);
@@ -115,15 +119,36 @@ fn a_damaged_file_is_refused_or_is_right() {
         let verdict = verdict(&data);
         match start(&site.desk, &what) {
             None => refused += 1,
-            Some(server) => {
-                assert!(verdict.is_ok(), "{what}: served although {verdict:?}");
+            Some(server) if verdict.is_ok() => {
                 server.stop();
                 served += 1;
             }
+            Some(server) => {
+                // After a clean end a start looks only for a moment, and on while it serves.
+                assert!(files.get(LOG).is_empty(), "{what}: served after a crash although {verdict:?}");
+                is_noticed(&server, &what);
+                server.stop();
+                noticed += 1;
+            }
         }
     }
-    println!("{refused} damaged files refused, {served} served whose structure is whole");
+    println!(
+        "{refused} damaged files refused, {noticed} noticed while they were served, {served} served whose structure is whole"
+    );
     assert!(refused > 0, "nothing was refused");
+}
+
+/// The server finds out by itself.
+fn is_noticed(server: &Server, what: &str) {
+    let since = Instant::now();
+    loop {
+        let answer = server.get(&Caller::Anyone, "/readyz");
+        if answer.status == 503 && answer.json()["code"] == "store_damaged" {
+            return;
+        }
+        assert!(since.elapsed() < NOTICE_TIME_MAX, "{what}: is served as if it were sound");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
 }
 
 /// Damages the file, and says how.
@@ -174,6 +199,38 @@ fn a_file_that_is_gone_empty_or_no_database_is_one_line() {
             assert!(said.contains("tunneldesk restore"), "{said}");
         }
     }
+}
+
+#[test]
+fn a_file_that_is_damaged_under_a_running_server_is_noticed_and_not_written_again() {
+    let mut random = Random::new(Random::seed());
+    let mut site = Site::open_on(Desk::with_site(), &mut random);
+    written(&mut site, 300, false);
+    let desk = &site.desk;
+    let server = desk.serve();
+    let session = server.sign_in("flyer-0", PASSWORD);
+    assert_eq!(server.get(&Caller::Anyone, "/readyz").status, 200);
+    // What the disk does by itself: every page that nobody has read yet is something else.
+    let bytes = std::fs::read(desk.database()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(desk.data().join(DATABASE)).unwrap();
+    file.write_all_at(&vec![0x5a; bytes.len() - PAGE_BYTES as usize], PAGE_BYTES).unwrap();
+    let paths = ["notifications", "profile/booking-history", "profile/sessions", "logbook/requests", "profile/user"];
+    let told = paths.iter().any(|path| {
+        let answer = server.get(&session, &format!("/api/account/{path}"));
+        assert!([200, 503].contains(&answer.status), "{answer:?}");
+        answer.status == 503 && answer.json()["code"] == "store_damaged"
+    });
+    assert!(told, "pages of something else were served");
+    assert_eq!(server.get(&Caller::Anyone, "/readyz").refused(503)["code"], "store_damaged");
+    let entry = json!({"entry_date": 1_700_000_000, "time": 5});
+    let refused = server.post(&session, "/api/account/logbook/time/", &entry).refused(503);
+    assert_eq!(refused["code"], "store_damaged");
+    let ended = server.stop();
+    assert_eq!(ended.code, Some(0));
+    assert!(ended.log.iter().any(|line| line.contains("tunneldesk restore")), "{:?}", ended.log);
+    let after = std::fs::read(desk.database()).unwrap();
+    assert!(after[PAGE_BYTES as usize..].iter().all(|byte| *byte == 0x5a), "it was written");
+    assert!(desk.run(&["serve"]).trouble(2).contains("tunneldesk restore"));
 }
 
 #[test]
