@@ -67,7 +67,7 @@ impl Drop for Group {
 }
 
 fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
-    let pixel = |x: u32, y: u32| Rgb([(x * 7 % 256) as u8, (y * 5 % 256) as u8, ((x + y) % 256) as u8]);
+    let pixel = |x: u32, y: u32| Rgb([(x * 255 / width) as u8, (y * 255 / height) as u8, 128]);
     let drawn = DynamicImage::ImageRgb8(RgbImage::from_fn(width, height, pixel));
     let mut bytes = Cursor::new(Vec::new());
     drawn.write_to(&mut bytes, format).unwrap();
@@ -107,7 +107,7 @@ fn a_hundred_and_twenty_eight_megabytes_are_enough() {
     let pictures =
         [("image/jpeg", picture(4000, 3000, ImageFormat::Jpeg)), ("image/png", picture(3500, 3500, ImageFormat::Png))];
     let until = Instant::now() + Duration::from_secs(rounds("TUNNELDESK_MEMORY_SECONDS", SECONDS));
-    let (taken, refused) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (taken, refused, drawn) = (AtomicU64::new(0), AtomicU64::new(0), [AtomicU64::new(0), AtomicU64::new(0)]);
     let count = |status: u16| match status {
         200..300 => _ = taken.fetch_add(1, Ordering::Relaxed),
         429 | 503 => _ = refused.fetch_add(1, Ordering::Relaxed),
@@ -115,7 +115,8 @@ fn a_hundred_and_twenty_eight_megabytes_are_enough() {
     };
     std::thread::scope(|scope| {
         for place in 0..names.len() {
-            let (server, names, sessions, ids, pictures, count) = (&server, &names, &sessions, &ids, &pictures, &count);
+            let (server, names, sessions, ids) = (&server, &names, &sessions, &ids);
+            let (pictures, drawn, count) = (&pictures, &drawn, &count);
             let (mut signing, mut reading) = (server.client(), server.client());
             scope.spawn(move || {
                 let login = json!({"username": names[place], "password": PASSWORD});
@@ -136,7 +137,9 @@ fn a_hundred_and_twenty_eight_megabytes_are_enough() {
             scope.spawn(move || {
                 while Instant::now() < until {
                     let (kind, bytes) = &pictures[place % pictures.len()];
-                    count(upload(&mut uploading, &sessions[place], kind, bytes));
+                    let status = upload(&mut uploading, &sessions[place], kind, bytes);
+                    drawn[place % pictures.len()].fetch_add(u64::from(status == 201), Ordering::Relaxed);
+                    count(status);
                 }
             });
         }
@@ -145,10 +148,11 @@ fn a_hundred_and_twenty_eight_megabytes_are_enough() {
     let ended = server.stop();
     assert_eq!((ended.code, group.kills()), (Some(0), 0), "{:?}", ended.log.last());
     println!(
-        "cgroup v{}: {taken:?} answers, {refused:?} refused for load, at most {} MiB of {}",
+        "cgroup v{}: {taken:?} answers, of them {drawn:?} large pictures; {refused:?} refused for load; at most {} MiB of {}",
         group.version,
         group.peak_bytes() >> 20,
         LIMIT_BYTES >> 20
     );
     assert!(taken.load(Ordering::Relaxed) > 100, "next to nothing was done");
+    assert!(drawn.iter().all(|count| count.load(Ordering::Relaxed) > 0), "pictures of each kind were drawn: {drawn:?}");
 }
