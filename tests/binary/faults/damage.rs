@@ -5,7 +5,7 @@
 //! anybody else. `TUNNELDESK_DAMAGES` says how many files are damaged.
 
 use super::rounds;
-use crate::harness::{Caller, Desk, Ended, PASSWORD, Random, Server};
+use crate::harness::{Caller, Desk, Ended, PASSWORD, Ran, Random, Server};
 use crate::kills::{Heard, Seed, Site};
 use rusqlite::Connection;
 use serde_json::json;
@@ -102,6 +102,13 @@ fn start(desk: &Desk, what: &str) -> Option<Server> {
     }
 }
 
+/// What a start says that must be refused.
+fn refusal(desk: &Desk) -> String {
+    let mut command = desk.command(&["serve"]);
+    command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "127.0.0.1:0");
+    Ran::from(command.output().unwrap()).trouble(2)
+}
+
 #[test]
 fn a_damaged_file_is_refused_or_is_right() {
     let wanted = rounds("TUNNELDESK_DAMAGES", SHORT);
@@ -194,8 +201,7 @@ fn a_file_that_is_gone_empty_or_no_database_is_one_line() {
     let database = desk.database();
     for bytes in [&b""[..], b"SQLite format 3\0", &[0x5a; 8192]] {
         std::fs::write(&database, bytes).unwrap();
-        for args in [&["serve"][..], &["member", "list"]] {
-            let said = desk.run(args).trouble(2);
+        for said in [refusal(&desk), desk.run(&["member", "list"]).trouble(2)] {
             assert!(said.contains("tunneldesk restore"), "{said}");
         }
     }
@@ -230,7 +236,7 @@ fn a_file_that_is_damaged_under_a_running_server_is_noticed_and_not_written_agai
     assert!(ended.log.iter().any(|line| line.contains("tunneldesk restore")), "{:?}", ended.log);
     let after = std::fs::read(desk.database()).unwrap();
     assert!(after[PAGE_BYTES as usize..].iter().all(|byte| *byte == 0x5a), "it was written");
-    assert!(desk.run(&["serve"]).trouble(2).contains("tunneldesk restore"));
+    assert!(refusal(desk).contains("tunneldesk restore"));
 }
 
 #[test]
@@ -245,7 +251,7 @@ fn a_log_that_is_not_the_file_s_own_is_refused() {
     for (what, log) in [("an older log", &older), ("another site's log", &foreign)] {
         newer.put(&data);
         std::fs::write(data.join(LOG), log.get(LOG)).unwrap();
-        let said = site.desk.run(&["serve"]).trouble(2);
+        let said = refusal(&site.desk);
         assert!(said.contains("restore"), "{what}: {said}");
         // Nothing was done to either: without the log the file is what it was.
         std::fs::remove_file(data.join(LOG)).unwrap();
