@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-, sealed_hash_key BLOB, catalogue_digest BLOB) STRICT;
+, sealed_hash_key BLOB, catalogue_digest BLOB, audit_seq INTEGER NOT NULL DEFAULT 0, audit_hash BLOB) STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
@@ -426,6 +426,22 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE audit (
+    seq    INTEGER PRIMARY KEY,                      -- from 1 on, without gaps
+    at     INTEGER NOT NULL,
+    who    TEXT    NOT NULL,                         -- member:7, cli:root(0), partner:<client-id>, job:<name>, sender:<name>
+    deed   TEXT    NOT NULL,                         -- member.banned and so on
+    whom   TEXT    NOT NULL,                         -- site, member:7, partner:<client-id>, message:3 and so on
+    origin TEXT    NOT NULL,                         -- where from: an address, shell, or site for what runs by itself
+    detail TEXT    NOT NULL DEFAULT '{}',            -- JSON: numbers, words of the product's own, names of fields
+    hash   BLOB    NOT NULL                          -- SHA-256 over the hash before and all of the above
+) STRICT;
+
+CREATE TABLE misses (
+    hour   INTEGER PRIMARY KEY,                      -- its beginning, in Unix seconds
+    misses INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE sync (
     only          INTEGER PRIMARY KEY CHECK (only = 1),
     upstream      TEXT    NOT NULL,                  -- whom the numbers below speak of, without credentials
@@ -491,8 +507,6 @@ CREATE INDEX history_by_partner ON history (partner_id, seq);
 CREATE INDEX history_by_moment ON history (at, seq);
 
 CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
-
-CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id);
 
 CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';
 
@@ -597,5 +611,25 @@ CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE 
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
 
+CREATE INDEX audit_by_who ON audit (who);
+
+CREATE INDEX audit_by_whom ON audit (whom);
+
+CREATE INDEX audit_by_deed ON audit (deed);
+
+CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+CREATE TRIGGER audit_goes_on BEFORE INSERT ON audit WHEN NEW.seq <> (SELECT audit_seq + 1 FROM site) BEGIN
+    SELECT RAISE(ABORT, 'the audit log goes on where it ends');
+END;
+
+CREATE TRIGGER audit_ends_forward BEFORE UPDATE OF audit_seq ON site WHEN NEW.audit_seq <> OLD.audit_seq + 1 BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only');
+END;
+
 CREATE TRIGGER history_is_final BEFORE UPDATE OF partner_id, event, at, user_id, member_id, booking_id, detail ON history
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+
+CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);

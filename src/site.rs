@@ -12,7 +12,7 @@ use crate::routes::Answer;
 use crate::stats::Stats;
 use crate::store::migrate::{self, Migrated};
 use crate::store::place::Place;
-use crate::store::{Store, Write, tunnels};
+use crate::store::{Condition, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -31,6 +31,8 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    /// Held while a picture is decoded: one is some fifty megabytes, and two would be more than a small machine has.
+    pub drawing: Arc<Mutex<()>>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// The last brief look at how the site is.
@@ -110,6 +112,12 @@ impl Site {
 
     /// Opens the site of a held directory, upgrading its file where needed.
     pub fn open(place: &Place, config: Config, clock: Clock, grouped: bool) -> Result<(Site, Migrated), String> {
+        if matches!(place.takes_writes(), Ok(false)) {
+            return Err(format!(
+                "the disk under {} takes no writes: make it writable; until then `tunneldesk serve` shows the site as it is",
+                place.dir().display()
+            ));
+        }
         restore::complete(place).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
         if !place.database().exists() {
             return Err(format!(
@@ -118,23 +126,31 @@ impl Site {
             ));
         }
         let keys = Keys::open(&place.key())?;
+        soundness::settle(&place.database())?;
         let migrated = migrate::run(place)?;
         let store = Store::open(&place.database(), grouped)?;
-        let row = store
-            .read(|tx| Ok(tunnels::find_site(tx)?))
-            .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
-        let row = row.ok_or_else(|| {
-            format!(
-                "{} was not finished by `tunneldesk init`: remove it and run init again",
-                place.database().display()
-            )
-        })?;
+        let row = read_row(place, &store)?;
         let keys = rotation::fitting(place, keys, &row)?;
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
         store.rest();
         Ok((Site::assemble(store, clock, config, keys, row), migrated))
+    }
+
+    /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the hall
+    /// its writes and not its logbooks.
+    pub fn open_read_only(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
+        soundness::look_read_only(&place.database())?;
+        let keys = Keys::open(&place.key())?;
+        let store = Store::open_read_only(&place.database())?;
+        migrate::check_current(&store, &place.database())?;
+        let row = read_row(place, &store)?;
+        let keys = rotation::fitting(place, keys, &row)?;
+        let keys = open_hash_key(&store, clock.now(), keys, &row)?;
+        clock.remember(row.clock_high_water);
+        store.rest();
+        Ok(Site::assemble(store, clock, config, keys, row))
     }
 
     fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
@@ -146,6 +162,7 @@ impl Site {
             keys: Arc::new(keys),
             stats: Arc::default(),
             rates: Arc::default(),
+            drawing: Arc::default(),
             tls: Arc::default(),
             health: Arc::default(),
             sync_turn: Arc::default(),
@@ -165,6 +182,7 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            drawing: self.drawing.clone(),
             tls: self.tls.clone(),
             health: self.health.clone(),
             sync_turn: self.sync_turn.clone(),
@@ -174,11 +192,14 @@ impl Site {
         }
     }
 
-    /// Leaves one file: what is in the write-ahead log goes into the database.
+    /// Leaves one file: what is in the write-ahead log goes into the database. A file that takes no writes, or whose disk
+    /// cannot be trusted, is left as it is.
     pub fn close(&self) {
         self.store.rest();
-        let moved = self.store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        if let Err(e) = moved {
+        if !matches!(self.store.writer().condition(), Condition::Sound | Condition::Full) {
+            return;
+        }
+        if let Err(e) = self.store.empty_log() {
             tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
         }
     }
@@ -209,6 +230,15 @@ impl Site {
     pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
         self.store.write(self.now(), |tx| repeat::run(self, tx, call, effect))
     }
+}
+
+fn read_row(place: &Place, store: &Store) -> Result<tunnels::SiteRow, String> {
+    let row = store
+        .read(|tx| Ok(tunnels::find_site(tx)?))
+        .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
+    row.ok_or_else(|| {
+        format!("{} was not finished by `tunneldesk init`: remove it and run init again", place.database().display())
+    })
 }
 
 /// The keys with the one for the keyed hashes. A file from before there was one hashed by the site key, and goes on so.

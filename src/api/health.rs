@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::{Site, health};
+use crate::store::Condition;
 use http::StatusCode;
 
 /// `GET /healthz`: the process answers.
@@ -15,8 +16,12 @@ pub fn alive(_: &Site, _: &Call) -> Answer {
 
 /// `GET /readyz`: the file can be read and takes writes. With `?verbose` also how each part of the site is.
 pub fn ready(site: &Site, call: &Call) -> Answer {
-    if site.store.writer().is_stopped() {
-        return Err(Failure::store_stopped().because("a flush of the disk failed"));
+    match site.store.writer().condition() {
+        Condition::Sound => {}
+        Condition::Full => return Err(Failure::disk_full().because("the disk is full")),
+        Condition::Damaged => return Err(Failure::store_damaged().because("the file is damaged")),
+        Condition::Stopped => return Err(Failure::store_stopped().because("a flush of the disk failed")),
+        Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),
     }
     site.store.read(|tx| Ok(crate::store::tunnels::find_site(tx)?))?;
     let clock = if site.clock.is_suspect() {

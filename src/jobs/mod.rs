@@ -14,9 +14,9 @@ use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
     contact, devices, email_tokens, misses, outbox as messages, partners, passcodes, passkeys, payments,
-    reminders as given, replays, sessions, sign_in_steps, throttles,
+    reminders as given, replays, sessions, sign_in_steps, soundness, throttles,
 };
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
@@ -53,6 +53,12 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
             tracing::error!(cause, "the certificate stays as it is; the next minute tries again");
         }
     }
+}
+
+/// Looks at the whole file, once: the start looks only as long as nobody notices.
+pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
+    backup::yield_to_requests();
+    soundness::look_on(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
 }
 
 /// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,

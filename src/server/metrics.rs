@@ -7,7 +7,7 @@ use crate::reply::Reply;
 use crate::routes::TABLE;
 use crate::site::{Site, health};
 use crate::stats::{BOUNDS_MICROS, RouteStats};
-use crate::store::{audit, outbox};
+use crate::store::{Condition, audit, outbox};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub fn write(front: &Front) -> Reply {
     durations(&mut text, front);
     let stats = &front.stats;
     let (waiting_hashing, waiting) = front.pool.waiting();
-    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes, messages, sync) =
+    let (commits, transactions, writer_waiting, condition, suspect, wal_bytes, messages, sync) =
         front.with_site(|site| {
             let writer = site.store.writer();
             let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
@@ -27,13 +27,14 @@ pub fn write(front: &Front) -> Reply {
                 get(&writer.commits),
                 get(&writer.transactions),
                 writer.waiting() as u64,
-                u64::from(writer.is_stopped()),
+                writer.condition(),
                 suspect,
                 wal,
                 message_counts(site),
                 sync_counts(site),
             )
         });
+    let is = |what: Condition| u64::from(condition == what);
     for (name, kind, help, value) in [
         ("panics_total", "counter", "Operations that panicked.", get(&stats.panics)),
         ("connections", "gauge", "Open connections.", get(&stats.connections_open)),
@@ -56,7 +57,10 @@ pub fn write(front: &Front) -> Reply {
         ("store_commits_total", "counter", "Flushes of the disk.", commits),
         ("store_transactions_total", "counter", "Write transactions.", transactions),
         ("store_writers_waiting", "gauge", "Threads waiting for the writer.", writer_waiting),
-        ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", stopped),
+        ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", is(Condition::Stopped)),
+        ("store_full", "gauge", "1 while the disk is full and only sign-in is written.", is(Condition::Full)),
+        ("store_read_only", "gauge", "1 when the file system takes no writes.", is(Condition::ReadOnly)),
+        ("store_damaged", "gauge", "1 when the file was found damaged.", is(Condition::Damaged)),
         ("store_wal_bytes", "gauge", "Size of the write-ahead log.", wal_bytes),
         ("clock_suspect", "gauge", "1 when the clock is behind what the file has seen.", suspect),
         ("outbox_waiting", "gauge", "Messages that wait for sending.", messages.0),

@@ -1,8 +1,9 @@
 //! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
 //! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for a few hundred pages at most.
 
+use super::connection::{open_immutable, prepare_connection};
 use super::reader::CACHE_KIB;
-use super::{Read, Store, Writer, audit, prepare_connection};
+use super::{Read, Store, Writer, audit};
 use crate::domain::audit::Head;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
@@ -107,12 +108,8 @@ pub fn check(path: &Path) -> Result<Sound, String> {
 }
 
 fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
-    // Immutable, so that looking at it leaves no files beside it.
-    let address = format!("file:{}?immutable=1", escaped(path));
-    let conn = Connection::open_with_flags(
-        address,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
+    // Looking at it leaves no files beside it.
+    let conn = open_immutable(path)?;
     prepare_connection(&conn, CACHE_KIB)?;
     let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
@@ -127,17 +124,6 @@ fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
         rows: rows(&conn)?,
         audit: audit_head(&conn)?,
     }))
-}
-
-/// A path inside an SQLite address.
-fn escaped(path: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
-    path.as_os_str()
-        .as_bytes()
-        .iter()
-        .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
-        .collect()
 }
 
 fn audit_head(conn: &Connection) -> rusqlite::Result<Option<Head>> {

@@ -30,7 +30,7 @@ pub fn run(place: &Place) -> Result<Migrated, String> {
     let path = place.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
     let fresh = !path.exists();
-    let mut conn = super::open_writer(&path).map_err(broken)?;
+    let mut conn = super::connection::open_writer(&path).map_err(broken)?;
     let found = if fresh { 0 } else { version(&conn).map_err(broken)? };
     if found > latest() {
         return Err(format!(
@@ -45,6 +45,19 @@ pub fn run(place: &Place) -> Result<Migrated, String> {
     let copy = if found == 0 { None } else { Some(copy_before(place, &conn, found)?) };
     migrate(&mut conn).map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))?;
     Ok(copy.map_or(Migrated::Created, |copy| Migrated::Upgraded { from: found, copy }))
+}
+
+/// Refuses a file that would have to be upgraded first, where nothing can be written.
+pub fn check_current(store: &super::Store, path: &Path) -> Result<(), String> {
+    let found =
+        store.writer().alone(|conn| version(conn)).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    if found == latest() {
+        return Ok(());
+    }
+    Err(format!(
+        "the disk under {} takes no writes, and the file must be upgraded first: make the disk writable",
+        path.display()
+    ))
 }
 
 /// All of this binary's migrations on a connection, in one transaction.

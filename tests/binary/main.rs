@@ -8,6 +8,7 @@ mod callbacks;
 mod cli;
 mod doctor;
 mod ending;
+mod faults;
 mod figures;
 mod harness;
 mod kills;

@@ -73,6 +73,7 @@ const RULES: &[Rule] = &[
             "server/",
             "store/reader.rs",
             "store/integrity.rs",
+            "store/soundness.rs",
             "gate/rates.rs",
             "cli/control.rs",
             "cli/demo.rs",

@@ -8,11 +8,18 @@ use crate::keys::hex;
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::integrity::{self, Verdict};
-use crate::store::{audit, tunnels};
+use crate::store::{Condition, audit, tunnels};
 
 pub(super) fn store(site: &Site) -> Fact {
-    if site.store.writer().is_stopped() {
-        return Fact::judged("store", State::Alarm, Text::new("health.store.stopped"), Text::new("health.store.next"));
+    let trouble = match site.store.writer().condition() {
+        Condition::Sound => None,
+        Condition::Full => Some(("health.store.full", "health.store.full_next")),
+        Condition::Damaged => Some(("health.store.damaged", "health.integrity.next")),
+        Condition::Stopped => Some(("health.store.stopped", "health.store.next")),
+        Condition::ReadOnly => Some(("health.store.read_only", "health.store.read_only_next")),
+    };
+    if let Some((text, next)) = trouble {
+        return Fact::judged("store", State::Alarm, Text::new(text), Text::new(next));
     }
     let read = site.store.read(|tx| Ok(tunnels::find_site(tx)?));
     or_unreadable("store", read.map(|_| Fact::ok("store", Text::new("health.store"))))
