@@ -144,3 +144,42 @@ fn marks(conn: &Connection) -> rusqlite::Result<Marks> {
     let sql = "SELECT site_id, clock_high_water, (SELECT coalesce(max(seq), 0) FROM history) FROM site";
     conn.query_row(sql, [], |row| Ok(Marks { site_id: row.get(0)?, clock: row.get(1)?, history: row.get(2)? }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Condition, migrate, place::Place};
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    const PAGE_BYTES: u64 = 4096;
+
+    #[test]
+    fn damage_is_noticed_while_the_file_is_served_and_refused_at_the_next_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::run(&place).unwrap();
+        settle(&place.database()).unwrap();
+        let store = Store::open(&place.database(), true).unwrap();
+        let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
+                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
+        store.writer().alone(|conn| conn.execute_batch(rows)).unwrap();
+        store.empty_log().unwrap();
+        look_on(&store, || false);
+        assert_eq!(store.writer().condition(), Condition::Sound);
+
+        let pages = std::fs::metadata(place.database()).unwrap().len() / PAGE_BYTES;
+        // One page in the middle of the rows, as a disk loses it. Written without SQLite, and nobody's locks are dropped:
+        // this process closes nothing of the file before the test is over.
+        let file = std::fs::OpenOptions::new().write(true).open(place.database()).unwrap();
+        file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
+        look_on(&store, || true);
+        assert_eq!(store.writer().condition(), Condition::Sound, "it was told to stop");
+        look_on(&store, || false);
+        assert_eq!(store.writer().condition(), Condition::Damaged);
+        let refused = store.write(0, |_| Ok(())).unwrap_err();
+        assert_eq!(refused.code(), "store_damaged");
+        drop((store, file));
+        let said = settle(&place.database()).unwrap_err();
+        assert!(said.contains("tunneldesk restore") && !said.contains('\n'), "{said}");
+    }
+}

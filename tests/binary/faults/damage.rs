@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const SHORT: u64 = 30;
+const SHORT: u64 = 20;
 /// To look at a small file on a busy machine.
 const NOTICE_TIME_MAX: Duration = Duration::from_secs(20);
 const PAGE_BYTES: u64 = 4096;
