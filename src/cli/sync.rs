@@ -25,7 +25,7 @@ const REFUSED_SHOWN_MAX: usize = 50;
                   is not reached or takes nothing. What waits, waits; nothing is lost."
 )]
 pub struct Sync {
-    /// Carry what waits now, and end: what happens when nothing else is said, but with --from
+    /// Carry what waits now, and end: what happens without any option
     #[arg(long, conflicts_with_all = ["status", "dry_run", "again", "rewind"])]
     once: bool,
     /// Show how far the history went, what waits, and what the receiver refuses
@@ -161,6 +161,9 @@ fn again(site: &Site, pump: &mut Pump, json: bool) -> Result<String, Trouble> {
     let left = sync::status(site)?.refused_rows;
     if json {
         return Ok(as_json(&json!({ "taken": taken, "refused_rows": left })));
+    }
+    if taken == 0 && left == 0 {
+        return Ok("The receiver refuses nothing.".to_owned());
     }
     Ok(format!("The receiver took {} this time and refuses {}.", count(taken as i64), count(left)))
 }

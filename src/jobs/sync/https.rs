@@ -75,8 +75,8 @@ impl Https {
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
-        let mut answer = request.send(&batch.body[..]).map_err(Trouble::later)?;
-        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(Trouble::later)?;
+        let mut answer = request.send(&batch.body[..]).map_err(|e| unreached(&e))?;
+        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(|e| unreached(&e))?;
         judged(answer.status(), answer.headers(), &text, self.clock.now())
     }
 }
@@ -95,6 +95,11 @@ impl Upstream for Https {
     fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble> {
         self.post(batch, Some(batch.key()))
     }
+}
+
+fn unreached(error: &ureq::Error) -> Trouble {
+    let error = error.to_string();
+    Trouble::later(format!("the receiver is not reached: {}", error.strip_prefix("io: ").unwrap_or(&error)))
 }
 
 /// The secret as it is now: it may have been replaced since the last batch.

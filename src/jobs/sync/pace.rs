@@ -22,7 +22,7 @@ fn bound(misses: i64) -> u64 {
 }
 
 fn below(end: u64) -> u64 {
-    (u128::from(u64::from_be_bytes(random::<8>())) * u128::from(end) >> 64) as u64
+    ((u128::from(u64::from_be_bytes(random::<8>())) * u128::from(end)) >> 64) as u64
 }
 
 /// `Retry-After`: seconds, or a date, which counts from the answer's own `Date`, because clocks differ.

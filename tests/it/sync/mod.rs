@@ -7,9 +7,6 @@ mod broker;
 mod document;
 mod https;
 mod nats;
-#[path = "../../post/office.rs"]
-#[allow(dead_code)] // Only its certificates are needed here.
-mod office;
 #[path = "../../binary/harness/random.rs"]
 #[allow(dead_code)] // It offers what the other suite needs, too.
 mod random;
@@ -19,6 +16,7 @@ mod receiver;
 mod storms;
 
 use crate::harness::Site;
+use crate::outbox::office;
 use tunneldesk::config::{Nats, Sync, Upstream};
 use tunneldesk::jobs::sync::{self, Pump, Status, Step};
 use tunneldesk::site::Site as Inside;

@@ -42,7 +42,7 @@ fn key_pair(seed: &str) -> Result<Ed25519KeyPair, String> {
     let bytes = BASE32_NOPAD.decode(seed.as_bytes()).map_err(|_| damaged())?;
     let (body, check) = bytes.split_at_checked(34).ok_or_else(damaged)?;
     // Five bits say that it is a seed, the next five whose.
-    if check != crc16(body).to_le_bytes() || body[0] & 0xf8 != SEED || (body[0] & 7) << 5 | body[1] >> 3 != USER {
+    if check != crc16(body).to_le_bytes() || body[0] & 0xf8 != SEED || ((body[0] & 7) << 5) | (body[1] >> 3) != USER {
         return Err(damaged());
     }
     Ed25519KeyPair::from_seed_unchecked(&body[2..]).map_err(|_| damaged())
@@ -62,7 +62,10 @@ fn signed(pair: &Ed25519KeyPair, nonce: Option<&str>) -> String {
 /// CRC-16 as XMODEM has it.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| {
-        (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 })
+        (0..8).fold(
+            crc ^ (u16::from(*byte) << 8),
+            |crc, _| if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 },
+        )
     })
 }
 
