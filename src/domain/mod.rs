@@ -9,6 +9,7 @@ pub mod currency;
 pub mod email;
 pub mod entry;
 pub mod mail_event;
+pub mod mention;
 pub mod minutes;
 pub mod passkey;
 pub mod password;

@@ -1,6 +1,7 @@
 //! What runs by itself.
 
 pub mod backup;
+pub mod erasure;
 pub mod outbox;
 pub mod reminders;
 

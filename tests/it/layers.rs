@@ -40,6 +40,7 @@ const RULES: &[Rule] = &[
             "language.rs",
             "notice.rs",
             "reply.rs",
+            "store/held.rs",
             "store/history.rs",
             "store/outbox.rs",
             "store/settlement.rs",

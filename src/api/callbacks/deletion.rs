@@ -38,7 +38,8 @@ pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer 
         let (code, verdict) = match (known, link) {
             (Some(code), None) => (code, "known"),
             (_, link) => {
-                let outcome = link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(tx, member_id, &name))?;
+                let outcome =
+                    link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(site, tx, member_id, &name))?;
                 let code = hex(&random::<CODE_BYTES>());
                 deletions::insert(tx, &code, &subject, outcome)?;
                 (code, outcome.name())
@@ -64,12 +65,12 @@ fn accepted(site: &Site, code: &str) -> reply::Reply {
 
 /// Which session was opened by the network is not kept, so all of the member's end. An account that nothing else opens
 /// goes with the link: it would only lie there with somebody's name on it.
-fn forget(tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
+fn forget(site: &Site, tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
     sessions::delete_of_member(tx, member_id, None)?;
     if erasure::has_other_ways_in(tx, member_id)? {
         erasure::forget_name(tx, member_id, name)?;
         return Ok(Outcome::Unlinked);
     }
-    erasure::erase(tx, member_id)?;
+    erasure::erase(tx, &site.keys, member_id, tx.now())?;
     Ok(Outcome::Erased)
 }

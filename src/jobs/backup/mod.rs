@@ -4,7 +4,9 @@ pub mod drill;
 pub mod manifest;
 pub mod restore;
 pub mod shelf;
+pub mod tombstones;
 
+use super::erasure;
 use crate::site::Site;
 use crate::store::copy;
 use crate::store::place;
@@ -49,6 +51,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         if drill::is_due(site) {
             drill::run_and_log(site);
         }
+        erasure::look_after(site);
     }
 }
 

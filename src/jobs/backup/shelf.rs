@@ -129,6 +129,7 @@ impl Hold<'_> {
     }
 }
 
-pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
+/// For its owner alone.
+pub fn make_dir(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }

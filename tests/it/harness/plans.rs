@@ -5,8 +5,16 @@ use tunneldesk::site::Site;
 use tunneldesk::store::{Read, prepared};
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
-const SMALL: [&str; 7] =
-    ["site", "tunnels", "partners", "partner_secrets", "partner_networks", "sqlite_schema", "refinery_schema_history"];
+const SMALL: [&str; 8] = [
+    "site",
+    "tunnels",
+    "partners",
+    "partner_secrets",
+    "partner_networks",
+    "erasures",
+    "sqlite_schema",
+    "refinery_schema_history",
+];
 
 /// Indexes of the few rows of a large table that wait for somebody or something.
 const SMALL_INDEXES: [&str; 3] = ["outbox_due", "outbox_dead", "entries_waiting"];
