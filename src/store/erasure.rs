@@ -189,11 +189,17 @@ fn check_space(dir: &Path) -> std::result::Result<(), String> {
 
 /// Whom the file of a stopped site remembers; nobody where it is older than that, or cannot be read.
 pub fn list_of_file(path: &Path) -> Vec<Tombstone> {
-    let read = || -> Result<Vec<Tombstone>> {
-        let conn =
-            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        list(&Read::on(&conn))
-    };
-    read().unwrap_or_default()
+    look_at(path, |tx| list(tx)).unwrap_or_default()
+}
+
+/// Whose file it is, if it can be read.
+pub fn site_of(path: &Path) -> Option<String> {
+    look_at(path, |tx| tx.get("SELECT site_id FROM site", [], |row| row.get(0))).ok()
+}
+
+/// Without a trace: the log stays as it is.
+fn look_at<T>(path: &Path, question: impl FnOnce(&Read) -> Result<T>) -> Result<T> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    question(&Read::on(&conn))
 }

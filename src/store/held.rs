@@ -71,6 +71,14 @@ impl Part {
         Part { unlike, ..self }
     }
 
+    /// Why the rows stay when the member is erased; `None`: they go.
+    pub fn stays(&self) -> Option<&'static str> {
+        match self.fate {
+            Gone => None,
+            Blanked(_, why) | Stays(why) => Some(why),
+        }
+    }
+
     /// Columns that a copy does not show, and why not.
     pub fn hidden(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.unlike.iter().filter_map(|(column, shown)| match shown {

@@ -18,6 +18,7 @@ pub mod erasure;
 pub mod held;
 pub mod history;
 pub mod holdings;
+pub mod lists;
 pub mod logbook;
 pub mod media;
 pub mod members;

@@ -12,5 +12,6 @@ mod kills;
 mod limits;
 mod log;
 mod outbox;
+mod people;
 mod story;
 mod tls;
