@@ -426,6 +426,13 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE erasures (
+    member_id  INTEGER PRIMARY KEY,                  -- no reference: in a file that was set back there may be no such member
+    join_date  INTEGER NOT NULL,
+    erased_at  INTEGER NOT NULL,
+    rebuilt_at INTEGER                               -- since then no page of the file holds old bytes; null: that is still to do
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -572,3 +579,33 @@ CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE ki
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
+
+CREATE INDEX entries_by_instructor ON entries (instructor_id) WHERE instructor_id IS NOT NULL;
+
+CREATE INDEX entries_by_another ON entries (author_id) WHERE author_id <> member_id;
+
+CREATE INDEX entry_moves_by_member ON entry_moves (member_id);
+
+CREATE INDEX history_by_member ON history (member_id) WHERE member_id IS NOT NULL;
+
+CREATE INDEX signers_by_appointer ON signers (appointed_by) WHERE appointed_by IS NOT NULL;
+
+CREATE INDEX signers_by_ender ON signers (ended_by) WHERE ended_by IS NOT NULL;
+
+CREATE INDEX payments_by_name ON payments (named_member) WHERE named_member IS NOT NULL;
+
+CREATE INDEX payments_by_claim ON payments (claimed_by) WHERE claimed_by IS NOT NULL;
+
+CREATE INDEX payments_by_desk ON payments (assigned_to) WHERE assigned_to IS NOT NULL;
+
+CREATE INDEX payments_by_grant ON payments (granted_to) WHERE granted_to IS NOT NULL;
+
+CREATE INDEX contact_messages_by_member ON contact_messages (member_id) WHERE member_id IS NOT NULL;
+
+CREATE INDEX contact_messages_by_address ON contact_messages (email COLLATE NOCASE);
+
+CREATE INDEX outbox_by_recipient ON outbox (recipient COLLATE NOCASE);
+
+CREATE INDEX partner_users_by_address ON partner_users (email);
+
+CREATE INDEX callbacks_by_matter ON callbacks (about) WHERE about <> '';

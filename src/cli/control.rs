@@ -14,6 +14,7 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -110,7 +111,10 @@ fn carry_out(site: &Site, stream: UnixStream) -> std::io::Result<()> {
             let mut part = |text: &str| say(&stream, &Said::Part(text.to_owned()));
             let mut progress = teller(&stream);
             let attached = request.attached_bytes.map(|bytes| (&mut from_shell as &mut dyn Read, bytes));
-            answer_for_site(site, &request, &mut Wire { progress: &mut progress, attached, part: &mut part })
+            let mut wire = Wire { progress: &mut progress, attached, part: &mut part };
+            // A fault in one command must not be the end of all commands.
+            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(site, &request, &mut wire)));
+            answered.unwrap_or_else(|_| Outcome::broken("the command failed by a fault of ours; the log says where"))
         }
         Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
     };

@@ -106,7 +106,7 @@ fn shown(mistakes: &[Mistake], count: u64, all: bool) -> String {
     let s = if count == 1 { "" } else { "s" };
     let mut lines = vec![format!("nothing was taken, because the list has {count} mistake{s}:")];
     lines.extend(mistakes.iter().take(most).map(|mistake| format!("  {mistake}")));
-    let more = count - lines.len() as u64 + 1;
+    let more = (count + 1).saturating_sub(lines.len() as u64);
     if more > 0 {
         let hint = if all { "" } else { "; --dry-run shows all" };
         lines.push(format!("  … and {more} more{hint}"));

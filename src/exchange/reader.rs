@@ -4,7 +4,8 @@
 use super::{Refusal, cell};
 use csv::{ByteRecord, ReaderBuilder};
 use serde_json::{Map, Value};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 
@@ -77,29 +78,39 @@ impl Row {
 pub struct Rows<'r> {
     reader: csv::Reader<Counted<'r>>,
     columns: Vec<&'static str>,
-    /// Lines before what the reader counts.
-    skipped: u64,
-    since_line: Rc<Cell<u64>>,
-    bytes: Rc<Cell<u64>>,
+    /// Lines that ended before the last one that was read; the reader itself is out by one where lines end in CRLF.
+    passed: u64,
+    so_far: Rc<SoFar>,
 }
 
-/// Notes how much was read, in all and for one line.
+/// What was read so far.
+#[derive(Default)]
+struct SoFar {
+    bytes: Cell<u64>,
+    /// Since the last line.
+    since_line: Cell<u64>,
+    /// Where lines end that the reader has not come to.
+    ends: RefCell<VecDeque<u64>>,
+}
+
 struct Counted<'r> {
     text: Box<dyn Read + 'r>,
-    since_line: Rc<Cell<u64>>,
-    bytes: Rc<Cell<u64>>,
+    so_far: Rc<SoFar>,
 }
 
 impl Read for Counted<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = self.text.read(to)?;
-        self.bytes.set(self.bytes.get() + read as u64);
-        self.since_line.set(self.since_line.get() + read as u64);
+        let SoFar { bytes, since_line, ends } = &*self.so_far;
+        let line_ends = (bytes.get()..).zip(&to[..read]).filter(|(_, byte)| **byte == b'\n');
+        ends.borrow_mut().extend(line_ends.map(|(place, _)| place));
+        bytes.set(bytes.get() + read as u64);
+        since_line.set(since_line.get() + read as u64);
         // What the reader takes ahead counts for the line before it, at the most its buffer.
-        if self.since_line.get() > LINE_BYTES_MAX {
+        if since_line.get() > LINE_BYTES_MAX {
             return Err(io::Error::other("is longer than 256 KiB: a quote is opened there and never closed"));
         }
-        if self.bytes.get() > LIST_BYTES_MAX {
+        if bytes.get() > LIST_BYTES_MAX {
             return Err(io::Error::other("is too far down: a list has at most 512 MiB; import it in parts"));
         }
         Ok(read)
@@ -124,41 +135,61 @@ impl<'r> Rows<'r> {
             }
             None => (delimiter(&start[begin..]), 0),
         };
-        let (since_line, bytes) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let so_far = Rc::new(SoFar::default());
         let text = Box::new(Cursor::new(start.split_off(begin)).chain(text));
-        let counted = Counted { text, since_line: since_line.clone(), bytes: bytes.clone() };
-        let mut reader =
-            ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(counted);
+        let counted = Counted { text, so_far: so_far.clone() };
+        let reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(counted);
+        let mut rows = Rows { reader, columns: Vec::new(), passed: skipped, so_far };
         let mut headings = ByteRecord::new();
-        reader.read_byte_record(&mut headings).map_err(|e| Refusal::Unreadable(at_line(&e, skipped)))?;
-        let columns = judge_headings(&headings, columns, skipped + 1)?;
-        since_line.set(0);
-        Ok(Rows { reader, columns, skipped, since_line, bytes })
+        let line = if rows.read(&mut headings)? { rows.line_of(&headings) } else { skipped + 1 };
+        rows.columns = judge_headings(&headings, columns, line)?;
+        Ok(rows)
     }
 
     /// Of the list, so far.
     pub fn bytes(&self) -> u64 {
-        self.bytes.get()
+        self.so_far.bytes.get()
     }
 
     /// The next lines, fewer at the end. Empty ones are passed over.
     pub fn take(&mut self, most: usize) -> Result<Vec<Result<Row, Vec<Mistake>>>, Refusal> {
         let (mut rows, mut record) = (Vec::with_capacity(most), ByteRecord::new());
         while rows.len() < most {
-            let more = self.reader.read_byte_record(&mut record);
-            if !more.map_err(|e| Refusal::Unreadable(at_line(&e, self.skipped)))? {
+            if !self.read(&mut record)? {
                 break;
             }
-            self.since_line.set(0);
+            let line = self.line_of(&record);
             if record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
-                rows.push(self.row(&record));
+                rows.push(self.row(line, &record));
             }
         }
         Ok(rows)
     }
 
-    fn row(&self, record: &ByteRecord) -> Result<Row, Vec<Mistake>> {
-        let line = self.skipped + record.position().map_or(0, csv::Position::line);
+    /// False at the end.
+    fn read(&mut self, record: &mut ByteRecord) -> Result<bool, Refusal> {
+        let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
+            csv::ErrorKind::Io(e) => Refusal::Unreadable(format!("the line after line {} {e}", self.passed + 1)),
+            other => Refusal::Unreadable(format!("after line {}: {other:?}", self.passed + 1)),
+        });
+        self.so_far.since_line.set(0);
+        more
+    }
+
+    /// The line in which a record begins that was just read.
+    fn line_of(&mut self, record: &ByteRecord) -> u64 {
+        // Its own end does not count, which lies before that or, where there are two characters, just behind.
+        let end = self.reader.position().byte().saturating_sub(1);
+        let mut ends = self.so_far.ends.borrow_mut();
+        while ends.front().is_some_and(|place| *place < end) {
+            ends.pop_front();
+            self.passed += 1;
+        }
+        let within = record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.passed + 1 - within
+    }
+
+    fn row(&self, line: u64, record: &ByteRecord) -> Result<Row, Vec<Mistake>> {
         let (wanted, found) = (self.columns.len(), record.len());
         let beyond = record.iter().skip(wanted).any(|cell| !cell.trim_ascii().is_empty());
         if found < wanted || beyond {
@@ -227,14 +258,6 @@ fn delimiter(text: &[u8]) -> u8 {
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or(b"");
     let count = |delimiter: &u8| first.iter().filter(|byte| *byte == delimiter).count();
     [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
-}
-
-fn at_line(error: &csv::Error, skipped: u64) -> String {
-    let line = error.position().map_or(1, csv::Position::line) + skipped;
-    match error.kind() {
-        csv::ErrorKind::Io(e) => format!("line {line} {e}"),
-        _ => format!("line {line}: {error}"),
-    }
 }
 
 #[cfg(test)]

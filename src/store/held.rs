@@ -50,6 +50,9 @@ use Shown::{Hidden, Opened};
 const SECRET: Shown = Hidden("a secret, or its hash: whoever holds it could sign in with it, and it says nothing else");
 const NUMBERS: &str = "numbers and moments; the number leads to nobody any more";
 
+const EVENTS: Fate =
+    Blanked("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's");
+
 /// Of the member's address, if it is nobody else's here too.
 macro_rules! address {
     () => {
@@ -91,10 +94,11 @@ impl Part {
 /// In the order in which they go: what is found by another row goes before that row.
 #[rustfmt::skip]
 pub const PARTS: &[Part] = &[
-    part("callbacks", "callbacks",
-         "about IN (SELECT intent_id FROM payments WHERE member_id = :id
-                    UNION ALL SELECT 'message ' || message_id FROM outbox WHERE member_id = :id)",
-         Blanked("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's"))
+    part("events_about_payments", "callbacks",
+         "about <> '' AND about IN (SELECT intent_id FROM payments WHERE member_id = :id)", EVENTS)
+        .unlike(&[("sealed", Opened(Purpose::Callback))]),
+    part("events_about_messages", "callbacks",
+         "about <> '' AND about IN (SELECT 'message ' || message_id FROM outbox WHERE member_id = :id)", EVENTS)
         .unlike(&[("sealed", Opened(Purpose::Callback))]),
     part("partner_records", "partner_users", concat!("email = ", address!()),
          Blanked("email = '', deleted_at = coalesce(deleted_at, :now), updated_at = :now",
@@ -102,8 +106,8 @@ pub const PARTS: &[Part] = &[
     part("address_marks", "suppressed", concat!("address = ", address!()), Gone),
     part("contact_messages", "contact_messages",
          concat!("member_id = :id OR email COLLATE NOCASE = ", address!()), Gone),
-    part("messages", "outbox",
-         concat!("member_id = :id OR recipient COLLATE NOCASE = ", address!()), Gone)
+    part("messages", "outbox", "member_id = :id", Gone).unlike(&[("sealed", Opened(Purpose::Message))]),
+    part("messages_to_the_address", "outbox", concat!("recipient COLLATE NOCASE = ", address!()), Gone)
         .unlike(&[("sealed", Opened(Purpose::Message))]),
     part("security_questions", "security_answers", "member_id = :id", Gone).unlike(&[("answer_hash", SECRET)]),
     part("sessions", "sessions", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),

@@ -3,6 +3,7 @@
 //! Everything runs on the same cores as the generator, in rounds that take each measurement in turn, because machines
 //! drift: ratios are taken within a round, and their medians judged. Run it by `tests/load/run`.
 
+mod backup;
 mod bare;
 mod bars;
 mod generator;
@@ -29,6 +30,8 @@ const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_mill
 struct Plan {
     rounds: u32,
     time: Duration,
+    /// Nothing but what backups cost those who read.
+    backups_only: bool,
 }
 
 /// One server a way to write, all on copies of one site; those that are not asked cost nothing.
@@ -71,7 +74,8 @@ fn plan(args: &[String]) -> Result<Plan, String> {
         }
     };
     let (rounds, seconds) = (number("--rounds", f64::from(ROUNDS))?, number("--seconds", SECONDS)?);
-    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds) })
+    let backups_only = args.iter().any(|arg| arg == "--backups-only");
+    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), backups_only })
 }
 
 /// Measures, reports, and says whether every bar was met.
@@ -81,16 +85,34 @@ fn measure(plan: &Plan) -> Result<bool, String> {
     eprintln!("making a site …");
     let requests = site::prepare(&dir)?;
     let mut figures = Figures::default();
-    measure_starts(&dir, &mut figures)?;
-    let servers = Servers::start(&dir)?;
-    for round in 1..=plan.rounds {
-        eprintln!("round {round} of {}", plan.rounds);
-        run_round(plan, &servers, &requests, room.path(), &mut figures)?;
+    let backed = backup::Backed::start(&dir)?;
+    if plan.backups_only {
+        for round in 1..=plan.rounds {
+            eprintln!("round {round} of {}", plan.rounds);
+            run_backups(plan, &backed, &requests, &mut figures)?;
+        }
+    } else {
+        measure_starts(&dir, &mut figures)?;
+        let servers = Servers::start(&dir)?;
+        for round in 1..=plan.rounds {
+            eprintln!("round {round} of {}", plan.rounds);
+            run_round(plan, &servers, &requests, room.path(), &mut figures)?;
+            run_backups(plan, &backed, &requests, &mut figures)?;
+        }
+        figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
+        figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
+        servers.stop()?;
     }
-    figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
-    figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
-    servers.stop()?;
+    figures.restored = Some(backed.finish(room.path())?);
     conclude(plan, &figures)
+}
+
+/// What readers feel of a backup.
+fn run_backups(plan: &Plan, backed: &backup::Backed, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
+    let (quiet, busy) = backed.measure(requests, plan.time)?;
+    note(figures, Measured::Quiet, quiet);
+    note(figures, Measured::BackedUp, busy);
+    Ok(())
 }
 
 /// Start to first answer, and memory before anybody came.
@@ -202,7 +224,7 @@ fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
         ),
     };
     println!("{}", figures.as_markdown(&about));
-    if plan.rounds >= ROUNDS && plan.time >= Duration::from_secs_f64(SECONDS) {
+    if !plan.backups_only && plan.rounds >= ROUNDS && plan.time >= Duration::from_secs_f64(SECONDS) {
         let file = report::keep(figures, &about).map_err(|e| format!("the result was not kept: {e}"))?;
         println!("kept as {}", file.display());
     }
