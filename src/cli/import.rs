@@ -65,11 +65,11 @@ struct From {
 }
 
 impl Import {
-    fn parts(&self) -> (Kind, &From, &'static str) {
+    fn parts(&self) -> (Kind, &From, [&'static str; 2]) {
         match &self.list {
-            List::Members(from) => (Kind::Members, from, "members"),
-            List::Logbook(from) => (Kind::Logbook, from, "entries"),
-            List::Bookings(from) => (Kind::Bookings, from, "bookings"),
+            List::Members(from) => (Kind::Members, from, ["member", "members"]),
+            List::Logbook(from) => (Kind::Logbook, from, ["entry", "entries"]),
+            List::Bookings(from) => (Kind::Bookings, from, ["booking", "bookings"]),
         }
     }
 
@@ -83,13 +83,19 @@ impl Import {
         let outcome = exchange::import(site, kind, *list, *bytes, from.dry_run, wire.progress);
         let Taken { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
-            tracing::info!(what, new, same, "a list was imported from the shell");
+            tracing::info!(what = what[1], new, same, "a list was imported from the shell");
         }
         if json {
             return Ok(as_json(&json!({ "new": new, "same": same, "dry_run": from.dry_run })));
         }
         let done = if from.dry_run { "No mistake. Would take" } else { "Took" };
-        Ok(format!("{done} {new} {what}; {same} are here already and stay as they are."))
+        let what = if new == 1 { what[0] } else { what[1] };
+        let rest = match same {
+            0 => String::new(),
+            1 => "; one is here already and stays as it is".to_owned(),
+            many => format!("; {many} are here already and stay as they are"),
+        };
+        Ok(format!("{done} {new} {what}{rest}."))
     }
 }
 
