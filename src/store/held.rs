@@ -104,8 +104,8 @@ pub const PARTS: &[Part] = &[
          Blanked("email = '', deleted_at = coalesce(deleted_at, :now), updated_at = :now",
                  "the partner's history counts it; without the address it is nobody's")),
     part("address_marks", "suppressed", concat!("address = ", address!()), Gone),
-    part("contact_messages", "contact_messages",
-         concat!("member_id = :id OR email COLLATE NOCASE = ", address!()), Gone),
+    part("contact_messages", "contact_messages", "member_id = :id", Gone),
+    part("contact_messages_by_address", "contact_messages", concat!("email COLLATE NOCASE = ", address!()), Gone),
     part("messages", "outbox", "member_id = :id", Gone).unlike(&[("sealed", Opened(Purpose::Message))]),
     part("messages_to_the_address", "outbox", concat!("recipient COLLATE NOCASE = ", address!()), Gone)
         .unlike(&[("sealed", Opened(Purpose::Message))]),
