@@ -189,7 +189,7 @@ fn check_space(dir: &Path) -> std::result::Result<(), String> {
 
 /// Whom the file of a stopped site remembers; nobody where it is older than that, or cannot be read.
 pub fn list_of_file(path: &Path) -> Vec<Tombstone> {
-    look_at(path, |tx| list(tx)).unwrap_or_default()
+    look_at(path, list).unwrap_or_default()
 }
 
 /// Whose file it is, if it can be read.

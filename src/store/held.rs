@@ -169,7 +169,7 @@ pub fn rows(tx: &Read, keys: &Keys, part: &Part, member_id: i64) -> Result<Vec<M
 
 fn shown(keys: &Keys, part: &Part, row: &Row) -> Result<Map<String, Value>> {
     let mut shown = Map::new();
-    for (place, column) in row.as_ref().column_names().into_iter().enumerate() {
+    for (place, column) in row.as_ref().column_names().enumerate() {
         let value = row.get_ref(place)?;
         match part.unlike.iter().find(|(unlike, _)| *unlike == column) {
             Some((_, Hidden(_))) => {}

@@ -4,7 +4,10 @@ use super::*;
 
 const COLUMNS: &[Column] = &[Column { name: "name", needed: true }, Column { name: "comment", needed: false }];
 
-fn read(bytes: &[u8]) -> Result<Vec<Result<(u64, String, String), String>>, String> {
+/// A line's number and its two cells, or what is wrong with it.
+type Line = Result<(u64, String, String), String>;
+
+fn read(bytes: &[u8]) -> Result<Vec<Line>, String> {
     let told = |refusal: Refusal| match refusal {
         Refusal::Mistakes(all, _) => all.iter().map(Mistake::to_string).collect::<Vec<_>>().join(" | "),
         Refusal::Unreadable(text) => text,
