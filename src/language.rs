@@ -37,6 +37,7 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/tls.json")),
             include_str!(concat!("../assets/translations/", $language, "/health.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk.json")),
+            include_str!(concat!("../assets/translations/", $language, "/lists.json")),
         ]
     };
 }

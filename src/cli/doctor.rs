@@ -3,6 +3,7 @@
 
 use super::bar::Bar;
 use super::shell::{self, Shell};
+use super::wire::Sheet;
 use super::{Global, Outcome, Trouble, as_json, control};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -79,8 +80,8 @@ fn facts(place: &Place, config: Config) -> Vec<Fact> {
 /// Has the server look.
 fn ask(config: &Config, args: &[OsString]) -> Result<Said, Outcome> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let request = control::Request { args, secret: None };
-    let Some(outcome) = control::ask(&config.data, &request, &mut Bar::new(false)) else {
+    let request = control::Request { args, secret: None, attached_bytes: None };
+    let Some(outcome) = control::ask(&config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None)) else {
         let why = "another process holds it and takes no commands: wait for it or stop it";
         return Ok(said(&look_at_closed(&config.data, why)));
     };

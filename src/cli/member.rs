@@ -1,6 +1,9 @@
 //! `tunneldesk member …`: accounts, from the machine's shell.
 
+mod leaving;
+
 use super::shell::Shell;
+use super::wire::Wire;
 use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::password::Owner;
@@ -21,6 +24,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum Member {
@@ -56,6 +60,10 @@ pub enum Member {
     ResetSecondFactor { name: String },
     /// Lift every delay on an account, and let its PIN and its passcodes go on
     Unlock { name: String },
+    /// Write all that the site holds on one person, as JSON
+    Export(leaving::Export),
+    /// Take a person out of the site for good: name, address and number, out of every row, text and byte
+    Erase(leaving::Erase),
     /// Set a new password and end every session; prints it unless one is given
     ResetPassword {
         name: String,
@@ -96,9 +104,21 @@ impl Member {
         )
     }
 
-    pub fn run(&self, site: &Shell, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    /// What was typed to make sure.
+    pub fn confirmation(&self) -> Result<Option<String>, Trouble> {
+        if let Member::Erase(erase) = self { erase.confirmation() } else { Ok(None) }
+    }
+
+    /// The file that the result goes to.
+    pub fn to(&self) -> Option<PathBuf> {
+        if let Member::Export(export) = self { export.to() } else { None }
+    }
+
+    pub fn run(&self, site: &Shell, json: bool, secret: Option<&str>, wire: &mut Wire) -> Result<String, Trouble> {
         match self {
             Member::Add(add) => add.run(site, json, secret),
+            Member::Export(export) => export.run(site, wire),
+            Member::Erase(erase) => erase.run(site, json, secret, wire),
             Member::List { role, limit, offset } => list(site, *role, *limit, *offset, json),
             Member::Show { name } => show(site, name, json),
             Member::SetRole { name, role } => {

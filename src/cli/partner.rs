@@ -36,6 +36,9 @@ pub enum Partner {
 pub struct Add {
     /// What the partner is called
     name: String,
+    /// The client-id that it has already, at a site whose bookings are imported here [default: a new one]
+    #[arg(long, value_name = "ID", value_parser = client_id)]
+    client_id: Option<String>,
     /// Demand a signed timestamp, and refuse a signature that was used before
     #[arg(long)]
     strict: bool,
@@ -45,6 +48,16 @@ pub struct Add {
     /// Requests a minute; 0 for no limit
     #[arg(long, default_value_t = REQUESTS_PER_MINUTE, value_parser = clap::value_parser!(i64).range(0..=10_000_000))]
     requests_per_minute: i64,
+}
+
+fn client_id(text: &str) -> Result<String, String> {
+    let sound =
+        (3..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    if sound {
+        Ok(text.to_owned())
+    } else {
+        Err("is not 3 to 64 letters, digits, dots, underscores or hyphens".to_owned())
+    }
 }
 
 fn network(text: &str) -> Result<IpNet, String> {
@@ -76,7 +89,7 @@ impl Add {
         if self.name.trim().is_empty() {
             return Err(refused("a partner needs a name"));
         }
-        let client_id = hex(&random::<8>());
+        let client_id = self.client_id.clone().unwrap_or_else(|| hex(&random::<8>()));
         let secret = site.store.write(site.now(), |tx| {
             let per_minute = (self.requests_per_minute > 0).then_some(self.requests_per_minute);
             let partner_id = partners::insert(tx, &client_id, self.name.trim(), self.strict, per_minute)?;

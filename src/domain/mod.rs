@@ -12,6 +12,7 @@ pub mod entry;
 pub mod health;
 pub mod local_time;
 pub mod mail_event;
+pub mod mention;
 pub mod minutes;
 pub mod passkey;
 pub mod password;

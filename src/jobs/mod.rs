@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod backup;
+pub mod erasure;
 pub mod outbox;
 pub mod reminders;
 pub mod sync;

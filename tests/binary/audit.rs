@@ -27,6 +27,9 @@ const DEEDS: &[(&str, &str, &str)] = &[
     ("contact done 1", "contact.done", "site"),
     ("tunnel import list.csv", "tunnels.imported", "site"),
     ("reminders", "reminders.given", "site"),
+    ("import members members.csv", "members.imported", "site"),
+    ("member add lena --email lena@example.com", "member.added", "member:"),
+    ("member erase lena --yes", "member.erased", "member:"),
     ("tls init --name tunnel.example.org", "tls.made", "site"),
     ("tls renew", "tls.renewed", "site"),
     ("backup now", "backup.made", "backup:"),
@@ -56,13 +59,18 @@ const LOOKS: &[&str] = &[
     "audit list",
     "audit verify",
     "sync --status",
+    "member export jane",
+    "export members",
+    "export logbook",
+    "export bookings",
 ];
 
 /// The doctor looks too, but its code says what it found.
 const DOCTOR: &str = "doctor";
 
 /// Commands whose rows other tests look at, or that have none to leave: they run or make a site, or show what is not there.
-const ELSEWHERE: &[&str] = &["serve", "init", "demo", "restore", "outbox show", "callbacks show"];
+const ELSEWHERE: &[&str] =
+    &["serve", "init", "demo", "restore", "outbox show", "callbacks show", "import logbook", "import bookings"];
 
 fn rows(desk: &Desk) -> Vec<Value> {
     desk.json(&["audit", "list", "--limit", "1000"]).as_array().unwrap().clone()
@@ -72,6 +80,8 @@ fn rows(desk: &Desk) -> Vec<Value> {
 fn prepare(desk: &Desk) {
     let list = "tunnel_id,name,country\n9,Elsewhere,CH\n";
     std::fs::write(desk.path().join("list.csv"), list).unwrap();
+    let members = "username,real_name,email\nmark,Mark Twain,mark@example.com\n";
+    std::fs::write(desk.path().join("members.csv"), members).unwrap();
     let file = Connection::open(desk.database()).unwrap();
     file.execute_batch(
         "INSERT INTO suppressed (address, reason, since) VALUES ('jane@example.com', 'hard_bounce', 1);

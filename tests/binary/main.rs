@@ -15,6 +15,7 @@ mod kills;
 mod limits;
 mod log;
 mod outbox;
+mod people;
 mod story;
 mod sync;
 mod tls;

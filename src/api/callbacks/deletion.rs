@@ -40,7 +40,7 @@ pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer 
             (Some(code), None) => (code, "known"),
             (_, link) => {
                 let outcome =
-                    link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(call, tx, member_id, &name))?;
+                    link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(site, call, tx, member_id, &name))?;
                 let code = hex(&random::<CODE_BYTES>());
                 deletions::insert(tx, &code, &subject, outcome)?;
                 (code, outcome.name())
@@ -66,7 +66,7 @@ fn accepted(site: &Site, code: &str) -> reply::Reply {
 
 /// Which session was opened by the network is not kept, so all of the member's end. An account that nothing else opens
 /// goes with the link: it would only lie there with somebody's name on it.
-fn forget(call: &Call, tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
+fn forget(site: &Site, call: &Call, tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
     sessions::delete_of_member(tx, member_id, None)?;
     let (who, whom, origin) = (Who::Sender("social"), Whom::Member(member_id), Origin::Address(call.peer));
     let record = |deed| audit::insert(tx, &who, deed, &whom, &origin, &Detail::none());
@@ -75,7 +75,7 @@ fn forget(call: &Call, tx: &Write, member_id: i64, name: &str) -> Result<Outcome
         record("member.social_unlinked")?;
         return Ok(Outcome::Unlinked);
     }
-    erasure::erase(tx, member_id)?;
+    erasure::erase(tx, &site.keys, member_id, tx.now())?;
     record("member.erased")?;
     Ok(Outcome::Erased)
 }

@@ -21,6 +21,9 @@ pub struct Drill {
     pub trouble: String,
     /// Rows that were counted in what was restored.
     pub rows: i64,
+    /// The backup that opened last, in this drill or one before: it is kept.
+    #[serde(default)]
+    pub proven: String,
 }
 
 pub fn last(site_dir: &Path) -> Option<Drill> {
@@ -50,11 +53,13 @@ pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, Strin
     let _hold = shelf.hold()?;
     let backup = shelf.list().into_iter().next().ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let beside = shelf.dir().join(".drill");
-    let tried = restore::try_in(&beside, &backup, &site.config, |_| Ok(()), progress);
+    let tried = restore::try_in(&beside, &backup, None, &site.config, progress, |_, _| Ok(()));
     let removed = std::fs::remove_dir_all(&beside);
+    let before = last(&site.config.data).map(|drill| drill.proven).unwrap_or_default();
     let drill = Drill {
         at: site.now(),
         backup: backup.name(),
+        proven: if tried.is_ok() { backup.name() } else { before },
         trouble: tried.err().unwrap_or_default(),
         rows: backup.manifest.rows.values().sum(),
     };

@@ -22,6 +22,9 @@ pub struct Manifest {
     /// The moment of the copy, in Unix seconds.
     pub made_at: i64,
     pub files: BTreeMap<String, Print>,
+    /// What lies there instead where the copy is encrypted: the same names, with a suffix.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub encrypted: BTreeMap<String, Print>,
     /// Rows of each table at that moment.
     pub rows: Rows,
     /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
@@ -79,17 +82,42 @@ impl Print {
 
     /// The same while the bytes go somewhere.
     pub fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
-        let (mut file, mut digest, mut bytes) = (File::open(path)?, Sha256::new(), 0);
+        Print::of_reader(&mut File::open(path)?, to, progress)
+    }
+
+    /// The same of whatever is read.
+    pub fn of_reader(from: &mut dyn Read, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        let mut printing = Print::begin();
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
-            let read = file.read(&mut chunk)?;
+            let read = from.read(&mut chunk)?;
             if read == 0 {
-                return Ok(Print { bytes, sha256: hex(&digest.finalize()) });
+                return Ok(printing.end());
             }
-            digest.update(&chunk[..read]);
+            printing.add(&chunk[..read]);
             to.write_all(&chunk[..read])?;
-            bytes += read as u64;
             progress(read as u64);
         }
+    }
+
+    pub fn begin() -> Printing {
+        Printing { digest: Sha256::new(), bytes: 0 }
+    }
+}
+
+/// The print of what went by so far.
+pub struct Printing {
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl Printing {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.digest.update(bytes);
+        self.bytes += bytes.len() as u64;
+    }
+
+    pub fn end(self) -> Print {
+        Print { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
     }
 }

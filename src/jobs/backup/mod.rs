@@ -1,10 +1,13 @@
 //! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
 
 pub mod drill;
+pub mod encrypted;
 pub mod manifest;
 pub mod restore;
 pub mod shelf;
+pub mod tombstones;
 
+use super::erasure;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::site::Site;
 use crate::store::{audit, copy, place};
@@ -49,6 +52,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         if drill::is_due(site) {
             drill::run_and_log(site);
         }
+        erasure::look_after(site);
     }
 }
 
@@ -76,7 +80,7 @@ fn log(made: &Result<Made, String>) {
 pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
     let shelf = shelf(&site.config.data);
     let hold = shelf.hold()?;
-    check_space(site, shelf.dir())?;
+    check_space(site_bytes(site), shelf.dir())?;
     let failed = |e: io::Error| format!("cannot write to {}: {e}", shelf.dir().display());
     let made_at = site.now();
     let name = shown(made_at);
@@ -85,8 +89,9 @@ pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Strin
     manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, &name).map_err(failed)?;
     let backup = Backup { dir, manifest };
-    let second = site.config.backup.second_place.as_deref().map(|second| carry(&backup, second, made_at, progress));
-    let pruned = hold.prune(made_at).map_err(failed)?;
+    let second =
+        site.config.backup.second_place.as_deref().map(|second| carry(site, &backup, second, made_at, progress));
+    let pruned = hold.prune(made_at, proven(site).as_deref()).map_err(failed)?;
     record(site, by, "backup.made", &backup, Detail::none().number("pruned", pruned as i64));
     Ok(Made { backup, pruned, second })
 }
@@ -129,37 +134,57 @@ fn fill(site: &Site, dir: &Path, made_at: i64, progress: &mut Progress) -> Resul
     }
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(Anchor::of);
-    Ok(Manifest { version, site_id: sound.site_id, schema: sound.schema, made_at, files, rows: sound.rows, audit })
+    let encrypted = Default::default();
+    let (site_id, schema, rows) = (sound.site_id, sound.schema, sound.rows);
+    Ok(Manifest { version, site_id, schema, made_at, files, encrypted, rows, audit })
 }
 
-/// A copy of a backup in another place, with its own pruning.
-fn carry(backup: &Backup, second: &Path, now: i64, progress: &mut Progress) -> Result<Backup, String> {
+/// The backup that was last seen to open.
+fn proven(site: &Site) -> Option<String> {
+    drill::last(&site.config.data).map(|drill| drill.proven).filter(|name| !name.is_empty())
+}
+
+/// A copy of a backup in another place, with its own pruning; encrypted, where a recipient is named.
+fn carry(site: &Site, backup: &Backup, second: &Path, now: i64, progress: &mut Progress) -> Result<Backup, String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", second.display());
     if !second.is_dir() {
         return Err(format!("{} is not there: is it mounted?", second.display()));
     }
+    check_space(backup.manifest.bytes(), second)?;
     let shelf = Shelf::new(second.to_owned());
     let hold = shelf.hold()?;
     let unfinished = hold.start(&backup.name()).map_err(failed)?;
-    backup.copy_to(&unfinished, &mut |done, all| progress("copying to the second place", done, all))?;
-    backup.manifest.write(&unfinished).map_err(failed)?;
+    let mut tell = |done, all| progress("copying to the second place", done, all);
+    let manifest = match &site.config.backup.recipient {
+        Some(recipient) => backup.encrypt_to(&unfinished, recipient, &mut tell).map_err(failed)?,
+        None => {
+            backup.copy_to(&unfinished, None, &mut tell)?;
+            backup.manifest.clone()
+        }
+    };
+    manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
-    hold.prune(now).map_err(failed)?;
-    Ok(Backup { dir, manifest: backup.manifest.clone() })
+    hold.prune(now, proven(site).as_deref()).map_err(failed)?;
+    Ok(Backup { dir, manifest })
 }
 
-/// The copy must fit, and leave room for the file to go on.
-fn check_space(site: &Site, dir: &Path) -> Result<(), String> {
+/// What a copy of the site takes at the most.
+fn site_bytes(site: &Site) -> u64 {
     let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
     let data = &site.config.data;
-    let needed = bytes(&place::database(data)) + bytes(&place::log(data)) + SPARE_BYTES;
+    bytes(&place::database(data)) + bytes(&place::log(data))
+}
+
+/// A copy must fit, and leave room for the file to go on.
+pub(super) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
+    let needed = bytes + SPARE_BYTES;
     let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
     if free >= needed {
         return Ok(());
     }
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     Err(format!(
-        "no room for a backup in {}: {} MB are free and {} MB are needed; make room there",
+        "no room for a copy in {}: {} MB are free and {} MB are needed; make room there",
         dir.display(),
         megabytes(free),
         megabytes(needed)

@@ -1,13 +1,16 @@
 //! A backup takes the place of the file: tried beside it first, then swapped so that a crash at any moment leaves the
 //! old site or the new one, and what was replaced is kept.
 
-use super::Progress;
+use super::encrypted::Identities;
 use super::shelf::{Backup, make_dir};
+use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
+use crate::jobs::erasure;
 use crate::site::Site;
+use crate::store::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::place::{self, Place, Unheld};
 use crate::store::{Write, audit, history};
 use std::io;
@@ -22,21 +25,23 @@ const TRIED: &str = ".restoring";
 /// Where one waits that is to take the file's place: from the moment it has this name, it does.
 const READY: &str = ".restored";
 
-/// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program. The directory
-/// is left with a site in it, and in that what `beside` does. Nothing else changes.
+/// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program; then `after`
+/// works on it. The directory is left with a site in it. Nothing else changes.
 pub fn try_in(
     dir: &Path,
     backup: &Backup,
+    keys: Option<&Identities>,
     config: &Config,
-    beside: impl FnOnce(&Site) -> Result<(), Failure>,
     progress: &mut Progress,
+    after: impl FnOnce(&Site, &mut Progress) -> Result<(), String>,
 ) -> Result<(), String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(dir).map_err(failed)?;
     }
     make_dir(dir).map_err(failed)?;
-    backup.copy_to(dir, &mut |done, all| progress("restoring", done, all))?;
+    check_space(backup.manifest.bytes(), dir)?;
+    backup.copy_to(dir, keys, &mut |done, all| progress("restoring", done, all))?;
     progress("checking", 0, 1);
     let sound = crate::store::copy::check(&place::database(dir))?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
@@ -46,34 +51,67 @@ pub fn try_in(
         Unheld::InUse => format!("another restore works in {}: wait for it", dir.display()),
         Unheld::Unfit(text) => text,
     })?;
-    let (site, _) = Site::open(&place, config.clone(), Clock::machine(0), true)?;
-    let done = beside(&site);
+    let config = Config { data: dir.to_owned(), ..config.clone() };
+    let (site, _) = Site::open(&place, config, Clock::machine(0), true)?;
+    let worked = after(&site, progress);
     site.close();
-    done.map_err(|e| format!("the restored site takes no writes: {e}"))
+    worked
 }
 
-/// Puts a backup in the place of the held directory's file. Returns where the old one lies now, if there was one.
+/// What a restore did.
+#[derive(Debug)]
+pub struct Restored {
+    /// Where the files lie now that were replaced, if there were any.
+    pub replaced: Option<PathBuf>,
+    /// People whom the backup still held, and who had been erased since.
+    pub erased: usize,
+}
+
+/// Puts a backup in the place of the held directory's file, without whoever was erased since it was made.
 pub fn restore(
     place: &Place,
     backup: &Backup,
+    keys: Option<&Identities>,
     config: &Config,
     by: &By,
     progress: &mut Progress,
-) -> Result<Option<PathBuf>, String> {
+) -> Result<Restored, String> {
     let tried = place.dir().join(TRIED);
-    // The record goes into the file that takes the place, so that it cannot come without.
-    let record = |site: &Site| {
+    let gone = erased_since(place, backup, config);
+    let mut erased = 0;
+    try_in(&tried, backup, keys, config, progress, |site, progress| {
+        let again = erasure::erase_again(site, &gone, progress);
+        erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
+        erasure::rebuild(site, progress)?;
+        // The record goes into the file that takes the place, so that it cannot come without.
         let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
-        site.store.write(site.now(), |tx| {
+        let written = site.store.write(site.now(), |tx| {
             audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
             leave_numbers(tx, backup.manifest.made_at)
-        })
-    };
-    try_in(&tried, backup, config, record, progress)?;
+        });
+        written.map_err(|e| format!("the restored site takes no writes: {e}"))
+    })?;
+    // A new site's directory has shelves of its own; what the trial made there is empty.
+    _ = std::fs::remove_dir_all(tried.join("backups"));
     let failed = |e: io::Error| format!("cannot put the backup in its place in {}: {e}", place.dir().display());
     std::fs::rename(&tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
-    complete(place).map_err(failed)
+    complete(place).map(|replaced| Restored { replaced, erased }).map_err(failed)
+}
+
+/// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
+fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
+    let site_id = &backup.manifest.site_id;
+    let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
+        true => list_of_file(&place.database()),
+        false => Vec::new(),
+    };
+    let own = place.dir().join("backups");
+    let shelves = [Some(own.as_path()), config.backup.second_place.as_deref(), backup.dir.parent()];
+    known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
+    known.sort_unstable();
+    known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
+    known
 }
 
 /// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given

@@ -5,7 +5,7 @@ use tunneldesk::site::Site;
 use tunneldesk::store::{Read, prepared};
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
-const SMALL: [&str; 10] = [
+const SMALL: [&str; 11] = [
     "site",
     "tunnels",
     "partners",
@@ -14,6 +14,7 @@ const SMALL: [&str; 10] = [
     // Rows that the receiver refuses are few: after some in a row none is set aside any more.
     "sync",
     "sync_refused",
+    "erasures",
     "sqlite_schema",
     "sqlite_sequence",
     "refinery_schema_history",
