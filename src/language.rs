@@ -36,6 +36,8 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/advice.json")),
             include_str!(concat!("../assets/translations/", $language, "/tls.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_members.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_sign_offs.json")),
         ]
     };
 }

@@ -19,6 +19,7 @@ pub mod history;
 pub mod holdings;
 pub mod logbook;
 pub mod media;
+pub mod member_search;
 pub mod members;
 pub mod migrate;
 pub mod moves;

@@ -6,20 +6,40 @@ use crate::domain::entry::{self, Act, Actor, Status};
 use crate::domain::role::Role;
 use crate::domain::signoff::{self, Bar};
 use crate::failure::Failure;
-use crate::gate::Member;
+use crate::gate::{Clerk, Member};
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::skills::{self, SkillEntry};
 use crate::store::{Read, Write, holdings, members, notices, signers};
 use serde_json::json;
 
-/// What the caller is to the entry.
-pub fn actor(member: &Member, entry: &SkillEntry) -> Actor {
+/// Who makes a move: a member by a call, or a clerk at the desk.
+#[derive(Debug, Clone, Copy)]
+pub struct By {
+    pub id: i64,
+    pub role: Role,
+}
+
+impl From<&Member> for By {
+    fn from(member: &Member) -> By {
+        By { id: member.id(), role: member.role() }
+    }
+}
+
+impl From<&Clerk> for By {
+    fn from(clerk: &Clerk) -> By {
+        By { id: clerk.id(), role: clerk.role() }
+    }
+}
+
+/// What somebody is to the entry.
+pub fn actor(by: impl Into<By>, entry: &SkillEntry) -> Actor {
+    let by = by.into();
     Actor {
-        holder: entry.member_id == member.id(),
-        named: entry.instructor_id == Some(member.id()),
-        staff: member.role().is_staff(),
-        admin: member.role() == Role::Admin,
+        holder: entry.member_id == by.id,
+        named: entry.instructor_id == Some(by.id),
+        staff: by.role.is_staff(),
+        admin: by.role == Role::Admin,
     }
 }
 
@@ -61,34 +81,36 @@ pub fn deny_entry(
     site: &Site,
     tx: &Write,
     entry: &SkillEntry,
-    member: &Member,
+    by: impl Into<By>,
     reason: &str,
 ) -> Result<Status, Failure> {
-    if !entry::may(actor(member, entry), Act::Deny) {
+    let by = by.into();
+    if !entry::may(actor(by, entry), Act::Deny) {
         return Err(Failure::not_allowed());
     }
     let mut to = entry.status;
     for one in &whole(tx, entry)? {
         to = entry::step(Some(one.status), Act::Deny).ok_or_else(Failure::entry_state)?;
-        skills::deny(tx, one, member.id(), reason)?;
+        skills::deny(tx, one, by.id, reason)?;
     }
     // Whoever entered an opening balance mends it; the member asked for the rest.
     match entry.opening {
-        Some(_) => tell(site, tx, entry.author_id, "notice.opening_denied", entry, member.id(), reason)?,
-        None => tell(site, tx, entry.member_id, "notice.denied", entry, member.id(), reason)?,
+        Some(_) => tell(site, tx, entry.author_id, "notice.opening_denied", entry, by.id, reason)?,
+        None => tell(site, tx, entry.member_id, "notice.denied", entry, by.id, reason)?,
     }
     Ok(to)
 }
 
 /// Suspends or reinstates.
-pub fn pause(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, act: Act) -> Result<Status, Failure> {
-    if !entry::may(actor(member, entry), act) {
+pub fn pause(site: &Site, tx: &Write, entry: &SkillEntry, by: impl Into<By>, act: Act) -> Result<Status, Failure> {
+    let by = by.into();
+    if !entry::may(actor(by, entry), act) {
         return Err(Failure::not_allowed());
     }
     let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
-    skills::step(tx, entry, member.id(), to)?;
+    skills::step(tx, entry, by.id, to)?;
     let subject = if to == Status::Open { "notice.reinstated" } else { "notice.suspended" };
-    settle(site, tx, entry, member.id(), subject)?;
+    settle(site, tx, entry, by.id, subject)?;
     Ok(to)
 }
 

@@ -4,8 +4,10 @@
 mod arrivals;
 mod clerk;
 mod keyboard;
+mod members;
 mod pages;
 mod sign_in;
+mod sign_offs;
 mod table;
 
 pub use clerk::Clerk;
