@@ -40,9 +40,8 @@ pub fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
 /// [`crate::domain::wanted`].
 pub fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = format!(
-        "SELECT {FOUND} FROM (SELECT rowid FROM members_search WHERE members_search MATCH :pattern
-                              ORDER BY rowid DESC LIMIT :limit) s
-         CROSS JOIN members m ON m.member_id = s.rowid"
+        "SELECT {FOUND} FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
+         WHERE members_search MATCH :pattern ORDER BY members_search.rowid DESC LIMIT :limit"
     );
     tx.list(&sql, named_params! {":pattern": pattern, ":limit": limit}, found)
 }

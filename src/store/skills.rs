@@ -260,11 +260,9 @@ pub fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
 /// What waits for anybody's signature: each signer's together, the oldest first.
 pub fn list_pending(tx: &Read, limit: i64) -> Result<Vec<SkillEntry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM (SELECT entry_id, instructor_id, entry_date FROM entries INDEXED BY entries_waiting
-                                WHERE status = 'pending' ORDER BY instructor_id, entry_date LIMIT ?1) w
-         CROSS JOIN entries e ON e.entry_id = w.entry_id JOIN tunnels t ON t.tunnel_id = e.tunnel_id
-         JOIN members h ON h.member_id = e.member_id LEFT JOIN members s ON s.member_id = e.instructor_id
-         ORDER BY w.instructor_id, w.entry_date"
+        "SELECT {COLUMNS} FROM entries e INDEXED BY entries_waiting CROSS JOIN tunnels t ON t.tunnel_id = e.tunnel_id
+         CROSS JOIN members h ON h.member_id = e.member_id LEFT JOIN members s ON s.member_id = e.instructor_id
+         WHERE e.status = 'pending' ORDER BY e.instructor_id, e.entry_date LIMIT ?1"
     );
     tx.list(&sql, [limit], entry)
 }

@@ -79,7 +79,8 @@ fn add(found: &mut Vec<Found>, others: Vec<Found>) {
 fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
     let mut judged: Vec<(u32, Found)> =
         found.into_iter().map(|one| (distance(wanted, &one).unwrap_or(u32::MAX), one)).collect();
-    judged.sort_by(|(a, left), (b, right)| wanted::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str())));
+    judged
+        .sort_by(|(a, left), (b, right)| wanted::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str())));
     judged.into_iter().map(|(_, one)| one).collect()
 }
 

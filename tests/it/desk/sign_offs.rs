@@ -31,16 +31,21 @@ fn a_signer_signs_at_the_desk_by_the_own_password() {
         ("ines", "", "Type the signer"),
         ("jane", PASSWORD, "Nobody signs for themselves"),
     ] {
-        let refused = clerk.post(&format!("{path}/sign"), &[("username", name), ("password", secret), ("comment", "good")]);
+        let refused =
+            clerk.post(&format!("{path}/sign"), &[("username", name), ("password", secret), ("comment", "good")]);
         assert!(refused.status == 422 && refused.page().contains(said), "{name}: {refused}");
         assert!(refused.page().contains(">good</textarea>"), "what was typed stays");
         assert_eq!(status(&site, entry), "pending");
     }
-    let signed = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD), ("comment", "steady")]);
+    let signed =
+        clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD), ("comment", "steady")]);
     assert_eq!(signed.header("location"), Some("/desk/sign-offs?done=signed"), "{signed}");
     let rows = jane.get(&format!("/account/logbook/mobile/skills/{}", jane.id)).ok_json();
     assert_eq!(rows["data"][0]["status"], "open");
-    assert_eq!((&rows["data"][0]["instructor"], &rows["data"][0]["comments_instructor"]), (&ines.id.to_string().into(), &"steady".into()));
+    assert_eq!(
+        (&rows["data"][0]["instructor"], &rows["data"][0]["comments_instructor"]),
+        (&ines.id.to_string().into(), &"steady".into())
+    );
     assert!(clerk.get("/desk/sign-offs").page().contains("Nothing waits for a signature"));
     let again = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD)]);
     assert_eq!(again.status, 422, "{again}");

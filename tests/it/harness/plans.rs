@@ -58,7 +58,11 @@ fn read_through(tx: &Read, sql: &str) -> rusqlite::Result<Vec<String>> {
         let plan = step.split_once(" VIRTUAL TABLE INDEX ").and_then(|(_, plan)| plan.split_once(':'));
         !plan.is_some_and(|(_, asked)| asked.contains('M'))
     };
-    let scanned = steps.iter().filter(few).filter(by_letters).filter_map(|step| step.strip_prefix("SCAN ")?.split_whitespace().next());
+    let scanned = steps
+        .iter()
+        .filter(few)
+        .filter(by_letters)
+        .filter_map(|step| step.strip_prefix("SCAN ")?.split_whitespace().next());
     let large = scanned
         .filter(|name| !name.starts_with('(') && *name != "CONSTANT" && *name != "json_each" && !is_small(sql, name));
     Ok(large.map(str::to_owned).collect())
