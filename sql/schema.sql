@@ -426,6 +426,17 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE VIRTUAL TABLE members_search USING fts5(
+    words, content = 'member_words', content_rowid = 'member_id', columnsize = 0,
+    tokenize = 'trigram remove_diacritics 1'
+);
+
+CREATE TABLE 'members_search_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'members_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'members_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -572,3 +583,30 @@ CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
+
+CREATE VIEW member_words AS
+SELECT member_id,
+       replace(replace(replace(
+           ' ' || real_name || iif(screen_name = real_name, '', ' ' || screen_name)
+               || iif(username IN (real_name, screen_name), '', ' ' || username)
+               || iif(username = substr(email, 1, instr(email, '@') - 1), '', ' ' || substr(email, 1, instr(email, '@') - 1)),
+           '-', ' '), '.', ' '), '_', ' ') || ' ' || phone AS words
+FROM members;
+
+CREATE TRIGGER members_search_insert AFTER INSERT ON members BEGIN
+    INSERT INTO members_search (rowid, words) SELECT member_id, words FROM member_words WHERE member_id = new.member_id;
+END;
+
+CREATE TRIGGER members_search_before BEFORE UPDATE OF real_name, screen_name, username, email, phone ON members BEGIN
+    INSERT INTO members_search (members_search, rowid, words)
+    SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
+END;
+
+CREATE TRIGGER members_search_after AFTER UPDATE OF real_name, screen_name, username, email, phone ON members BEGIN
+    INSERT INTO members_search (rowid, words) SELECT member_id, words FROM member_words WHERE member_id = new.member_id;
+END;
+
+CREATE TRIGGER members_search_delete BEFORE DELETE ON members BEGIN
+    INSERT INTO members_search (members_search, rowid, words)
+    SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
+END;

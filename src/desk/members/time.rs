@@ -31,18 +31,19 @@ pub fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (typed, date) = (body.optional("minutes", fields::line(20)), body.optional("date", fields::line(20)));
     let ok = body.finish()?;
     let (hall, now) = (hall(site)?, site.now());
-    let mut sent = TimeForm {
+    let sent = TimeForm {
         minutes: typed.get(&ok).unwrap_or_default(),
         date: date.get(&ok).unwrap_or_else(|| hall.date(now)),
         problem: None,
     };
-    let mut again = |problem: String| {
-        sent.problem = Some(problem);
-        card::page(site, call, clerk, member_id, Some(std::mem::take(&mut sent)))
-    };
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
+    let entry_date = hall.on_date(now, &sent.date);
+    let again = |problem: String| {
+        let refused = TimeForm { problem: Some(problem), ..sent };
+        card::page(site, call, clerk, member_id, Some(refused))
+    };
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
-    let Some(entry_date) = hall.on_date(now, &sent.date) else { return again(call.say("desk.time_date")) };
+    let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
     let time = NewTime { entry_date, minutes: length, tunnel_id: site.tunnel_id, comment: String::new() };
     let written = site.store.write(now, |tx| {
         if !members::exists(tx, member_id)? {
