@@ -28,7 +28,7 @@ pub struct TimeForm {
 pub fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = form(call)?;
-    let (typed, date) = (body.optional("minutes", fields::line(20)), body.optional("date", fields::line(20)));
+    let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
     let ok = body.finish()?;
     let (hall, now) = (hall(site)?, site.now());
     let sent = TimeForm {

@@ -2,7 +2,6 @@
 
 use super::{Clerk, HOSTILE, day, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures};
-use http::Method;
 
 fn name(site: &Site, member: &Caller, real_name: &str, phone: &str) {
     site.change(|tx| {
