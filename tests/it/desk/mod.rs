@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod clerk;
+mod clicks;
 mod keyboard;
 mod members;
 mod pages;
