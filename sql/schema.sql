@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
@@ -426,12 +426,16 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE erasures (
-    member_id  INTEGER PRIMARY KEY,                  -- no reference: in a file that was set back there may be no such member
-    join_date  INTEGER NOT NULL,
-    erased_at  INTEGER NOT NULL,
-    rebuilt_at INTEGER                               -- since then no page of the file holds old bytes; null: that is still to do
-) STRICT;
+CREATE VIRTUAL TABLE members_search USING fts5(
+    words, content = 'member_words', content_rowid = 'member_id', columnsize = 0,
+    tokenize = 'trigram remove_diacritics 1'
+);
+
+CREATE TABLE 'members_search_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'members_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'members_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
@@ -474,8 +478,6 @@ CREATE INDEX history_by_moment ON history (at, seq);
 CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
 CREATE TRIGGER history_is_final BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
-
-CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id);
 
 CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';
 
@@ -580,32 +582,31 @@ CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE 
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
 
-CREATE INDEX entries_by_instructor ON entries (instructor_id) WHERE instructor_id IS NOT NULL;
+CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
 
-CREATE INDEX entries_by_another ON entries (author_id) WHERE author_id <> member_id;
+CREATE VIEW member_words AS
+SELECT member_id,
+       replace(replace(replace(
+           ' ' || real_name || iif(screen_name = real_name, '', ' ' || screen_name)
+               || iif(username IN (real_name, screen_name), '', ' ' || username)
+               || iif(username = substr(email, 1, instr(email, '@') - 1), '', ' ' || substr(email, 1, instr(email, '@') - 1)),
+           '-', ' '), '.', ' '), '_', ' ') || ' ' || phone AS words
+FROM members;
 
-CREATE INDEX entry_moves_by_member ON entry_moves (member_id);
+CREATE TRIGGER members_search_insert AFTER INSERT ON members BEGIN
+    INSERT INTO members_search (rowid, words) SELECT member_id, words FROM member_words WHERE member_id = new.member_id;
+END;
 
-CREATE INDEX history_by_member ON history (member_id) WHERE member_id IS NOT NULL;
+CREATE TRIGGER members_search_before BEFORE UPDATE OF real_name, screen_name, username, email, phone ON members BEGIN
+    INSERT INTO members_search (members_search, rowid, words)
+    SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
+END;
 
-CREATE INDEX signers_by_appointer ON signers (appointed_by) WHERE appointed_by IS NOT NULL;
+CREATE TRIGGER members_search_after AFTER UPDATE OF real_name, screen_name, username, email, phone ON members BEGIN
+    INSERT INTO members_search (rowid, words) SELECT member_id, words FROM member_words WHERE member_id = new.member_id;
+END;
 
-CREATE INDEX signers_by_ender ON signers (ended_by) WHERE ended_by IS NOT NULL;
-
-CREATE INDEX payments_by_name ON payments (named_member) WHERE named_member IS NOT NULL;
-
-CREATE INDEX payments_by_claim ON payments (claimed_by) WHERE claimed_by IS NOT NULL;
-
-CREATE INDEX payments_by_desk ON payments (assigned_to) WHERE assigned_to IS NOT NULL;
-
-CREATE INDEX payments_by_grant ON payments (granted_to) WHERE granted_to IS NOT NULL;
-
-CREATE INDEX contact_messages_by_member ON contact_messages (member_id) WHERE member_id IS NOT NULL;
-
-CREATE INDEX contact_messages_by_address ON contact_messages (email COLLATE NOCASE);
-
-CREATE INDEX outbox_by_recipient ON outbox (recipient COLLATE NOCASE);
-
-CREATE INDEX partner_users_by_address ON partner_users (email);
-
-CREATE INDEX callbacks_by_matter ON callbacks (about) WHERE about <> '';
+CREATE TRIGGER members_search_delete BEFORE DELETE ON members BEGIN
+    INSERT INTO members_search (members_search, rowid, words)
+    SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
+END;

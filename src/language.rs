@@ -38,6 +38,8 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/health.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk.json")),
             include_str!(concat!("../assets/translations/", $language, "/lists.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_members.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_sign_offs.json")),
         ]
     };
 }

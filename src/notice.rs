@@ -46,7 +46,7 @@ fn is_moment(name: &str) -> bool {
 }
 
 /// `30.00 EUR`; `30,00 EUR` where that is how people write.
-fn amount(language: Language, detail: &Value) -> Option<String> {
+pub fn amount(language: Language, detail: &Value) -> Option<String> {
     let (cents, currency) = (detail.get("amount_cents")?.as_i64()?, detail.get("currency")?.as_str()?);
     let mark = if language == Language::English { '.' } else { ',' };
     let sign = if cents < 0 { "-" } else { "" };

@@ -202,7 +202,29 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/bookings",                                      desk::walk_in::book),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in",                desk::check_in::set),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in/undo",           desk::check_in::unset),
+
+    // Members
+    desk    (GET,    "/desk/members",                                       desk::members::list),
+    desk    (GET,    "/desk/members/{member_id}",                           desk::members::card::show),
     desk    (GET,    "/desk/members/{member_id}/photo",                     desk::photo::get),
+    desk    (POST,   "/desk/members/{member_id}/photo",                     desk::photo::take).hashing().taking(PICTURE_BYTES_MAX),
+    desk    (POST,   "/desk/members/{member_id}/photo/remove",              desk::photo::remove),
+    desk    (POST,   "/desk/members/{member_id}/time",                      desk::members::time::add),
+    desk    (POST,   "/desk/members/{member_id}/pin",                       desk::members::changes::reset_pin),
+    desk    (POST,   "/desk/members/{member_id}/sessions",                  desk::members::changes::end_sessions),
+    desk    (POST,   "/desk/members/{member_id}/second-factor",             desk::members::changes::reset_second_factor),
+    desk    (POST,   "/desk/members/{member_id}/email",                     desk::members::changes::confirm_email),
+    desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban),
+    desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban),
+
+    // Sign-offs
+    desk    (GET,    "/desk/sign-offs",                                     desk::sign_offs::list),
+    desk    (GET,    "/desk/sign-offs/{entry_id}",                          desk::sign_offs::entry::show),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/sign",                     desk::sign_offs::moves::sign).hashing(),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/passkey",                  desk::sign_offs::moves::sign_by_passkey),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/deny",                     desk::sign_offs::moves::deny),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/suspend",                  desk::sign_offs::moves::suspend),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/reinstate",                desk::sign_offs::moves::reinstate),
 ];
 
 /// Every row: the operations, then the pages. Its places number the figures and the log.

@@ -37,6 +37,7 @@ if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
             if (!asked.publicKey) return say(asked.message);
             const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
             const credential = await navigator.credentials.get({ publicKey });
+            if (passkey.elements.username) passkey.elements.username.value = username.value;
             passkey.elements.credential.value = JSON.stringify(credential.toJSON());
             passkey.submit();
         } catch {
@@ -45,4 +46,29 @@ if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
     });
 } else if (passkey) {
     passkey.remove();
+}
+
+// Members are found while somebody types; the latest question wins, and the address is what was typed.
+const search = document.getElementById('search');
+if (search) {
+    const found = document.getElementById('found');
+    let asked, timer;
+    const ask = async () => {
+        asked?.abort();
+        asked = new AbortController();
+        const query = new URLSearchParams({ q: search.elements.q.value });
+        try {
+            const reply = await fetch('/desk/members?part=found&' + query, { signal: asked.signal, redirect: 'manual' });
+            // Signed out meanwhile: the whole page says so.
+            if (!reply.ok) return search.submit();
+            found.innerHTML = await reply.text();
+            history.replaceState(null, '', '/desk/members?' + query);
+        } catch (error) {
+            if (error.name !== 'AbortError') search.submit();
+        }
+    };
+    search.elements.q.addEventListener('input', () => {
+        clearTimeout(timer);
+        timer = setTimeout(ask, 120);
+    });
 }

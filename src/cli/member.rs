@@ -10,6 +10,7 @@ use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, password, username};
 use crate::failure::Failure;
+use crate::gate::account;
 use crate::gate::counters::{self, Lifted};
 use crate::gate::second_factor;
 use crate::gate::security_event::{self, Event};
@@ -143,13 +144,12 @@ impl Member {
             }
             Member::Ban { name, lift: true } => change(site, name, json, "may sign in again", |tx, account| {
                 site.record(tx, "member.unbanned", &Whom::Member(account.member_id), &Detail::none())?;
-                Ok(members::set_banned(tx, account.member_id, None)?)
+                account::lift_ban(tx, account.member_id).map(|()| 1)
             }),
             Member::Ban { name, lift: false } => {
                 change(site, name, json, "is banned, and every session has ended", |tx, account| {
                     site.record(tx, "member.banned", &Whom::Member(account.member_id), &Detail::none())?;
-                    sessions::delete_of_member(tx, account.member_id, None)?;
-                    Ok(members::set_banned(tx, account.member_id, Some(tx.now()))?)
+                    account::ban(tx, account.member_id).map(|()| 1)
                 })
             }
             Member::ResetSecondFactor { name } => {

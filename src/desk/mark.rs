@@ -29,7 +29,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    fn new(tone: &'static str, text: String) -> Mark {
+    pub fn new(tone: &'static str, text: String) -> Mark {
         Mark { tone, text }
     }
 }

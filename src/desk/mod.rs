@@ -6,10 +6,13 @@ pub mod check_in;
 pub mod code;
 mod frame;
 mod mark;
+pub mod members;
 pub mod photo;
 pub mod setup;
 pub mod sign_in;
+pub mod sign_offs;
 pub mod today;
+mod upload;
 pub mod walk_in;
 
 pub use frame::Frame;
@@ -17,7 +20,7 @@ pub use frame::Frame;
 use crate::call::Call;
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::gate::Clerk;
 use crate::language::Language;
 use crate::reply::{self, Reply};
@@ -79,4 +82,38 @@ pub fn record(tx: &Write, clerk: &Clerk, deed: &'static str, member_id: i64, det
 pub fn form(call: &Call) -> Result<Fields, Failure> {
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// What was just done, as a page before this one left it in its address, by the words that are known.
+fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
+    let mut query = call.query();
+    let word = query.optional("done", fields::line(20));
+    let word = query.finish().map(|ok| word.get(&ok)).ok().flatten()?;
+    known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
+}
+
+/// The first letters of the first and the last word: they stand for a face where there is no picture.
+fn initials(name: &str) -> String {
+    let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    let first = words.next();
+    first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
+}
+
+/// What people call somebody: the name, else what they chose to be called.
+fn called<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
+    [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::initials;
+
+    #[test]
+    fn initials_are_letters_whatever_the_name_is() {
+        for (name, letters) in
+            [("Jane Flyer", "JF"), ("王 小明", "王小"), ("<b>x</b>", "B"), ("  ", ""), ("ana maria de la cruz", "AC")]
+        {
+            assert_eq!(initials(name), letters, "{name}");
+        }
+    }
 }

@@ -1,12 +1,15 @@
-//! A member's picture, for the desk's eyes.
+//! A member's picture, for the desk's eyes; and a new one, taken at the desk.
 
+use super::upload;
 use crate::call::Call;
+use crate::domain::audit::Detail;
 use crate::failure::Failure;
 use crate::gate::Clerk;
+use crate::picture;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::media;
+use crate::store::{Write, media, members};
 use http::{HeaderValue, header};
 
 /// `GET /desk/members/{member_id}/photo`: JPEG.
@@ -16,4 +19,36 @@ pub fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
     // Opened by itself it is a document of its own; it may then do nothing at all.
     let alone = HeaderValue::from_static("default-src 'none'; sandbox");
     Ok(reply::bytes("image/jpeg", jpeg).with_header(header::CONTENT_SECURITY_POLICY, alone))
+}
+
+/// `POST /desk/members/{member_id}/photo`: a new picture, made harmless as every other is.
+pub fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let file = upload::file(call)?;
+    let made = picture::remake(file).map_err(|text| Failure::field("photo", text))?;
+    change(site, call, clerk, "photo", |tx, member_id| Ok(media::set(tx, member_id, &made.jpeg)?))
+}
+
+/// `POST /desk/members/{member_id}/photo/remove`: no picture any more.
+pub fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    change(site, call, clerk, "no-photo", |tx, member_id| Ok(media::delete(tx, member_id)?))
+}
+
+/// Every change of a picture by the desk goes through here.
+fn change(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    deed: &str,
+    effect: impl FnOnce(&Write, i64) -> Result<usize, Failure>,
+) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.write(site.now(), |tx| {
+        if !members::exists(tx, member_id)? {
+            return Err(Failure::not_found());
+        }
+        effect(tx, member_id)?;
+        let recorded = if deed == "no-photo" { "member.photo_removed" } else { "member.photo_taken" };
+        super::record(tx, clerk, recorded, member_id, &Detail::none())?;
+        Ok(reply::see_other(&format!("/desk/members/{member_id}?done={deed}")))
+    })
 }

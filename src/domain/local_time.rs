@@ -47,6 +47,20 @@ impl Hall {
         noon.map_or(moment, |noon| noon.timestamp().as_second())
     }
 
+    /// `2026-05-31`, as a field for a date has it.
+    pub fn date(&self, moment: i64) -> String {
+        self.zoned(moment).date().to_string()
+    }
+
+    /// A moment of the day that such a field names: `now` where that is its day, else its noon.
+    pub fn on_date(&self, now: i64, date: &str) -> Option<i64> {
+        if date == self.date(now) {
+            return Some(now);
+        }
+        let noon = date.parse::<jiff::civil::Date>().ok()?.at(12, 0, 0, 0).to_zoned(self.0.clone()).ok()?;
+        Some(noon.timestamp().as_second())
+    }
+
     /// 0 to 23.
     pub fn hour(&self, moment: i64) -> usize {
         self.zoned(moment).hour() as usize

@@ -31,3 +31,4 @@ pub mod throttle;
 pub mod totp;
 pub mod tunnel;
 pub mod username;
+pub mod wanted;

@@ -31,6 +31,12 @@ impl Role {
         matches!(self, Role::Desk | Role::Admin)
     }
 
+    /// Whether somebody of this role may touch the ways into an account of that one: a clerk those of members, an admin
+    /// everybody's. Otherwise whoever sits at the desk could become an admin.
+    pub fn may_open(self, other: Role) -> bool {
+        self == Role::Admin || (self == Role::Desk && other == Role::Member)
+    }
+
     /// How long a session lives unused, and at the most. A job's session is not idle by nature: it ends after 400 days,
     /// when somebody should look at it anyway.
     pub fn session_lifetime(self) -> (Duration, Duration) {
@@ -53,5 +59,14 @@ mod tests {
             assert_eq!(Role::parse(role.name()), Some(role));
         }
         assert_eq!(Role::parse("root"), None);
+    }
+
+    #[test]
+    fn nobody_opens_an_account_above_or_beside_the_own() {
+        let opens = |role: Role| Role::ALL.map(|other| role.may_open(other));
+        assert_eq!(opens(Role::Member), [false; 4]);
+        assert_eq!(opens(Role::Desk), [true, false, false, false]);
+        assert_eq!(opens(Role::Admin), [true; 4]);
+        assert_eq!(opens(Role::Sync), [false; 4]);
     }
 }

@@ -1,5 +1,6 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
+pub mod account;
 mod callback;
 pub mod clerk;
 pub mod confirmation;
@@ -15,6 +16,7 @@ pub mod second_factor;
 pub mod security_event;
 mod session;
 pub mod sign_in;
+pub mod signer;
 pub mod social;
 pub mod step;
 
@@ -23,6 +25,7 @@ pub use clerk::Clerk;
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
+pub use signer::Signer;
 
 use crate::call::{Call, Who};
 use crate::failure::Failure;

@@ -14,6 +14,10 @@ pub fn find(tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>> {
     tx.find("SELECT jpeg FROM media WHERE member_id = ?1", [member_id], |row| row.get(0))
 }
 
+pub fn exists(tx: &Read, member_id: i64) -> Result<bool> {
+    tx.get("SELECT EXISTS (SELECT 1 FROM media WHERE member_id = ?1)", [member_id], |row| row.get(0))
+}
+
 pub fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run("DELETE FROM media WHERE member_id = ?1", [member_id])
 }

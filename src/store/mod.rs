@@ -26,6 +26,7 @@ pub mod integrity;
 pub mod lists;
 pub mod logbook;
 pub mod media;
+pub mod member_search;
 pub mod members;
 pub mod mentions;
 pub mod migrate;

@@ -232,3 +232,9 @@ pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
                (SELECT message_id FROM outbox WHERE state <> 'waiting' AND created_at <= ?1 LIMIT ?2)";
     tx.run(sql, (old, rows))
 }
+
+/// The latest to a member, newest first.
+pub fn list_of_member(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Message>> {
+    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE member_id = ?1 ORDER BY message_id DESC LIMIT ?2");
+    tx.list(&sql, (member_id, limit), message)
+}

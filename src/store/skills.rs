@@ -257,6 +257,16 @@ pub fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
     tx.get(sql, [signer_id], |row| row.get(0))
 }
 
+/// What waits for anybody's signature: each signer's together, the oldest first.
+pub fn list_pending(tx: &Read, limit: i64) -> Result<Vec<SkillEntry>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entries e INDEXED BY entries_waiting CROSS JOIN tunnels t ON t.tunnel_id = e.tunnel_id
+         CROSS JOIN members h ON h.member_id = e.member_id LEFT JOIN members s ON s.member_id = e.instructor_id
+         WHERE e.status = 'pending' ORDER BY e.instructor_id, e.entry_date LIMIT ?1"
+    );
+    tx.list(&sql, [limit], entry)
+}
+
 #[cfg(test)]
 mod tests;
 

@@ -10,7 +10,7 @@ pub mod print;
 pub mod progression;
 pub mod safety;
 pub mod signers;
-mod signing;
+pub mod signing;
 pub mod skills;
 pub mod time;
 

@@ -1,26 +1,48 @@
 //! The moves of an entry as effects: signed, refused, paused, given back; each with its move, the levels that follow from
 //! it, and word to whom it concerns.
 
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Act, Actor, Status};
 use crate::domain::role::Role;
 use crate::domain::signoff::{self, Bar};
 use crate::failure::Failure;
-use crate::gate::Member;
+use crate::gate::{Clerk, Member};
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::skills::{self, SkillEntry};
 use crate::store::{Read, Write, audit, holdings, members, notices, signers};
 use serde_json::json;
 
-/// What the caller is to the entry.
-pub fn actor(member: &Member, entry: &SkillEntry) -> Actor {
+/// Who makes a move: a member by a call, or a clerk at the desk.
+#[derive(Debug, Clone, Copy)]
+pub struct Mover<'a> {
+    pub id: i64,
+    pub role: Role,
+    /// The same, from where, for the audit log.
+    pub by: &'a By,
+}
+
+impl<'a> From<&'a Member> for Mover<'a> {
+    fn from(member: &'a Member) -> Mover<'a> {
+        Mover { id: member.id(), role: member.role(), by: member.by() }
+    }
+}
+
+impl<'a> From<&'a Clerk> for Mover<'a> {
+    fn from(clerk: &'a Clerk) -> Mover<'a> {
+        Mover { id: clerk.id(), role: clerk.role(), by: clerk.by() }
+    }
+}
+
+/// What somebody is to the entry.
+pub fn actor<'a>(by: impl Into<Mover<'a>>, entry: &SkillEntry) -> Actor {
+    let by = by.into();
     Actor {
-        holder: entry.member_id == member.id(),
-        named: entry.instructor_id == Some(member.id()),
-        staff: member.role().is_staff(),
-        admin: member.role() == Role::Admin,
+        holder: entry.member_id == by.id,
+        named: entry.instructor_id == Some(by.id),
+        staff: by.role.is_staff(),
+        admin: by.role == Role::Admin,
     }
 }
 
@@ -30,14 +52,15 @@ pub fn first_level(site: &Site) -> Option<&Level> {
 }
 
 /// Signs an entry, and with it its whole opening balance, if it is of one: that is one paper with one signature.
-pub fn sign_entry(
+pub fn sign_entry<'a>(
     site: &Site,
     tx: &Write,
     entry: &SkillEntry,
-    member: &Member,
+    signer: impl Into<Mover<'a>>,
     comment: Option<&str>,
 ) -> Result<Status, Failure> {
-    let (mut to, signer_id) = (entry.status, member.id());
+    let signer = signer.into();
+    let (mut to, signer_id) = (entry.status, signer.id);
     for one in &whole(tx, entry)? {
         let level = match one.kind.as_str() {
             "time" => first_level(site),
@@ -54,48 +77,56 @@ pub fn sign_entry(
     }
     let subject = if entry.opening.is_some() { "notice.opening_signed" } else { "notice.signed" };
     settle(site, tx, entry, signer_id, subject)?;
-    record(tx, member, "entry.signed", entry)?;
+    record(tx, signer, "entry.signed", entry)?;
     Ok(to)
 }
 
 /// Refuses an entry, and with it its whole opening balance.
-pub fn deny_entry(
+pub fn deny_entry<'a>(
     site: &Site,
     tx: &Write,
     entry: &SkillEntry,
-    member: &Member,
+    by: impl Into<Mover<'a>>,
     reason: &str,
 ) -> Result<Status, Failure> {
-    if !entry::may(actor(member, entry), Act::Deny) {
+    let by = by.into();
+    if !entry::may(actor(by, entry), Act::Deny) {
         return Err(Failure::not_allowed());
     }
     let mut to = entry.status;
     for one in &whole(tx, entry)? {
         to = entry::step(Some(one.status), Act::Deny).ok_or_else(Failure::entry_state)?;
-        skills::deny(tx, one, member.id(), reason)?;
+        skills::deny(tx, one, by.id, reason)?;
     }
     // Whoever entered an opening balance mends it; the member asked for the rest.
     match entry.opening {
-        Some(_) => tell(site, tx, entry.author_id, "notice.opening_denied", entry, member.id(), reason)?,
-        None => tell(site, tx, entry.member_id, "notice.denied", entry, member.id(), reason)?,
+        Some(_) => tell(site, tx, entry.author_id, "notice.opening_denied", entry, by.id, reason)?,
+        None => tell(site, tx, entry.member_id, "notice.denied", entry, by.id, reason)?,
     }
-    record(tx, member, "entry.denied", entry)?;
+    record(tx, by, "entry.denied", entry)?;
     Ok(to)
 }
 
 /// Suspends or reinstates.
-pub fn pause(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, act: Act) -> Result<Status, Failure> {
-    if !entry::may(actor(member, entry), act) {
+pub fn pause<'a>(
+    site: &Site,
+    tx: &Write,
+    entry: &SkillEntry,
+    by: impl Into<Mover<'a>>,
+    act: Act,
+) -> Result<Status, Failure> {
+    let by = by.into();
+    if !entry::may(actor(by, entry), act) {
         return Err(Failure::not_allowed());
     }
     let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
-    skills::step(tx, entry, member.id(), to)?;
+    skills::step(tx, entry, by.id, to)?;
     let (subject, deed) = match to {
         Status::Open => ("notice.reinstated", "entry.reinstated"),
         _ => ("notice.suspended", "entry.suspended"),
     };
-    settle(site, tx, entry, member.id(), subject)?;
-    record(tx, member, deed, entry)?;
+    settle(site, tx, entry, by.id, subject)?;
+    record(tx, by, deed, entry)?;
     Ok(to)
 }
 
@@ -114,8 +145,8 @@ pub fn cancel(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member) -> R
 }
 
 /// What was done to an entry, in the audit log.
-pub fn record(tx: &Write, member: &Member, deed: &'static str, entry: &SkillEntry) -> Result<(), Failure> {
-    record_entry(tx, member, deed, entry.member_id, entry.entry_id)
+pub fn record<'a>(tx: &Write, by: impl Into<Mover<'a>>, deed: &'static str, entry: &SkillEntry) -> Result<(), Failure> {
+    record_entry(tx, by, deed, entry.member_id, entry.entry_id)
 }
 
 /// The same for what members do with their own entries too: the log has it only where one did it for another.
@@ -124,14 +155,14 @@ pub fn record_for_other(tx: &Write, member: &Member, deed: &'static str, entry: 
 }
 
 /// By numbers.
-pub fn record_entry(
+pub fn record_entry<'a>(
     tx: &Write,
-    member: &Member,
+    by: impl Into<Mover<'a>>,
     deed: &'static str,
     holder_id: i64,
     entry_id: i64,
 ) -> Result<(), Failure> {
-    let (by, detail) = (member.by(), Detail::none().number("entry_id", entry_id));
+    let (by, detail) = (by.into().by, Detail::none().number("entry_id", entry_id));
     audit::insert(tx, &by.who, deed, &Whom::Member(holder_id), &by.origin, &detail)?;
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! The PIN that books tunnel time.
 
 use crate::call::Call;
+use crate::failure::Failure;
 use crate::gate::Member;
 use crate::keys::{Purpose, random};
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members;
+use crate::store::{Write, members};
 use serde::Serialize;
 
 const PINS: u64 = 1_000_000;
@@ -21,12 +22,18 @@ struct PinReply {
 
 /// `POST /account/profile/booking-pin`: a new PIN; the old one is dead.
 pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+    site.once(call, |tx| {
+        let pin = renew(site, tx, member.id())?;
+        Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin }))
+    })
+}
+
+/// A new PIN of the member's; only its hash is kept.
+pub fn renew(site: &Site, tx: &Write, member_id: i64) -> Result<String, Failure> {
     // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
     let pin = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
-    site.once(call, |tx| {
-        members::set_pin(tx, member.id(), &hash(site, member.id(), &pin))?;
-        Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin: pin.clone() }))
-    })
+    members::set_pin(tx, member_id, &hash(site, member_id, &pin))?;
+    Ok(pin)
 }
 
 /// What is stored of a PIN: nobody can try all million without the site key.

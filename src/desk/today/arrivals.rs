@@ -1,5 +1,6 @@
 //! Who comes, by the hour.
 
+use crate::desk::initials;
 use crate::desk::mark::{self, Mark};
 use crate::domain::local_time::{Day, Hall};
 use crate::failure::Failure;
@@ -66,25 +67,4 @@ pub fn list(site: &Site, tx: &Read, hall: &Hall, day: Day, now: i64, language: L
         }
     }
     Ok(hours)
-}
-
-/// The first letters of the first and the last word.
-fn initials(name: &str) -> String {
-    let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
-    let first = words.next();
-    first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::initials;
-
-    #[test]
-    fn initials_are_letters_whatever_the_name_is() {
-        for (name, letters) in
-            [("Jane Flyer", "JF"), ("王 小明", "王小"), ("<b>x</b>", "B"), ("  ", ""), ("ana maria de la cruz", "AC")]
-        {
-            assert_eq!(initials(name), letters, "{name}");
-        }
-    }
 }

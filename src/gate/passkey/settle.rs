@@ -31,10 +31,16 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
     match &answer.proof {
         None => Ok(Outcome::Refused),
         Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
-            Some(held) => warn_of_copy(call, tx, *member_id, &held),
+            Some(held) => warn_of_copy(call, tx, *member_id, &held).map(|()| Outcome::Refused),
             None => Ok(Outcome::Refused),
         },
-        Some(Proof::SignIn { member_id, result }) => sign_in(call, tx, *member_id, result),
+        Some(Proof::SignIn { member_id, result }) => match owner(call, tx, *member_id, result)? {
+            Some(account) => {
+                let opened = sign_in::insert_session(call, tx, &account)?;
+                Ok(Outcome::SignedIn(account, opened))
+            }
+            None => Ok(Outcome::Refused),
+        },
         Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
             let session = sessions::find(tx, session_hash, tx.now())?;
             match session.filter(|session| session.member_id == *member_id && !session.banned) {
@@ -45,20 +51,37 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
     }
 }
 
+/// Uses the challenge up and says who answered it, without opening anything.
+pub fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
+    if !passkeys::take_challenge(tx, &answer.hash)? {
+        return Ok(None);
+    }
+    match &answer.proof {
+        Some(Proof::SignIn { member_id, result }) => owner(call, tx, *member_id, result),
+        Some(Proof::Copied { member_id, credential_id }) => {
+            if let Some(held) = passkeys::find(tx, *member_id, credential_id)? {
+                warn_of_copy(call, tx, *member_id, &held)?;
+            }
+            Ok(None)
+        }
+        Some(Proof::Registration { .. }) | None => Ok(None),
+    }
+}
+
 /// The state that the signature was checked against is as old as the challenge: what counts is the row of now.
-fn sign_in(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Outcome, Failure> {
-    let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(Outcome::Refused) };
+fn owner(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Option<Account>, Failure> {
+    let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(None) };
     let counter = i64::from(result.counter());
     if is_copied(held.counter, counter) {
-        return warn_of_copy(call, tx, member_id, &held);
+        warn_of_copy(call, tx, member_id, &held)?;
+        return Ok(None);
     }
     let account = members::find_account_by_id(tx, member_id)?.filter(|account| !account.banned);
-    let Some(account) = account else { return Ok(Outcome::Refused) };
+    let Some(account) = account else { return Ok(None) };
     let mut passkey = passkey_from(&held.public_key)?;
     passkey.update_credential(result);
     passkeys::set_used(tx, held.passkey_id, counter, &text_of(&passkey)?)?;
-    let opened = sign_in::insert_session(call, tx, &account)?;
-    Ok(Outcome::SignedIn(account, opened))
+    Ok(Some(account))
 }
 
 fn register(
@@ -109,11 +132,11 @@ pub fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id:
     Ok(true)
 }
 
-fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &Held) -> Result<Outcome, Failure> {
+fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &Held) -> Result<(), Failure> {
     let (who, origin) = (Who::Job("passkeys"), Origin::Address(call.peer));
     audit::insert(tx, &who, "member.passkey_copied", &Whom::Member(member_id), &origin, &Detail::none())?;
     notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;
-    Ok(Outcome::Refused)
+    Ok(())
 }
 
 /// The values of a notice that speaks of one passkey.

@@ -45,6 +45,15 @@ impl Clerk {
         self.keep(asking.send())
     }
 
+    /// A form with a file in it.
+    pub fn upload(&self, path: &str, file: &[u8]) -> Reply {
+        let head = "--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n";
+        let body = [head.as_bytes(), file, b"\r\n--edge--\r\n"].concat();
+        let asking = self.caller.ask_at_root(Method::POST, path).header("cookie", &self.line());
+        let asking = asking.header("origin", &self.origin).header("content-type", "multipart/form-data; boundary=edge");
+        self.keep(asking.body(body).send())
+    }
+
     fn line(&self) -> String {
         let pairs = self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
         if pairs.is_empty() { "none=1".to_owned() } else { pairs.join("; ") }

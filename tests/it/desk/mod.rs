@@ -3,9 +3,12 @@
 
 mod arrivals;
 mod clerk;
+mod clicks;
 mod keyboard;
+mod members;
 mod pages;
 mod sign_in;
+mod sign_offs;
 mod table;
 
 pub use clerk::Clerk;

@@ -31,6 +31,16 @@ const OUTSIDE: &[Page] = &[
 const INSIDE: &[Page] = &[
     Page { name: "today", path: "/desk", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "today-done", path: "/desk?all&done=booked", shows: "Booked." },
+    Page { name: "members", path: "/desk/members", shows: "The newest members" },
+    Page { name: "members-found", path: "/desk/members?q=okonkow", shows: "Jane Okonkwo-Schmidt" },
+    Page { name: "members-nobody", path: "/desk/members?q=zzzzzz", shows: "Nobody fits that" },
+    Page { name: "member", path: "/desk/members/1", shows: "Add flight time" },
+    Page { name: "member-bookings", path: "/desk/members/1?tab=bookings", shows: "12 min" },
+    Page { name: "member-payments", path: "/desk/members/1?tab=payments", shows: "Nothing here yet" },
+    Page { name: "member-messages", path: "/desk/members/1?tab=messages", shows: "Jane Okonkwo-Schmidt" },
+    Page { name: "member-security", path: "/desk/members/1?tab=security", shows: "Sign out everywhere" },
+    Page { name: "member-hostile", path: "/desk/members/2", shows: "onerror=alert(1)" },
+    Page { name: "sign-offs", path: "/desk/sign-offs", shows: "Sign or deny" },
 ];
 
 #[test]
@@ -56,6 +66,14 @@ fn every_page_is_fit_to_be_seen() {
     browser.wait("return document.querySelectorAll('.codes li').length === 10");
     judge(&browser, "recovery-codes");
     INSIDE.iter().for_each(|page| look(&site, &browser, page));
+    browser.go(&format!("{}/desk/sign-offs", site.origin()));
+    let entry = browser.run("return document.querySelector('.queues a.button').getAttribute('href')", json!([]));
+    let path: &'static str = entry.as_str().unwrap().to_owned().leak();
+    look(&site, &browser, &Page { name: "sign-off", path, shows: "The signer proves who they are" });
+    browser.go(&format!("{}/desk/members/1?tab=security", site.origin()));
+    browser.run("document.querySelector('form[action$=\"/pin\"]').requestSubmit()", json!([]));
+    browser.wait("return !!document.querySelector('[data-pin]')");
+    judge(&browser, "member-pin");
 
     // Somebody else's turn.
     browser.order("/cookie", json!({ "cookie": { "name": "desk", "value": "x" } }));

@@ -7,7 +7,10 @@ use tunneldesk::routes::{PAGES, ROUTES};
 
 /// A path in which every place names something.
 fn path(path: &str) -> String {
-    path.replace("{booking_id}", "1").replace("{member_id}", "1").replace("{file}", "desk.css")
+    path.replace("{booking_id}", "1")
+        .replace("{member_id}", "1")
+        .replace("{entry_id}", "1")
+        .replace("{file}", "desk.css")
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod row;
 pub use create::create;
 pub use edit::edit;
 pub use list::{list, list_all, moves};
-pub use row::{Row, rows};
+pub use row::{Row, names, rows};
 
 use crate::domain::entry::Status;
 use serde::Serialize;

@@ -44,7 +44,7 @@ pub fn rows(catalogue: &Catalogue, entries: Vec<SkillEntry>, lapsed: &[&str]) ->
 }
 
 fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
-    let (cat_name, skill_name) = names(catalogue, &entry);
+    let (cat_name, skill_name) = names(catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
     let not_current = entry.status == Status::Open && lapsed.contains(&entry.cat_group.as_str());
     Row {
         id: entry.entry_id,
@@ -74,12 +74,12 @@ fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
 }
 
 /// The names of level and skill; of what has left the catalogue, the numbers.
-fn names(catalogue: &Catalogue, entry: &SkillEntry) -> (String, String) {
-    if let Some((level, skill)) = catalogue.find_skill(&entry.skill) {
+pub fn names(catalogue: &Catalogue, cat_group: &str, cat_id: &str, skill: &str) -> (String, String) {
+    if let Some((level, skill)) = catalogue.find_skill(skill) {
         return (level.name.clone(), skill.name.clone());
     }
-    match catalogue.find_safety(&entry.skill) {
+    match catalogue.find_safety(skill) {
         Some((programme, safety)) => (programme.cat_group.clone(), safety.name.clone()),
-        None => (format!("{} {}", entry.cat_group, entry.cat_id).trim().to_owned(), entry.skill.clone()),
+        None => (format!("{cat_group} {cat_id}").trim().to_owned(), skill.to_owned()),
     }
 }

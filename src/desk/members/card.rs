@@ -1,0 +1,171 @@
+//! A member's card: who it is and how they stand, what can be done here, and a tab for each part of the record.
+
+use super::PART;
+use super::lines::{self, Line};
+use super::security::{self, Security};
+use super::time::TimeForm;
+use crate::call::Call;
+use crate::certificate::date_in_words;
+use crate::desk::mark::{self, Mark};
+use crate::desk::today::hall;
+use crate::desk::{Frame, called, done, initials, show as shown};
+use crate::domain::local_time::Hall;
+use crate::domain::minutes;
+use crate::domain::role::Role;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::Clerk;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members::{self, Profile};
+use crate::store::{Read, media, standing};
+use askama::Template;
+use http::StatusCode;
+
+const DONE: [(&str, &str); 8] = [
+    ("time", "desk.done_time"),
+    ("photo", "desk.done_photo"),
+    ("no-photo", "desk.done_no_photo"),
+    ("sessions", "desk.done_sessions"),
+    ("factor", "desk.done_factor"),
+    ("email", "desk.done_email"),
+    ("banned", "desk.done_banned"),
+    ("lifted", "desk.done_lifted"),
+];
+/// The first is shown unless another is asked for.
+const TABS: [(&str, &str); 5] = [
+    ("logbook", "desk.tab_logbook"),
+    ("bookings", "desk.tab_bookings"),
+    ("payments", "desk.tab_payments"),
+    ("messages", "desk.tab_messages"),
+    ("security", "desk.tab_security"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/member.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    person: Person,
+    tabs: Vec<Tab>,
+    lines: Vec<Line>,
+    /// In the tab of that name alone.
+    security: Option<Security>,
+    time: TimeForm,
+    today: String,
+}
+
+struct Tab {
+    name: &'static str,
+    text: String,
+    shown: bool,
+}
+
+struct Person {
+    member_id: i64,
+    name: String,
+    initials: String,
+    has_photo: bool,
+    level: String,
+    marks: Vec<Mark>,
+    /// Of an account of somebody who works here.
+    role: Option<String>,
+    /// What is known of them: a label and a value, and a word beside it.
+    facts: Vec<Fact>,
+}
+
+struct Fact {
+    label: String,
+    value: String,
+    mark: Option<Mark>,
+}
+
+/// `GET /desk/members/{member_id}`: the card, with the tab that `tab` names.
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    page(site, call, clerk, member_id, None)
+}
+
+/// The card, with the form for flight time as it was sent where that was refused.
+pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
+    let (hall, now, language) = (hall(site)?, site.now(), call.language());
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let tab = asked_tab(call);
+    let (person, lines, security) = site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let person = person(site, tx, &frame, &profile, &hall)?;
+        let place = lines::Place { site, hall: &hall, language, now };
+        let lines = match tab {
+            "logbook" => lines::logbook(tx, &place, member_id)?,
+            "bookings" => lines::bookings(tx, &place, member_id)?,
+            "payments" => lines::payments(tx, &place, member_id)?,
+            "messages" => lines::messages(tx, &place, member_id)?,
+            _ => Vec::new(),
+        };
+        let security = match tab {
+            "security" => Some(security::of(tx, &place, clerk, &profile)?),
+            _ => None,
+        };
+        Ok((person, lines, security))
+    })?;
+    let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let today = hall.date(now);
+    let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
+    let page = Page { frame, person, tabs: tabs.into(), lines, security, time, today };
+    Ok(shown(status, language, &page))
+}
+
+fn asked_tab(call: &Call) -> &'static str {
+    let mut query = call.query();
+    let tab = query.optional("tab", fields::line(20));
+    let tab = query.finish().map(|ok| tab.get(&ok)).ok().flatten();
+    TABS.iter().find(|(name, _)| tab.as_deref() == Some(*name)).map_or(TABS[0].0, |(name, _)| name)
+}
+
+fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {
+    let (now, language) = (site.now(), frame.language());
+    let stand = mark::of(site, tx, profile.member_id, now, language)?;
+    let last = standing::read(tx, profile.member_id, now)?.last_flight;
+    let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
+    let day = |moment: i64| date_in_words(language, hall.noon_utc(moment));
+    let confirmed = |yes: bool| match yes {
+        true => Mark::new("good", frame.say("desk.confirmed")),
+        false => Mark::new("soon", frame.say("desk.unconfirmed")),
+    };
+    let plain = |key: &'static str, value: String| Fact { label: frame.say(key), value, mark: None };
+    let reached = |key: &'static str, value: &str, yes: bool| Fact {
+        label: frame.say(key),
+        value: value.to_owned(),
+        mark: (!value.is_empty()).then(|| confirmed(yes)),
+    };
+    let facts = vec![
+        plain("desk.fact_username", profile.username.clone()),
+        plain("desk.fact_screen_name", profile.screen_name.clone()),
+        reached("desk.fact_email", &profile.email, profile.email_verified),
+        reached("desk.fact_phone", &profile.phone, profile.phone_verified),
+        // Midnight of a birthday is kept in UTC.
+        plain("desk.fact_born", profile.dob.map(|dob| date_in_words(language, dob)).unwrap_or_default()),
+        plain("desk.fact_country", profile.country.clone()),
+        plain("desk.fact_joined", day(profile.join_date)),
+        plain("desk.fact_paid", profile.paid_until.map(day).unwrap_or_default()),
+        plain("desk.fact_flown", minutes::show(profile.flight_minutes)),
+        plain("desk.fact_last", last.map(day).unwrap_or_default()),
+    ];
+    let role = match profile.role {
+        Role::Member => None,
+        Role::Desk => Some("desk.role_desk"),
+        Role::Admin => Some("desk.role_admin"),
+        Role::Sync => Some("desk.role_sync"),
+    };
+    Ok(Person {
+        member_id: profile.member_id,
+        initials: initials(&name),
+        name,
+        has_photo: media::exists(tx, profile.member_id)?,
+        level: stand.level,
+        marks: stand.marks,
+        role: role.map(|key| frame.say(key)),
+        facts: facts.into_iter().filter(|fact| !fact.value.is_empty()).collect(),
+    })
+}

@@ -1,0 +1,64 @@
+//! The tab for the ways into an account: what opens it, where it is open, and what the desk may do about that.
+
+use super::changes::bar;
+use super::lines::Place;
+use crate::desk::mark::Mark;
+use crate::domain::role::Role;
+use crate::failure::Failure;
+use crate::gate::Clerk;
+use crate::language::Text;
+use crate::store::members::{self, Profile};
+use crate::store::second_factors::{self, Kind};
+use crate::store::{Read, passkeys, sessions};
+
+const ROWS_MAX: i64 = 20;
+
+pub struct Security {
+    pub factor: Mark,
+    pub has_factor: bool,
+    pub pin: Mark,
+    /// Names, and when each was used last.
+    pub passkeys: Vec<(String, String)>,
+    /// What the app or browser calls itself, and when it was here last.
+    pub sessions: Vec<(String, String)>,
+    /// Why nothing of this may be changed here; empty where it may.
+    pub bar: String,
+    pub may_confirm: bool,
+    pub banned: bool,
+    pub may_lift: bool,
+}
+
+pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile) -> Result<Security, Failure> {
+    let member_id = profile.member_id;
+    let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let mark = |tone, key| Mark::new(tone, place.say(key));
+    let factor = second_factors::find(tx, member_id, place.now)?.kind;
+    let used = |at: Option<i64>| at.map_or_else(|| place.say("desk.never_used"), |at| place.moment(at));
+    let pin = members::find_pin(tx, member_id)?;
+    Ok(Security {
+        factor: match factor {
+            Some(Kind::Totp) => mark("good", "desk.factor_app"),
+            Some(Kind::Passcode) => mark("good", "desk.factor_passcode"),
+            None => mark("plain", "desk.factor_none"),
+        },
+        has_factor: factor.is_some(),
+        pin: match pin {
+            Some(pin) if place.now < pin.paused_until => mark("bad", "desk.pin_paused"),
+            Some(pin) if pin.hash.is_some() => mark("good", "desk.pin_set"),
+            _ => mark("plain", "desk.pin_none"),
+        },
+        passkeys: passkeys::list(tx, member_id, ROWS_MAX, 0)?
+            .into_iter()
+            .map(|key| (key.name, used(key.used_at)))
+            .collect(),
+        sessions: sessions::list_of_member(tx, member_id, place.now)?
+            .into_iter()
+            .take(ROWS_MAX as usize)
+            .map(|one| (one.user_agent, place.moment(one.seen_at)))
+            .collect(),
+        bar: bar(clerk, &account).map(|key| place.language.say(&Text::new(key))).unwrap_or_default(),
+        may_confirm: !profile.email.is_empty() && !profile.email_verified,
+        banned: account.banned,
+        may_lift: clerk.role() == Role::Admin,
+    })
+}

@@ -1,0 +1,106 @@
+//! *Sign-offs*: what waits for whose signature.
+
+pub mod entry;
+pub mod moves;
+
+use super::members::lines::{Place, length};
+use super::today::hall;
+use super::{Frame, called, done, initials, show};
+use crate::api::logbook::skills::names;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::Clerk;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::skills::{self, SkillEntry};
+use crate::store::{Read, member_search};
+use askama::Template;
+use http::StatusCode;
+
+const PART: &str = "/desk/sign-offs";
+/// Rows on one page; whoever signs them sees the next.
+const ROWS_MAX: i64 = 100;
+const DONE: [(&str, &str); 4] = [
+    ("signed", "desk.done_signed"),
+    ("denied", "desk.done_denied"),
+    ("suspended", "desk.done_suspended"),
+    ("reinstated", "desk.done_reinstated"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/sign_offs.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    queues: Vec<Queue>,
+}
+
+/// What waits for one signer.
+struct Queue {
+    signer: String,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    entry_id: i64,
+    member_id: i64,
+    name: String,
+    initials: String,
+    has_photo: bool,
+    skill: String,
+    level: String,
+    day: String,
+    comment: String,
+}
+
+/// `GET /desk/sign-offs`: the queue, by signer.
+pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let hall = hall(site)?;
+    let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
+    let queues = site.store.read(|tx| {
+        let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();
+        for entry in skills::list_pending(tx, ROWS_MAX)? {
+            let signer_id = entry.instructor_id;
+            if queues.last().is_none_or(|(last, _)| *last != signer_id) {
+                queues.push((signer_id, Queue { signer: signer(tx, &entry)?, rows: Vec::new() }));
+            }
+            let row = row(tx, &place, entry)?;
+            if let Some((_, queue)) = queues.last_mut() {
+                queue.rows.push(row);
+            }
+        }
+        Ok(queues.into_iter().map(|(_, queue)| queue).collect())
+    })?;
+    Ok(show(StatusCode::OK, call.language(), &Page { frame, queues }))
+}
+
+fn signer(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {
+    let found = entry.instructor_id.map(|id| member_search::find(tx, id)).transpose()?.flatten();
+    Ok(found.map(|one| called(&one.real_name, &one.screen_name, &one.username).to_owned()).unwrap_or_default())
+}
+
+fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
+    let member = member_search::find(tx, entry.member_id)?.ok_or_else(Failure::not_found)?;
+    let name = called(&member.real_name, &member.screen_name, &member.username).to_owned();
+    let (level, skill) = subject(place, &entry);
+    Ok(Row {
+        entry_id: entry.entry_id,
+        member_id: entry.member_id,
+        initials: initials(&name),
+        name,
+        has_photo: member.has_photo,
+        skill,
+        level,
+        day: place.day(entry.entry_date),
+        comment: entry.comment,
+    })
+}
+
+/// The names of level and skill; of the flight time of an opening balance its length.
+fn subject(place: &Place, entry: &SkillEntry) -> (String, String) {
+    match entry.kind.as_str() {
+        "time" => (place.say("desk.opening"), length(place, entry.minutes)),
+        _ => names(place.site.catalogue, &entry.cat_group, &entry.cat_id, &entry.skill),
+    }
+}

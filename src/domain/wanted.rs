@@ -1,0 +1,228 @@
+//! What somebody types who looks for a member, and how well a member fits it: words of the name, as they begin, as they
+//! are spelt and nearly as they are spelt; a number, a telephone number, an e-mail address. Knows no row.
+
+use std::cmp::Ordering;
+
+const WORDS_MAX: usize = 6;
+const WORD_CHARS_MAX: usize = 40;
+/// The index knows three letters in a row.
+const GRAM_CHARS: usize = 3;
+/// A fit of this much and more is a guess: somebody may have mistyped.
+pub const GUESS: u32 = 10;
+
+/// What is looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Folded: lower case, without accents.
+    words: Vec<String>,
+    /// What was typed, if it can be a member's number.
+    pub number: Option<i64>,
+    /// What was typed, if it can be the beginning of an e-mail address.
+    pub email: Option<String>,
+    /// What was typed, if it can be a part of a telephone number: as an international one has it.
+    digits: Option<String>,
+}
+
+impl Wanted {
+    pub fn parse(typed: &str) -> Wanted {
+        let typed = typed.trim();
+        let bare: String = typed.chars().filter(|c| !" -/().+#".contains(*c)).collect();
+        let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
+        let digits = digits.map(|bare| bare.trim_start_matches('0').to_owned()).filter(|d| d.len() >= GRAM_CHARS);
+        let named = if typed.contains('@') { typed.split('@').next().unwrap_or("") } else { typed };
+        Wanted {
+            words: words(named).filter(|word| word.chars().count() >= 2).take(WORDS_MAX).collect(),
+            number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0),
+            email: typed.contains('@').then(|| typed.to_owned()).filter(|email| !email.starts_with('@')),
+            digits,
+        }
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.number.is_none() && self.email.is_none() && self.digits.is_none()
+    }
+
+    /// The index's pattern of a telephone number.
+    pub fn phone(&self) -> Option<String> {
+        self.digits.as_deref().map(quoted)
+    }
+
+    /// The index's pattern of members who have words that begin like each of those typed.
+    pub fn beginnings(&self) -> Option<String> {
+        all(self.words.iter().map(|word| quoted(&format!(" {word}"))))
+    }
+
+    /// The pattern of members in whose words each of those typed is found anywhere.
+    pub fn anywhere(&self) -> Option<String> {
+        let long = self.words.iter().filter(|word| word.chars().count() >= GRAM_CHARS);
+        all(long.map(|word| quoted(word)))
+    }
+
+    /// Patterns of three letters each: whoever mistyped got some of them right.
+    pub fn grams(&self) -> Vec<String> {
+        let mut grams = Vec::new();
+        for word in self.words.iter().filter(|word| edits_max(word.chars().count()) > 0) {
+            let letters: Vec<char> = std::iter::once(' ').chain(word.chars()).collect();
+            grams.extend(letters.windows(GRAM_CHARS).map(|gram| quoted(&gram.iter().collect::<String>())));
+        }
+        grams.sort();
+        grams.dedup();
+        grams
+    }
+
+    /// How far somebody with these names is from what was typed, 0 being the very words; `None` where it is too far.
+    pub fn distance<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<u32> {
+        let known: Vec<String> = names.flat_map(words).collect();
+        self.words.iter().map(|word| known.iter().filter_map(|one| apart(word, one)).min()).sum()
+    }
+}
+
+/// Either of these patterns.
+pub fn either(patterns: &[String]) -> String {
+    patterns.join(" OR ")
+}
+
+fn all(patterns: impl Iterator<Item = String>) -> Option<String> {
+    let patterns: Vec<String> = patterns.collect();
+    (!patterns.is_empty()).then(|| patterns.join(" AND "))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|c: char| c.is_whitespace() || "-._@".contains(c)).filter(|part| !part.is_empty());
+    parts.map(|part| fold(part).chars().take(WORD_CHARS_MAX).collect())
+}
+
+/// Lower case, and letters without what stands above or below them.
+fn fold(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).filter(|c| !('\u{300}'..='\u{36f}').contains(c)).map(plain).collect()
+}
+
+fn plain(letter: char) -> char {
+    const PLAIN: [(&str, char); 15] = [
+        ("àáâãäåāăą", 'a'),
+        ("çćĉċč", 'c'),
+        ("ďđ", 'd'),
+        ("èéêëēĕėęě", 'e'),
+        ("ĝğġģ", 'g'),
+        ("ìíîïĩīĭįı", 'i'),
+        ("ĺļľł", 'l'),
+        ("ñńņň", 'n'),
+        ("òóôõöōŏőø", 'o'),
+        ("ŕŗř", 'r'),
+        ("śŝşšș", 's'),
+        ("ţťŧț", 't'),
+        ("ùúûüũūŭůűų", 'u'),
+        ("ýÿŷ", 'y'),
+        ("źżž", 'z'),
+    ];
+    if letter.is_ascii() {
+        return letter;
+    }
+    PLAIN.iter().find(|(letters, _)| letters.contains(letter)).map_or(letter, |(_, plain)| *plain)
+}
+
+/// How many slips a word of this length may have.
+fn edits_max(letters: usize) -> u32 {
+    match letters {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    }
+}
+
+/// How far a typed word is from one that is known: the same, its beginning, a part of it, or nearly so.
+fn apart(typed: &str, known: &str) -> Option<u32> {
+    if known.starts_with(typed) {
+        return Some(if known.len() == typed.len() { 0 } else { 1 });
+    }
+    let typed_letters: Vec<char> = typed.chars().collect();
+    if known.contains(typed) && typed_letters.len() >= GRAM_CHARS {
+        return Some(2);
+    }
+    let slips_max = edits_max(typed_letters.len());
+    if slips_max == 0 {
+        return None;
+    }
+    let known_letters: Vec<char> = known.chars().collect();
+    let (whole, beginning) = slips(&typed_letters, &known_letters);
+    match (whole <= slips_max, beginning <= slips_max) {
+        (true, _) => Some(GUESS * whole),
+        (false, true) => Some(GUESS * beginning + 1),
+        (false, false) => None,
+    }
+}
+
+/// Slips between two words, and between the first and the best beginning of the second: a letter too many, too few, another
+/// one, or two that changed places.
+fn slips(typed: &[char], known: &[char]) -> (u32, u32) {
+    let mut before: Vec<u32> = Vec::new();
+    let mut last: Vec<u32> = (0..=known.len() as u32).collect();
+    for (i, letter) in typed.iter().enumerate() {
+        let mut row = vec![i as u32 + 1; known.len() + 1];
+        for (j, other) in known.iter().enumerate() {
+            let replaced = last[j] + u32::from(letter != other);
+            row[j + 1] = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let swapped = i > 0 && j > 0 && typed[i - 1] == *other && known[j - 1] == *letter;
+            if swapped {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    let whole = last.last().copied().unwrap_or(0);
+    (whole, last.into_iter().min().unwrap_or(0))
+}
+
+/// The nearest first; of those as near, by name.
+pub fn order(left: (u32, &str), right: (u32, &str)) -> Ordering {
+    left.0.cmp(&right.0).then_with(|| left.1.cmp(right.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(typed: &str, name: &str) -> Option<u32> {
+        Wanted::parse(typed).distance([name].into_iter())
+    }
+
+    #[test]
+    fn the_very_words_come_before_beginnings_parts_and_guesses() {
+        let name = "Jane Okonkwo-Schmidt";
+        let far = ["jane okonkwo", "ja oko", "konk", "okonkow", "schimdt"].map(|typed| distance(typed, name));
+        assert_eq!(far, [Some(0), Some(2), Some(2), Some(10), Some(10)]);
+        assert_eq!(distance("Müller", "Muller"), Some(0));
+        assert_eq!(distance("Jose", "José"), Some(0));
+        assert_eq!(distance("Mueller", "Müller"), Some(10));
+        assert!(distance("muelle", "Müller").is_some_and(|far| far >= GUESS), "also while it is being typed");
+    }
+
+    #[test]
+    fn somebody_else_is_not_meant() {
+        for (typed, name) in [("jan", "June"), ("anna", "Otto"), ("jane flyer", "Jane Doe"), ("okonkwo", "Kowalski")] {
+            assert_eq!(distance(typed, name), None, "{typed}");
+        }
+    }
+
+    #[test]
+    fn numbers_addresses_and_telephones_are_known_by_their_form() {
+        let phone = |typed: &str| Wanted::parse(typed).phone();
+        assert_eq!(phone("079 123 45-67"), Some("\"791234567\"".into()));
+        assert_eq!(phone("+41 (79) 123"), Some("\"4179123\"".into()));
+        assert_eq!(phone("12 a"), None);
+        assert_eq!((Wanted::parse("#42").number, Wanted::parse("0").number), (Some(42), None));
+        assert_eq!(Wanted::parse("jane@ex").email.as_deref(), Some("jane@ex"));
+        assert!(Wanted::parse(" a ").is_empty() && Wanted::parse("").is_empty() && Wanted::parse("@").is_empty());
+    }
+
+    #[test]
+    fn what_is_typed_stays_within_its_quotes() {
+        let wanted = Wanted::parse("x\" OR \"y NEAR(");
+        assert_eq!(wanted.beginnings().as_deref(), Some("\" x\"\"\" AND \" or\" AND \" \"\"y\" AND \" near(\""));
+    }
+}

@@ -1,0 +1,64 @@
+//! What is done most, from *Today*, in a real Chromium and with the clicks counted: at most three to check in, four to add
+//! twelve minutes, four to sign a skill.
+
+use super::day;
+use crate::harness::{Browser, PASSWORD, Site};
+use serde_json::json;
+
+/// Clicks what is found, as a person would.
+fn click(browser: &Browser, clicks: &mut u32, selector: &str) {
+    *clicks += 1;
+    browser.run("document.querySelector(arguments[0]).click()", json!([selector]));
+}
+
+fn fill(browser: &Browser, id: &str, text: &str) {
+    let set = "const field = document.getElementById(arguments[0]); field.value = arguments[1];
+               field.dispatchEvent(new Event('input', { bubbles: true }))";
+    browser.run(set, json!([id, text]));
+}
+
+#[test]
+fn what_is_done_most_takes_few_clicks() {
+    let site = Site::open_with(|config| config.demo = true);
+    day(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    fill(&browser, "username", &desk.name);
+    fill(&browser, "password", PASSWORD);
+    browser.run("document.forms[0].requestSubmit()", json!([]));
+    browser.wait("return location.pathname === '/desk'");
+
+    let mut clicks = 0;
+    click(&browser, &mut clicks, "form[action$='/check-in'] button");
+    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Checked in.'");
+    assert!(clicks <= 3, "{clicks} to check in");
+
+    let mut clicks = 0;
+    click(&browser, &mut clicks, ".arrivals .name a");
+    browser.wait("return !!document.getElementById('minutes') && location.pathname === '/desk/members/1'");
+    click(&browser, &mut clicks, "#minutes");
+    fill(&browser, "minutes", "12");
+    click(&browser, &mut clicks, "#add-time button");
+    browser.wait("return document.querySelector('[role=status]')?.innerText.includes('in the logbook')");
+    assert!(clicks <= 4, "{clicks} to add twelve minutes");
+
+    let mut clicks = 0;
+    browser.go(&format!("{}/desk", site.origin()));
+    click(&browser, &mut clicks, "nav a[href='/desk/sign-offs']");
+    browser.wait("return location.pathname === '/desk/sign-offs'");
+    click(&browser, &mut clicks, ".queues a.button");
+    browser.wait("return document.activeElement?.id === 'password'");
+    fill(&browser, "password", PASSWORD);
+    click(&browser, &mut clicks, "form[action$='/sign'] button");
+    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Signed.'");
+    assert!(clicks <= 4, "{clicks} to sign a skill");
+
+    // And somebody is found while their name is typed, with a slip in it.
+    browser.go(&format!("{}/desk/members", site.origin()));
+    fill(&browser, "q", "okonkow");
+    browser.wait("return document.querySelectorAll('#found li').length === 1");
+    browser.wait("return document.querySelector('#found .name')?.innerText === 'Jane Okonkwo-Schmidt'");
+    browser.wait("return location.search === '?q=okonkow'");
+    assert_eq!(browser.complaints(), [""; 0]);
+}

@@ -1,0 +1,232 @@
+//! Finding members, their card, and what the desk changes about them.
+
+use super::{Clerk, HOSTILE, day, demo};
+use crate::harness::{Caller, PASSWORD, Site, pictures};
+
+fn name(site: &Site, member: &Caller, real_name: &str, phone: &str) {
+    site.change(|tx| {
+        let sql = "UPDATE members SET real_name = ?2, phone = ?3 WHERE member_id = ?1";
+        Ok(tx.run(sql, (member.id, real_name, phone))?)
+    });
+}
+
+/// The numbers of those who are found, in their order.
+fn found(clerk: &Clerk, typed: &str) -> Vec<i64> {
+    let page = clerk.get(&format!("/desk/members?part=found&q={}", super::clerk::encoded(typed))).page();
+    assert!(!page.contains("<html"), "the list alone");
+    let links = page.split("<a href=\"/desk/members/").skip(1);
+    links.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn members_are_found_by_what_people_remember_of_them() {
+    let site = demo();
+    let (jane, jose, mike) = (site.member("flying.jane"), site.member("jgarcia"), site.member("mike77"));
+    name(&site, &jane, "Jane Okonkwo-Schmidt", "+41791234567");
+    name(&site, &jose, "José García Märquez", "");
+    name(&site, &mike, "Mike Janeway", "+4930123456");
+    let clerk = Clerk::at(&site, &site.desk());
+    for (typed, who) in [
+        ("Okonkwo", &jane),
+        ("schmidt jane", &jane),
+        ("okonk", &jane),
+        ("konkwo", &jane),
+        ("okonkow", &jane),
+        ("jnae okonkwo", &jane),
+        ("Schmitd", &jane),
+        ("flying.j", &jane),
+        ("flying.jane@exa", &jane),
+        ("079 123 45 67", &jane),
+        ("+41 79 123", &jane),
+        ("jose garcia", &jose),
+        ("GARCÍA", &jose),
+        ("marquez", &jose),
+        ("mike7", &mike),
+    ] {
+        assert_eq!(found(&clerk, typed), [who.id], "{typed}");
+    }
+    assert_eq!(found(&clerk, &mike.id.to_string())[0], mike.id);
+    assert_eq!(found(&clerk, &format!("#{}", jose.id))[0], jose.id);
+    assert_eq!(found(&clerk, "jane"), [jane.id, mike.id], "the very word first");
+    for nobody in ["zzzz", "\" OR \"", "jane NOT okonkwo", "*", "words:jane", "o'", "NEAR(jane", HOSTILE] {
+        let page = clerk.get(&format!("/desk/members?q={}", super::clerk::encoded(nobody)));
+        assert_eq!(page.status, 200, "{nobody}: {page}");
+    }
+    assert!(clerk.get("/desk/members?q=zzzz").page().contains("Nobody fits that"));
+    assert_eq!(found(&clerk, "").len(), 4, "without a question the newest");
+    assert!(clerk.get("/desk/members").page().contains("<form class=\"search\" method=\"get\""), "without script too");
+}
+
+#[test]
+fn who_changed_or_went_is_found_by_the_old_name_no_more() {
+    let site = demo();
+    let jane = site.member("jane");
+    name(&site, &jane, "Quetzalina Okonkwo", "+41791234567");
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(found(&clerk, "quetzalina"), [jane.id]);
+    name(&site, &jane, "Brunhilde Smith", "");
+    assert_eq!((found(&clerk, "quetzalina"), found(&clerk, "brunhilde")), (vec![], vec![jane.id]));
+    assert_eq!(found(&clerk, "0791234567"), [0; 0]);
+    site.change(|tx| Ok(tunneldesk::store::erasure::erase(tx, jane.id)?));
+    assert_eq!(found(&clerk, "brunhilde"), [0; 0]);
+    // Not in the index's own pages either, in pieces or whole.
+    let left: i64 = site.change(|tx| {
+        let sql = "SELECT count(*) FROM members_search_data WHERE instr(block, CAST('run' AS BLOB)) OR instr(block, CAST('tza' AS BLOB))";
+        Ok(tx.get(sql, [], |row| row.get(0))?)
+    });
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_clerk_adds_flight_time() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/members/{}/time", jane.id);
+    let done = clerk.post(&path, &[("minutes", "12"), ("date", "")]);
+    assert_eq!(done.header("location"), Some(format!("/desk/members/{}?done=time", jane.id).as_str()), "{done}");
+    assert_eq!(clerk.post(&path, &[("minutes", "1:05"), ("date", "2026-05-01")]).status, 303);
+    let page = clerk.get(&format!("/desk/members/{}?done=time", jane.id)).page();
+    assert!(page.contains("12 min") && page.contains("65 min") && page.contains("1 May 2026"), "{page}");
+    assert!(page.contains("The flight time is in the logbook.") && page.contains("1:27"), "{page}");
+    let times = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok_json();
+    assert_eq!((times["total"].clone(), times["data"][0]["time"].clone()), (3.into(), "12".into()));
+    for (minutes, date, said) in [
+        ("0", "2026-05-01", "from 1 to 600"),
+        ("x", "2026-05-01", "from 1 to 600"),
+        ("12", "2026-13-01", "not in the future"),
+        ("12", "2031-01-01", "future"),
+    ] {
+        let refused = clerk.post(&path, &[("minutes", minutes), ("date", date)]);
+        assert!(refused.status == 422 && refused.page().contains(said), "{minutes} {date}: {refused}");
+        assert!(refused.page().contains(&format!("value=\"{minutes}\"")), "what was typed stays");
+    }
+    assert_eq!(clerk.post("/desk/members/99999/time", &[("minutes", "12")]).status, 404);
+}
+
+#[test]
+fn a_clerk_takes_a_photo() {
+    let site = demo();
+    let jane = site.member("jane");
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/members/{}/photo", jane.id);
+    let done = clerk.upload(&path, &pictures::png(900, 600));
+    assert_eq!(done.status, 303, "{done}");
+    let kept = clerk.get(&path);
+    assert_eq!(kept.header("content-type"), Some("image/jpeg"));
+    assert!(clerk.get(&format!("/desk/members/{}", jane.id)).page().contains(&format!("src=\"{path}\"")));
+    assert_eq!(jane.get("/account/profile/media").status, 200, "it is the member's own picture");
+    for broken in [&b"no picture"[..], b"", b"<svg onload=alert(1)>"] {
+        assert_eq!(clerk.upload(&path, broken).status, 422);
+    }
+    assert_eq!(clerk.post(&path, &[("photo", "x")]).status, 415);
+    assert_eq!(clerk.post(&format!("{path}/remove"), &[]).status, 303);
+    assert_eq!(clerk.get(&path).status, 404);
+}
+
+#[test]
+fn a_new_pin_is_shown_once_and_the_old_one_is_dead() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let old = site.pin(&jane);
+    let clerk = Clerk::at(&site, &site.desk());
+    let page = clerk.post(&format!("/desk/members/{}/pin", jane.id), &[]).page();
+    let pin = page.split("<code>").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    assert!(pin.len() == 6 && pin != old, "{pin}");
+    assert!(!clerk.get(&format!("/desk/members/{}?tab=security", jane.id)).page().contains(&pin));
+    let partner = site.partner();
+    let token = |pin: &str| {
+        let body = serde_json::json!({ "member_id": jane.id, "member_pin": pin });
+        partner.post("/external/partner-metrics/op/generate-token", body).ok_json()["status"].clone()
+    };
+    assert_eq!((token(&old), token(&pin)), (false.into(), true.into()));
+}
+
+#[test]
+fn a_clerk_helps_a_member_with_the_account() {
+    let site = Site::open_with(|config| config.demo = true);
+    let protected = site.protect(&site.member("jane"));
+    let jane = &protected.member;
+    site.change(|tx| Ok(tx.run("UPDATE members SET email_confirmed_at = NULL WHERE member_id = ?1", [jane.id])?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = format!("/desk/members/{}", jane.id);
+    let security = || clerk.get(&format!("{card}?tab=security")).page();
+    let post = |what: &str| clerk.post(&format!("{card}/{what}"), &[]);
+    assert!(security().contains("authenticator app") && security().contains("Confirm the address"));
+    assert_eq!(post("email").status, 303);
+    assert!(!security().contains("Confirm the address"));
+    assert_eq!(post("second-factor").status, 303);
+    assert!(!security().contains("authenticator app"));
+    jane.get("/account/profile/user").refused(401);
+    let login = || {
+        let body = serde_json::json!({ "username": "jane", "password": PASSWORD });
+        site.stranger().post("/auth/login", body).ok_json()["token"].as_str().unwrap().to_owned()
+    };
+    assert!(!login().is_empty(), "the password alone signs in again");
+    assert!(security().contains("Sign out everywhere"));
+    assert_eq!(post("sessions").status, 303);
+    assert!(!security().contains("Sign out everywhere"));
+    assert_eq!(post("ban").status, 303);
+    assert!(login().is_empty() && security().contains("Banned: see an admin"));
+    assert_eq!(post("ban/lift").status, 403, "that is an admin's");
+    let admin = Clerk::at(&site, &site.admin());
+    assert_eq!(admin.post(&format!("{card}/ban/lift"), &[]).status, 303);
+    assert!(!login().is_empty());
+}
+
+#[test]
+fn nobody_at_the_desk_opens_the_account_of_somebody_who_works_here() {
+    let site = demo();
+    let (desk, other, admin) = (site.desk(), site.desk(), site.admin());
+    let clerk = Clerk::at(&site, &desk);
+    let deeds = ["pin", "sessions", "second-factor", "email", "ban"];
+    for target in [&admin, &other, &desk] {
+        let card = format!("/desk/members/{}", target.id);
+        for deed in deeds {
+            let refused = clerk.post(&format!("{card}/{deed}"), &[]);
+            assert_eq!(refused.status, 403, "{deed} of {}: {refused}", target.name);
+        }
+        let page = clerk.get(&format!("{card}?tab=security")).page();
+        assert!(!page.contains(&format!("{card}/ban")) && !page.contains(&format!("{card}/pin")), "{page}");
+    }
+    let root = Clerk::at(&site, &admin);
+    assert_eq!(root.post(&format!("/desk/members/{}/sessions", other.id), &[]).status, 303);
+    assert_eq!(root.post(&format!("/desk/members/{}/ban", admin.id), &[]).status, 403, "nobody bans themselves");
+}
+
+#[test]
+fn a_card_has_its_tabs_and_what_people_wrote_is_text() {
+    let site = demo();
+    let bookings = day(&site);
+    let evil = site.change(|tx| {
+        let find = "SELECT member_id FROM bookings WHERE booking_id = ?1";
+        let evil: i64 = tx.get(find, [bookings[1]], |row| row.get(0))?;
+        tx.run("UPDATE members SET country = ?2, phone = ?2 WHERE member_id = ?1", (evil, HOSTILE))?;
+        tx.run("UPDATE sessions SET user_agent = ?2 WHERE member_id = ?1", (evil, HOSTILE))?;
+        tx.run("UPDATE tunnels SET name = ?1", [HOSTILE])?;
+        tx.run(
+            "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, cat_id, skill, comment, comment_denial, created_at, updated_at)
+             VALUES (?1, 'skill', 'denied', ?2, ?3, ?1, 'Flyer', '1', '10101', ?4, ?4, ?2, ?2)",
+            (evil, tx.now(), Site::TUNNEL_ID, HOSTILE),
+        )?;
+        tx.run(
+            "INSERT INTO notices (member_id, subject, detail, created_at) VALUES (?1, 'notice.denied', ?2, ?3)",
+            (evil, serde_json::json!({ "name": HOSTILE, "skill": HOSTILE, "reason": HOSTILE }).to_string(), tx.now()),
+        )?;
+        Ok(evil)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    let mut pages = vec![clerk.get("/desk/members").page(), clerk.get("/desk/members?q=onerror").page()];
+    for tab in ["logbook", "bookings", "payments", "messages", "security", HOSTILE] {
+        pages.push(clerk.get(&format!("/desk/members/{evil}?tab={}", super::clerk::encoded(tab))).page());
+    }
+    pages.push(clerk.post(&format!("/desk/members/{evil}/pin"), &[]).page());
+    pages.push(clerk.post(&format!("/desk/members/{evil}/time"), &[("minutes", HOSTILE), ("date", "x")]).page());
+    let entry = pages[2].split("/desk/sign-offs/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    pages.push(clerk.get(&format!("/desk/sign-offs/{entry}")).page());
+    pages.push(clerk.get("/desk/sign-offs").page());
+    for (n, page) in pages.iter().enumerate() {
+        assert!(!page.contains("<script>") && !page.contains("<img src=x"), "{n}: {page}");
+        assert!(n == pages.len() - 1 || page.contains("&#60;img src=x onerror=alert(1)&#62;"), "{n}: {page}");
+    }
+}

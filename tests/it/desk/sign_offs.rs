@@ -1,0 +1,132 @@
+//! The queue of signatures, and the moves at the desk.
+
+use super::{Clerk, HOSTILE, demo};
+use crate::harness::{Caller, PASSWORD, Site};
+
+/// A member who asked an instructor for a skill: both, and the entry.
+fn asked(site: &Site) -> (Caller, Caller, i64) {
+    let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
+    site.brief(&jane, "Flyer");
+    let entry = site.ask_for(&jane, "10101", &ines);
+    (jane, ines, entry)
+}
+
+fn status(site: &Site, entry: i64) -> String {
+    site.change(|tx| Ok(tx.get("SELECT status FROM entries WHERE entry_id = ?1", [entry], |row| row.get(0))?))
+}
+
+#[test]
+fn a_signer_signs_at_the_desk_by_the_own_password() {
+    let site = demo();
+    let (jane, ines, entry) = asked(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let queue = clerk.get("/desk/sign-offs").page();
+    assert!(queue.contains("<bdi>ines</bdi>") && queue.contains("<bdi>jane</bdi>"), "{queue}");
+    let path = format!("/desk/sign-offs/{entry}");
+    let page = clerk.get(&path).page();
+    assert!(page.contains("name=\"username\" value=\"ines\"") && page.contains("waits for a signature"), "{page}");
+    for (name, secret, said) in [
+        ("ines", "wrong", "do not belong together"),
+        ("nobody", PASSWORD, "do not belong together"),
+        ("ines", "", "Type the signer"),
+        ("jane", PASSWORD, "Nobody signs for themselves"),
+    ] {
+        let refused =
+            clerk.post(&format!("{path}/sign"), &[("username", name), ("password", secret), ("comment", "good")]);
+        assert!(refused.status == 422 && refused.page().contains(said), "{name}: {refused}");
+        assert!(refused.page().contains(">good</textarea>"), "what was typed stays");
+        assert_eq!(status(&site, entry), "pending");
+    }
+    let signed =
+        clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD), ("comment", "steady")]);
+    assert_eq!(signed.header("location"), Some("/desk/sign-offs?done=signed"), "{signed}");
+    let rows = jane.get(&format!("/account/logbook/mobile/skills/{}", jane.id)).ok_json();
+    assert_eq!(rows["data"][0]["status"], "open");
+    assert_eq!(
+        (&rows["data"][0]["instructor"], &rows["data"][0]["comments_instructor"]),
+        (&ines.id.to_string().into(), &"steady".into())
+    );
+    assert!(clerk.get("/desk/sign-offs").page().contains("Nothing waits for a signature"));
+    let again = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD)]);
+    assert_eq!(again.status, 422, "{again}");
+}
+
+#[test]
+fn a_clerk_cannot_sign_by_being_signed_in() {
+    let site = demo();
+    let (_, _, entry) = asked(&site);
+    let desk = site.desk();
+    let clerk = Clerk::at(&site, &desk);
+    let path = format!("/desk/sign-offs/{entry}/sign");
+    assert_eq!(clerk.post(&path, &[]).status, 422);
+    assert_eq!(clerk.post(&path, &[("username", &desk.name)]).status, 422);
+    let refused = clerk.post(&path, &[("username", &desk.name), ("password", PASSWORD)]);
+    assert!(refused.status == 422 && status(&site, entry) == "pending", "{refused}");
+}
+
+#[test]
+fn a_signer_with_a_second_factor_proves_it_too() {
+    let site = demo();
+    let (_, ines, entry) = asked(&site);
+    let protected = site.protect(&ines);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/sign-offs/{entry}/sign");
+    let due = clerk.post(&path, &[("username", "ines"), ("password", PASSWORD), ("comment", "ok")]);
+    let page = due.page();
+    assert!(due.status == 200 && page.contains("authenticator app") && status(&site, entry) == "pending", "{page}");
+    let step = page.split("name=\"step\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let send = |step: &str, code: &str| {
+        clerk.post(&path, &[("step", step), ("code", code), ("by_app", "1"), ("username", "ines"), ("comment", "ok")])
+    };
+    assert!(send(&step, "000000").page().contains("That code is not right"));
+    assert!(send("made up", &protected.authenticator.code(site.now())).page().contains("Begin again"));
+    assert_eq!(status(&site, entry), "pending");
+    assert_eq!(send(&step, &protected.authenticator.code(site.now())).status, 303);
+    assert_eq!(status(&site, entry), "open");
+}
+
+#[test]
+fn guessing_at_a_signer_is_slowed_down_like_signing_in() {
+    let site = demo();
+    let (_, _, entry) = asked(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/sign-offs/{entry}/sign");
+    for _ in 0..6 {
+        assert_eq!(clerk.post(&path, &[("username", "ines"), ("password", "wrong")]).status, 422);
+    }
+    let right = clerk.post(&path, &[("username", "ines"), ("password", PASSWORD)]);
+    assert!(right.status == 422 && right.page().contains("do not belong together"), "{right}");
+    assert_eq!(status(&site, entry), "pending");
+    site.advance(std::time::Duration::from_secs(3600));
+    assert_eq!(clerk.post(&path, &[("username", "ines"), ("password", PASSWORD)]).status, 303);
+}
+
+#[test]
+fn an_entry_is_denied_suspended_and_given_back() {
+    let site = demo();
+    let (jane, ines, entry) = asked(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let admin = Clerk::at(&site, &site.admin());
+    let path = format!("/desk/sign-offs/{entry}");
+    let empty = clerk.post(&format!("{path}/deny"), &[("reason", " ")]);
+    assert!(empty.status == 422 && empty.page().contains("Say why"), "{empty}");
+    assert_eq!(clerk.post(&format!("{path}/deny"), &[("reason", HOSTILE)]).status, 303);
+    let page = clerk.get(&path).page();
+    assert!(page.contains("denied") && !page.contains("<img src=x") && page.contains("&#60;img src=x"), "{page}");
+    let told = jane.get("/account/notifications").ok_json();
+    assert!(told["data"][0].to_string().contains("onerror"), "{told}");
+
+    let entry = site.ask_for(&jane, "10101", &ines);
+    let path = format!("/desk/sign-offs/{entry}");
+    let signed = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD)]);
+    assert_eq!(signed.status, 303, "{signed}");
+    assert!(!clerk.get(&path).page().contains("Suspend this skill"));
+    assert_eq!(clerk.post(&format!("{path}/suspend"), &[]).status, 403);
+    assert!(admin.get(&path).page().contains("Suspend this skill"));
+    assert_eq!(admin.post(&format!("{path}/suspend"), &[]).status, 303);
+    assert_eq!(status(&site, entry), "suspended");
+    assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 403);
+    assert_eq!(admin.post(&format!("{path}/reinstate"), &[]).status, 303);
+    assert_eq!(status(&site, entry), "open");
+    assert_eq!(clerk.get("/desk/sign-offs/999999").status, 404);
+}
