@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
+use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
 use crate::jobs::backup::restore;
 use crate::keys::{Keys, Purpose, hex, random};
@@ -30,6 +31,8 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    /// The latest refused calls of partners.
+    pub refusals: Arc<Refusals>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// Where the server answers, once it does.
@@ -141,6 +144,7 @@ impl Site {
             keys: Arc::new(keys),
             stats: Arc::default(),
             rates: Arc::default(),
+            refusals: Arc::default(),
             tls: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
@@ -158,6 +162,7 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            refusals: self.refusals.clone(),
             tls: self.tls.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),

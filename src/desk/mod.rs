@@ -6,6 +6,8 @@ pub mod check_in;
 pub mod code;
 mod frame;
 mod mark;
+pub mod messages;
+pub mod partners;
 pub mod photo;
 pub mod setup;
 pub mod sign_in;
@@ -69,4 +71,17 @@ pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Rep
 pub fn form(call: &Call) -> Result<Fields, Failure> {
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// What the page before this one says was done, by a word that it left in the address.
+pub fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
+    let word = asked(call, "done");
+    known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
+}
+
+/// What the address asks for under a name; empty where that is nothing, or nothing that a page of ours would ask.
+pub fn asked(call: &Call, name: &str) -> String {
+    let mut query = call.query();
+    let value = query.optional(name, crate::fields::line(40));
+    query.finish().ok().and_then(|ok| value.get(&ok)).unwrap_or_default()
 }

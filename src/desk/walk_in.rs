@@ -15,7 +15,7 @@ use crate::site::Site;
 use crate::store::{Read, Write, members, partners};
 
 /// The client under which the desk's own bookings stand among the partners'.
-const CLIENT_ID: &str = "front-desk";
+pub(super) const CLIENT_ID: &str = "front-desk";
 const CLIENT_NAME: &str = "Front desk";
 
 /// `POST /desk/bookings`: today, at a time of the hall's clock. The same form sent twice is the same booking.

@@ -1,5 +1,6 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
+pub mod access;
 mod callback;
 pub mod clerk;
 pub mod confirmation;
@@ -10,6 +11,7 @@ mod partner;
 pub mod passcode;
 pub mod passkey;
 mod rates;
+pub mod refusals;
 pub mod repeat;
 pub mod second_factor;
 pub mod security_event;
@@ -20,7 +22,7 @@ pub mod step;
 
 pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
 pub use clerk::Clerk;
-pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
+pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 
@@ -46,7 +48,10 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
         }
         Access::Partner(operation) => {
             let partner = partner::admit(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner))
+            let answer = repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner));
+            answer.inspect_err(|failure| {
+                site.refusals.note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
+            })
         }
         Access::Callback(callback) => callback::admit(site, call, callback),
         Access::Page(page) => {
