@@ -454,15 +454,11 @@ CREATE INDEX bookings_by_member ON bookings (member_id, flight_date);
 
 CREATE INDEX bookings_by_partner ON bookings (partner_id, booking_id);
 
-CREATE INDEX bookings_by_flight_date ON bookings (flight_date);
-
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id);
 
 CREATE INDEX booking_tokens_by_end ON booking_tokens (ends_at);
 
 CREATE INDEX history_by_partner ON history (partner_id, seq);
-
-CREATE INDEX history_by_moment ON history (at, seq);
 
 CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
@@ -565,10 +561,18 @@ CREATE INDEX contact_messages_done ON contact_messages (done_at) WHERE done_at I
 
 CREATE INDEX reminders_by_renewal ON reminders (renewal);
 
-CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE kind = 'time';
-
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
+
+CREATE INDEX bookings_by_flight_date ON bookings (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at);
+
+CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id, tunnel_id, status, opening, minutes) WHERE kind = 'time';
+
+CREATE INDEX history_by_moment ON history (at, seq, partner_id, event);
+
+CREATE INDEX partner_users_deleted ON partner_users (partner_id, deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE INDEX members_with_role ON members (member_id) WHERE role <> 'member';

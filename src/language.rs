@@ -36,6 +36,10 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/advice.json")),
             include_str!(concat!("../assets/translations/", $language, "/tls.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_partners.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_messages.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_reports.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_site.json")),
         ]
     };
 }

@@ -33,7 +33,7 @@
 //!
 //! [`cli`] is what the technician types; while a server runs, commands are carried out by it through a local socket,
 //! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`printout`] the
-//! logbook on paper, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
+//! logbook on paper, [`csv`] tables for other programs, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
 //! harmless, [`notice`] puts what happened to a member into words. [`tls`] is the hall's own authority. [`jobs`] is what
 //! runs by itself. [`demo`] fills a site with people.
 
@@ -43,6 +43,7 @@ pub mod certificate;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod csv;
 pub mod demo;
 pub mod desk;
 pub mod domain;

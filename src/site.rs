@@ -3,10 +3,12 @@
 use crate::call::Call;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::desk::reports::members::Census;
 use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
+use crate::jobs::backup::asked::Asking;
 use crate::jobs::backup::restore;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
@@ -33,6 +35,10 @@ pub struct Site {
     pub rates: Arc<Rates>,
     /// The latest refused calls of partners.
     pub refusals: Arc<Refusals>,
+    /// The members as they were counted last.
+    pub census: Arc<Census>,
+    /// What was asked for at the desk.
+    pub asking: Arc<Asking>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// Where the server answers, once it does.
@@ -145,6 +151,8 @@ impl Site {
             stats: Arc::default(),
             rates: Arc::default(),
             refusals: Arc::default(),
+            census: Arc::default(),
+            asking: Arc::default(),
             tls: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
@@ -163,6 +171,8 @@ impl Site {
             stats: self.stats.clone(),
             rates: self.rates.clone(),
             refusals: self.refusals.clone(),
+            census: self.census.clone(),
+            asking: self.asking.clone(),
             tls: self.tls.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),

@@ -1,6 +1,7 @@
 //! `tunneldesk outbox marked` and `outbox lift`: addresses that no mail goes to.
 
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::jobs::outbox::again;
 use crate::site::Site;
 use crate::store::suppressed::{self, Mark};
 use serde_json::json;
@@ -20,14 +21,7 @@ pub fn list(site: &Site, page: (i64, i64), json: bool) -> Result<String, Trouble
 }
 
 pub fn lift(site: &Site, address: &str, json: bool) -> Result<String, Trouble> {
-    let lifted = site.store.write(site.now(), |tx| {
-        let found = suppressed::find(tx, address)?;
-        if let Some(mark) = &found {
-            // The provider's clock may be ahead of ours.
-            suppressed::lift(tx, address, tx.now().max(mark.since))?;
-        }
-        Ok(found)
-    })?;
+    let lifted = site.store.write(site.now(), |tx| again::lift(tx, address))?;
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;
     if json {

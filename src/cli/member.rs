@@ -5,6 +5,7 @@ use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, password, username};
 use crate::failure::Failure;
+use crate::gate::appointment::appoint;
 use crate::gate::counters::{self, Lifted};
 use crate::gate::second_factor;
 use crate::gate::security_event::{self, Event};
@@ -12,7 +13,6 @@ use crate::keys::random;
 use crate::language::{Language, Text};
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
-use crate::store::notices;
 use crate::store::second_factors::{self, Kind};
 use crate::store::sessions;
 use base64::Engine;
@@ -101,11 +101,7 @@ impl Member {
             Member::Show { name } => show(site, name, json),
             Member::SetRole { name, role } => {
                 change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
-                    // A session's lifetime goes with the role, so the old ones end.
-                    sessions::delete_of_member(tx, account.member_id, None)?;
-                    let detail = json!({ "role": role.name() }).to_string();
-                    notices::insert(tx, account.member_id, "notice.role_changed", &detail)?;
-                    Ok(members::set_role(tx, account.member_id, *role)?)
+                    appoint(tx, account.member_id, *role)
                 })
             }
             Member::Confirm { name } => {

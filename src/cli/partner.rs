@@ -1,7 +1,9 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
 use super::{Trouble, as_json, refused, shown_moment, table};
-use crate::gate::access::{self, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms};
+use crate::gate::access::{
+    self, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
+};
 use crate::site::Site;
 use crate::store::partners;
 use clap::{Args, Subcommand};
@@ -60,11 +62,8 @@ impl Add {
         if self.name.trim().is_empty() {
             return Err(refused("a partner needs a name"));
         }
-        let terms = Terms {
-            strict: self.strict,
-            networks: self.allow.clone(),
-            requests_per_minute: self.requests_per_minute,
-        };
+        let terms =
+            Terms { strict: self.strict, networks: self.allow.clone(), requests_per_minute: self.requests_per_minute };
         let handed = site.store.write(site.now(), |tx| access::begin(site, tx, self.name.trim(), &terms))?;
         Ok(shown_secret(json, &handed))
     }

@@ -9,8 +9,10 @@ mod mark;
 pub mod messages;
 pub mod partners;
 pub mod photo;
+pub mod reports;
 pub mod setup;
 pub mod sign_in;
+pub mod site;
 pub mod today;
 pub mod walk_in;
 

@@ -1,6 +1,7 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
 pub mod access;
+pub mod appointment;
 mod callback;
 pub mod clerk;
 pub mod confirmation;

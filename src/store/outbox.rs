@@ -106,6 +106,13 @@ pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
     tx.find(&format!("SELECT {COLUMNS} FROM outbox WHERE message_id = ?1"), [message_id], message)
 }
 
+/// The member's latest message of a template.
+pub fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<Option<Message>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM outbox WHERE member_id = ?1 AND template = ?2 ORDER BY message_id DESC LIMIT 1");
+    tx.find(&sql, (member_id, template), message)
+}
+
 /// The mail that its provider knows by this name.
 pub fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
     let sql =

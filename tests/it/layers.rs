@@ -14,10 +14,7 @@ const RULES: &[Rule] = &[
     Rule { words: &["tokio::"], only_in: &["server/", "cli/serve.rs"] },
     // SQL is the store's. A failed statement becomes a failure in one place; and the gate's counters and the
     // demo pass the store's own result on, so that they compose with other statements.
-    Rule {
-        words: &["rusqlite::", "refinery::"],
-        only_in: &["store/", "failure.rs", "gate/sign_in.rs", "demo/"],
-    },
+    Rule { words: &["rusqlite::", "refinery::"], only_in: &["store/", "failure.rs", "gate/sign_in.rs", "demo/"] },
     // The rules know no JSON; the catalogue is data that a file brings. The store keeps the details of a row as JSON, and
     // the gate says what its messages and notices speak of.
     Rule {

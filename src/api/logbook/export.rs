@@ -2,6 +2,7 @@
 
 use super::read_member;
 use crate::call::Call;
+use crate::csv::write_row;
 use crate::domain::entry::NOT_CURRENT;
 use crate::failure::Failure;
 use crate::fields;
@@ -104,57 +105,4 @@ fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
 
 fn moment(moment: i64) -> String {
     Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |moment| moment.to_string())
-}
-
-fn write_row(table: &mut String, cells: &[String]) {
-    for (place, cell) in cells.iter().enumerate() {
-        if place > 0 {
-            table.push(',');
-        }
-        write_cell(table, cell);
-    }
-    table.push_str("\r\n");
-}
-
-/// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.
-fn write_cell(table: &mut String, cell: &str) {
-    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let quoted = formula || cell.contains([',', '"', '\r', '\n']) || cell.trim() != cell;
-    if !quoted {
-        return table.push_str(cell);
-    }
-    table.push('"');
-    if formula {
-        table.push('\'');
-    }
-    table.push_str(&cell.replace('"', "\"\""));
-    table.push('"');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
-        for (cell, written) in [
-            ("", ""),
-            ("a good one", "a good one"),
-            ("one, two", "\"one, two\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("two\nlines", "\"two\nlines\""),
-            (" kept ", "\" kept \""),
-            ("=1+1", "\"'=1+1\""),
-            ("+41 79", "\"'+41 79\""),
-            ("-2", "\"'-2\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("\t=1", "\"'\t=1\""),
-            ("＝1", "\"'＝1\""),
-            ("a=b", "a=b"),
-        ] {
-            let mut table = String::new();
-            write_cell(&mut table, cell);
-            assert_eq!(table, written, "{cell:?}");
-        }
-    }
 }

@@ -101,7 +101,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
             users: partner_users::count(tx, partner.partner_id)?,
             refusals: refusals.into_iter().map(|one| Line::of(&hall, call, None, one)).collect(),
             deleted: deleted.into_iter().map(|user| Gone { at: hall.stamp(user.deleted_at), user }).collect(),
-            events: events(tx, &hall, partner.partner_id)?,
+            events: events(tx, call, &hall, partner.partner_id)?,
             partner,
             frame,
         })
@@ -118,16 +118,23 @@ fn span_in_words(call: &Call, hall: &Hall, span: &partners::Span) -> String {
     call.language().say(&text)
 }
 
-fn events(tx: &Read, hall: &Hall, partner_id: i64) -> Result<Vec<Event>, Failure> {
+fn events(tx: &Read, call: &Call, hall: &Hall, partner_id: i64) -> Result<Vec<Event>, Failure> {
     let filter = history::Filter { partner_id: Some(partner_id), ..history::Filter::default() };
     let rows = history::list(tx, &filter, EVENTS_SHOWN, 0)?;
-    let about = |row: &history::HistoryRow| match (row.booking_id, row.member_id, row.user_id) {
-        (Some(id), ..) => format!("booking {id}"),
-        (None, Some(id), _) => format!("member {id}"),
-        (None, None, Some(id)) => format!("user {id}"),
-        _ => String::new(),
+    let about = |row: &history::HistoryRow| {
+        let (key, id) = match (row.booking_id, row.member_id, row.user_id) {
+            (Some(id), ..) => ("partners.booking_of", id),
+            (None, Some(id), _) => ("partners.member_of", id),
+            (None, None, id) => ("partners.user_of", id?),
+        };
+        Some(call.language().say(&Text::new(key).with("number", id)))
     };
-    Ok(rows.into_iter().map(|row| Event { at: hall.stamp(row.at), about: about(&row), name: row.event }).collect())
+    let event = |row: history::HistoryRow| Event {
+        at: hall.stamp(row.at),
+        about: about(&row).unwrap_or_default(),
+        name: row.event,
+    };
+    Ok(rows.into_iter().map(event).collect())
 }
 
 /// `POST /desk/partners/{partner_id}/terms`: from where, how fast, and how strictly signed.

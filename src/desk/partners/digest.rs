@@ -48,7 +48,11 @@ pub fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let timestamp = site.now().to_string();
     let (found, matched, problem) = (Vec::new(), None, None);
     let (body, token) = (String::new(), String::new());
-    Ok(shown(StatusCode::OK, call.language(), &Page { frame, partner, body, timestamp, token, problem, found, matched }))
+    Ok(shown(
+        StatusCode::OK,
+        call.language(),
+        &Page { frame, partner, body, timestamp, token, problem, found, matched },
+    ))
 }
 
 /// `POST /desk/partners/{partner_id}/digest`: what a call with this body is signed by.

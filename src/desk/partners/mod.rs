@@ -150,10 +150,7 @@ impl Sent {
         let strict = body.has("strict");
         let ok = body.finish()?;
         let networks = networks.get(&ok).unwrap_or_default();
-        Ok((
-            Sent { networks, per_minute: per_minute.get(&ok).unwrap_or_default(), strict, ..Sent::default() },
-            ok,
-        ))
+        Ok((Sent { networks, per_minute: per_minute.get(&ok).unwrap_or_default(), strict, ..Sent::default() }, ok))
     }
 
     fn refused(self, problem: String) -> Sent {
