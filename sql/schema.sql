@@ -576,3 +576,5 @@ CREATE INDEX history_by_moment ON history (at, seq, partner_id, event);
 CREATE INDEX partner_users_deleted ON partner_users (partner_id, deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX members_with_role ON members (member_id) WHERE role <> 'member';
+
+CREATE INDEX suppressed_latest ON suppressed (since DESC, address);

@@ -132,12 +132,12 @@ pub fn set_delivery(tx: &Write, message_id: i64, delivery: &str, deferrals: i64,
 pub fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
     // A state by itself, so that each question meets its own index.
     let condition = match state {
-        Some("waiting") => "state = 'waiting'",
-        Some("dead") => "state = 'dead'",
-        Some(_) => "state = 'sent'",
-        None => "state IN ('waiting', 'dead')",
+        Some("waiting") => "INDEXED BY outbox_due WHERE state = 'waiting'",
+        Some("dead") => "INDEXED BY outbox_dead WHERE state = 'dead'",
+        Some(_) => "WHERE state = 'sent'",
+        None => "WHERE state IN ('waiting', 'dead')",
     };
-    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE {condition} ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
+    let sql = format!("SELECT {COLUMNS} FROM outbox {condition} ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(&sql, (limit, offset), message)
 }
 

@@ -29,7 +29,7 @@ pub struct BookingLine {
 
 /// By partner, of the flights between two moments; `to` is not included.
 pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Booked>> {
-    let sql = "SELECT partner_id, count(*), sum(minutes_booked), count(arrived_at) FROM bookings
+    let sql = "SELECT partner_id, count(*), sum(minutes_booked), count(arrived_at) FROM bookings INDEXED BY bookings_by_flight_date
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 GROUP BY partner_id";
     tx.list(sql, (from, to, tunnel_id), |row| {
         Ok(Booked { partner_id: row.get(0)?, bookings: row.get(1)?, minutes: row.get(2)?, arrived: row.get(3)? })
@@ -38,7 +38,7 @@ pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<
 
 /// Flights between two moments, and their minutes. Opening balances were flown before there was a logbook.
 pub fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
-    let sql = "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
+    let sql = "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL
                  AND entry_date >= ?1 AND entry_date < ?2 AND tunnel_id = ?3";
     tx.get(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
@@ -46,7 +46,8 @@ pub fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, 
 
 /// What the partners did between two moments: whose, what, how often.
 pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
-    let sql = "SELECT partner_id, event, count(*) FROM history WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event";
+    let sql = "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
+               WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event";
     tx.list(sql, (from, to), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 

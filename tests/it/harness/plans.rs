@@ -16,6 +16,8 @@ const SMALL_INDEXES: [&str; 5] =
 const ALLOWED: &[(&str, &str)] = &[
     ("ORDER BY b.booking_id DESC LIMIT", "a report reads on in the order of its key until its page is full"),
     ("ORDER BY h.seq", "likewise"),
+    ("WHERE state = 'sent' ORDER BY message_id DESC LIMIT", "likewise, and nearly all are sent"),
+    ("ORDER BY since DESC, address LIMIT", "likewise"),
     ("FROM passkeys ORDER BY passkey_id LIMIT 1", "the first row there is"),
     ("DELETE FROM passcodes WHERE ends_at", "passcodes live ten minutes and are swept each minute, so there are few"),
     ("DELETE FROM sign_in_steps WHERE ends_at", "steps live ten minutes and are swept each minute, so there are few"),
