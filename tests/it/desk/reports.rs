@@ -65,9 +65,10 @@ fn no_cell_of_a_table_is_a_formula_and_no_name_breaks_out() {
     let evil = site.member("formula");
     site.change(|tx| {
         tx.run("UPDATE members SET real_name = '=1+1', screen_name = '' WHERE member_id = ?1", [evil.id])?;
-        Ok(tx.run("UPDATE partners SET name = ?1", [HOSTILE])?)
+        Ok(())
     });
     book(&site, &evil, 600);
+    site.change(|tx| Ok(tx.run("UPDATE partners SET name = ?1", [HOSTILE])?));
     let clerk = Clerk::at(&site, &site.desk());
     let date = |days: i64| jiff_date(site.now() + days * 86_400);
     let query = format!("from={}&to={}", date(-1), date(1));
