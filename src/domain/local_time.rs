@@ -52,9 +52,9 @@ impl Hall {
     }
 
     /// The first moment of a day that is written like `2026-11-21`.
-    pub fn start_of(&self, date: &str) -> Option<i64> {
-        let date: jiff::civil::Date = date.parse().ok()?;
-        (1900..=2200).contains(&date.year()).then_some(())?;
+    pub fn start_of(&self, written: &str) -> Option<i64> {
+        let date: jiff::civil::Date = written.parse().ok()?;
+        ((1900..=2200).contains(&date.year()) && date.to_string() == written).then_some(())?;
         date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 
