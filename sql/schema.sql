@@ -426,17 +426,6 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE VIRTUAL TABLE members_search USING fts5(
-    words, content = 'member_words', content_rowid = 'member_id', columnsize = 0,
-    tokenize = 'trigram remove_diacritics 1'
-);
-
-CREATE TABLE 'members_search_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'members_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'members_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -465,15 +454,11 @@ CREATE INDEX bookings_by_member ON bookings (member_id, flight_date);
 
 CREATE INDEX bookings_by_partner ON bookings (partner_id, booking_id);
 
-CREATE INDEX bookings_by_flight_date ON bookings (flight_date);
-
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id);
 
 CREATE INDEX booking_tokens_by_end ON booking_tokens (ends_at);
 
 CREATE INDEX history_by_partner ON history (partner_id, seq);
-
-CREATE INDEX history_by_moment ON history (at, seq);
 
 CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
@@ -576,37 +561,20 @@ CREATE INDEX contact_messages_done ON contact_messages (done_at) WHERE done_at I
 
 CREATE INDEX reminders_by_renewal ON reminders (renewal);
 
-CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE kind = 'time';
-
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
 
-CREATE VIEW member_words AS
-SELECT member_id,
-       replace(replace(replace(
-           ' ' || real_name || iif(screen_name = real_name, '', ' ' || screen_name)
-               || iif(username IN (real_name, screen_name), '', ' ' || username)
-               || iif(username = substr(email, 1, instr(email, '@') - 1), '', ' ' || substr(email, 1, instr(email, '@') - 1)),
-           '-', ' '), '.', ' '), '_', ' ') || ' ' || phone AS words
-FROM members;
+CREATE INDEX bookings_by_flight_date ON bookings (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at);
 
-CREATE TRIGGER members_search_insert AFTER INSERT ON members BEGIN
-    INSERT INTO members_search (rowid, words) SELECT member_id, words FROM member_words WHERE member_id = new.member_id;
-END;
+CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id, tunnel_id, status, opening, minutes) WHERE kind = 'time';
 
-CREATE TRIGGER members_search_before BEFORE UPDATE OF real_name, screen_name, username, email, phone ON members BEGIN
-    INSERT INTO members_search (members_search, rowid, words)
-    SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
-END;
+CREATE INDEX history_by_moment ON history (at, seq, partner_id, event);
 
-CREATE TRIGGER members_search_after AFTER UPDATE OF real_name, screen_name, username, email, phone ON members BEGIN
-    INSERT INTO members_search (rowid, words) SELECT member_id, words FROM member_words WHERE member_id = new.member_id;
-END;
+CREATE INDEX partner_users_deleted ON partner_users (partner_id, deleted_at) WHERE deleted_at IS NOT NULL;
 
-CREATE TRIGGER members_search_delete BEFORE DELETE ON members BEGIN
-    INSERT INTO members_search (members_search, rowid, words)
-    SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
-END;
+CREATE INDEX members_with_role ON members (member_id) WHERE role <> 'member';
+
+CREATE INDEX suppressed_latest ON suppressed (since DESC, address);

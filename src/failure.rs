@@ -92,6 +92,8 @@ impl Failure {
         passkeys_need_https = CONFLICT;
         /// The member has as many passkeys as one may have.
         passkeys_full = CONFLICT;
+        /// A partner whose access has ended for good.
+        partner_revoked = CONFLICT;
         /// A client, account or value of that name is there already.
         exists = CONFLICT;
         /// There is no second factor to do this with.

@@ -34,6 +34,8 @@ pub enum Access {
 /// What a body may have, unless its row says otherwise.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// A whole body in a form, in which each byte may take three.
+const PASTED_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
 /// A picture as a camera leaves it.
 const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
@@ -225,6 +227,43 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/sign-offs/{entry_id}/deny",                     desk::sign_offs::moves::deny),
     desk    (POST,   "/desk/sign-offs/{entry_id}/suspend",                  desk::sign_offs::moves::suspend),
     desk    (POST,   "/desk/sign-offs/{entry_id}/reinstate",                desk::sign_offs::moves::reinstate),
+
+    // Partners
+    desk    (GET,    "/desk/partners",                                      desk::partners::list),
+    desk    (POST,   "/desk/partners",                                      desk::partners::create),
+    desk    (GET,    "/desk/partners/{partner_id}",                         desk::partners::card::show),
+    desk    (POST,   "/desk/partners/{partner_id}/terms",                   desk::partners::card::set_terms),
+    desk    (POST,   "/desk/partners/{partner_id}/rotate",                  desk::partners::card::rotate),
+    desk    (POST,   "/desk/partners/{partner_id}/revoke",                  desk::partners::card::revoke),
+    desk    (GET,    "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show_form),
+    desk    (POST,   "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show).taking(PASTED_BYTES_MAX),
+    desk    (POST,   "/desk/partners/{partner_id}/users/restore",           desk::partners::users::restore_all),
+    desk    (POST,   "/desk/partners/{partner_id}/users/{user_id}/restore", desk::partners::users::restore),
+
+    // Messages
+    desk    (GET,    "/desk/messages",                                      desk::messages::list),
+    desk    (POST,   "/desk/messages/retry",                                desk::messages::outgoing::retry_dead),
+    desk    (POST,   "/desk/messages/lift",                                 desk::messages::outgoing::lift),
+    desk    (POST,   "/desk/messages/{message_id}/read",                    desk::messages::outgoing::read),
+    desk    (POST,   "/desk/messages/{message_id}/retry",                   desk::messages::outgoing::retry),
+    desk    (GET,    "/desk/contact/{contact_id}",                          desk::messages::contact::show),
+    desk    (POST,   "/desk/contact/{contact_id}/done",                     desk::messages::contact::set_done),
+
+    // Reports
+    desk    (GET,    "/desk/reports",                                       desk::reports::show),
+    desk    (GET,    "/desk/reports/members",                               desk::reports::members::show).hashing(),
+    desk    (GET,    "/desk/reports/days.csv",                              desk::reports::tables::days),
+    desk    (GET,    "/desk/reports/partners.csv",                          desk::reports::tables::partners),
+    desk    (GET,    "/desk/reports/bookings.csv",                          desk::reports::tables::bookings).hashing(),
+    desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv).hashing(),
+
+    // Site
+    desk    (GET,    "/desk/site",                                          desk::site::show),
+    desk    (POST,   "/desk/site/backup",                                   desk::site::backup::make),
+    desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill),
+    desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test),
+    desk    (GET,    "/desk/site/users",                                    desk::site::users::list),
+    desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role),
 ];
 
 /// Every row: the operations, then the pages. Its places number the figures and the log.

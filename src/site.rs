@@ -3,9 +3,12 @@
 use crate::call::Call;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::desk::reports::members::Census;
 use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
+use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
+use crate::jobs::backup::asked::Asking;
 use crate::jobs::backup::restore;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
@@ -33,6 +36,12 @@ pub struct Site {
     pub rates: Arc<Rates>,
     /// Held while a picture is decoded: one is some fifty megabytes, and two would be more than a small machine has.
     pub drawing: Arc<Mutex<()>>,
+    /// The latest refused calls of partners.
+    pub refusals: Arc<Refusals>,
+    /// The members as they were counted last.
+    pub census: Arc<Census>,
+    /// What was asked for at the desk.
+    pub asking: Arc<Asking>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// The last brief look at how the site is.
@@ -163,6 +172,9 @@ impl Site {
             stats: Arc::default(),
             rates: Arc::default(),
             drawing: Arc::default(),
+            refusals: Arc::default(),
+            census: Arc::default(),
+            asking: Arc::default(),
             tls: Arc::default(),
             health: Arc::default(),
             sync_turn: Arc::default(),
@@ -183,6 +195,9 @@ impl Site {
             stats: self.stats.clone(),
             rates: self.rates.clone(),
             drawing: self.drawing.clone(),
+            refusals: self.refusals.clone(),
+            census: self.census.clone(),
+            asking: self.asking.clone(),
             tls: self.tls.clone(),
             health: self.health.clone(),
             sync_turn: self.sync_turn.clone(),

@@ -72,3 +72,19 @@ if (search) {
         timer = setTimeout(ask, 120);
     });
 }
+
+// Parts of a page that renew themselves, while somebody is there to look: an unattended page lets its session go idle.
+const WATCHED_MS = 20 * 60 * 1000;
+let touched = Date.now();
+['pointerdown', 'keydown', 'scroll'].forEach(kind => addEventListener(kind, () => { touched = Date.now(); }, { passive: true }));
+document.querySelectorAll('[data-live]').forEach(part => {
+    setInterval(async () => {
+        if (document.hidden || Date.now() - touched > WATCHED_MS || part.contains(document.activeElement)) return;
+        try {
+            const reply = await fetch(location.href, { redirect: 'error' });
+            if (!reply.ok) return;
+            const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html').getElementById(part.id);
+            if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
+        } catch { /* The next time will do. */ }
+    }, part.dataset.live * 1000);
+});

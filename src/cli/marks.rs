@@ -3,6 +3,7 @@
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
+use crate::jobs::outbox::again;
 use crate::site::Site;
 use crate::store::suppressed::{self, Mark};
 use serde_json::json;
@@ -23,14 +24,12 @@ pub fn list(site: &Site, page: (i64, i64), json: bool) -> Result<String, Trouble
 
 pub fn lift(site: &Shell, address: &str, json: bool) -> Result<String, Trouble> {
     let lifted = site.store.write(site.now(), |tx| {
-        let found = suppressed::find(tx, address)?;
-        if let Some(mark) = &found {
-            // The provider's clock may be ahead of ours.
-            suppressed::lift(tx, address, tx.now().max(mark.since))?;
+        let lifted = again::lift(tx, address)?;
+        if lifted.is_some() {
             // An address is a person's, so which one it was is not said.
             site.record(tx, "address.lifted", &Whom::Site, &Detail::none())?;
         }
-        Ok(found)
+        Ok(lifted)
     })?;
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;

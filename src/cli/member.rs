@@ -11,6 +11,7 @@ use crate::domain::role::Role;
 use crate::domain::{email, password, username};
 use crate::failure::Failure;
 use crate::gate::account;
+use crate::gate::appointment::appoint;
 use crate::gate::counters::{self, Lifted};
 use crate::gate::second_factor;
 use crate::gate::security_event::{self, Event};
@@ -18,7 +19,6 @@ use crate::keys::random;
 use crate::language::{Language, Text};
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
-use crate::store::notices;
 use crate::store::second_factors::{self, Kind};
 use crate::store::sessions;
 use base64::Engine;
@@ -126,11 +126,7 @@ impl Member {
                 change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
                     let role_word = Detail::none().word("role", role.name());
                     site.record(tx, "member.role_set", &Whom::Member(account.member_id), &role_word)?;
-                    // A session's lifetime goes with the role, so the old ones end.
-                    sessions::delete_of_member(tx, account.member_id, None)?;
-                    let detail = json!({ "role": role.name() }).to_string();
-                    notices::insert(tx, account.member_id, "notice.role_changed", &detail)?;
-                    Ok(members::set_role(tx, account.member_id, *role)?)
+                    appoint(tx, account.member_id, *role)
                 })
             }
             Member::Confirm { name } => {

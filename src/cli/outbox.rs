@@ -4,10 +4,11 @@ use super::shell::Shell;
 use super::{Trouble, as_json, marks, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
-use crate::jobs::outbox::{letter::Letter, read_letter};
+use crate::jobs::outbox::again::{self, Bar};
+use crate::jobs::outbox::read_letter;
 use crate::site::Site;
 use crate::store::outbox::{self, Channel, Message};
-use crate::store::suppressed;
+use crate::store::suppressed::Mark;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -148,7 +149,7 @@ fn show(site: &Site, message_id: i64, json: bool) -> Result<String, Trouble> {
         let mut row = as_row(&message);
         let said = letter.as_ref().ok();
         row["subject"] = said.map(|letter| letter.subject.clone()).into();
-        row["text"] = said.map(|letter| body(&message, letter).to_owned()).into();
+        row["text"] = said.map(|letter| letter.by(message.channel).to_owned()).into();
         return Ok(as_json(&row));
     }
     let state = match message.sent_at {
@@ -161,39 +162,34 @@ fn show(site: &Site, message_id: i64, json: bool) -> Result<String, Trouble> {
         format!("To:      {}\nState:   {state}\nQueued:  {}", message.recipient, shown_moment(message.created_at));
     Ok(match letter {
         Ok(letter) if message.channel == Channel::Email => {
-            format!("{head}\nSubject: {}\n\n{}", letter.subject, body(&message, &letter))
+            format!("{head}\nSubject: {}\n\n{}", letter.subject, letter.by(message.channel))
         }
-        Ok(letter) => format!("{head}\n\n{}", body(&message, &letter)),
+        Ok(letter) => format!("{head}\n\n{}", letter.by(message.channel)),
         Err(why) => format!("{head}\n\nThere is nothing to read out: {why}."),
     })
-}
-
-fn body<'a>(message: &Message, letter: &'a Letter) -> &'a str {
-    match &letter.sms {
-        Some(sms) if message.channel == Channel::Sms => sms,
-        _ => &letter.text,
-    }
 }
 
 impl Retry {
     fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         for message_id in &self.message_ids {
             let message = find(site, *message_id)?;
-            if message.sealed.is_none() {
-                let why = if message.sent_at.is_some() { "is sent" } else { "says nothing any more" };
-                return Err(refused(format!("message {message_id} {why}; have a new one made")));
-            }
-            if let Some(mark) = site.store.read(|tx| Ok(suppressed::find(tx, &message.recipient)?))? {
-                let (address, reason) = (mark.address, mark.reason);
-                return Err(refused(format!(
-                    "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
-                )));
+            match site.store.read(|tx| again::bar(tx, &message))? {
+                None => {}
+                Some(Bar::Sent) => return Err(refused(format!("message {message_id} is sent; have a new one made"))),
+                Some(Bar::Wiped) => {
+                    return Err(refused(format!("message {message_id} says nothing any more; have a new one made")));
+                }
+                Some(Bar::Marked(Mark { address, reason, .. })) => {
+                    return Err(refused(format!(
+                        "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
+                    )));
+                }
             }
         }
         let retried = site.store.write(site.now(), |tx| {
             let mut retried = if self.dead { outbox::retry_dead(tx)? } else { 0 };
             for message_id in &self.message_ids {
-                retried += outbox::retry(tx, *message_id)?;
+                retried += again::put(tx, *message_id)?;
             }
             let detail = Detail::none().numbers("message_ids", &self.message_ids).flag("dead", self.dead);
             site.record(tx, "messages.retried", &Whom::Site, &detail)?;

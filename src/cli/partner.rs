@@ -3,17 +3,14 @@
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
-use crate::gate::new_secret;
-use crate::keys::{hex, random};
+use crate::gate::access::{
+    self, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
+};
 use crate::site::Site;
-use crate::store::{Write, partners};
+use crate::store::partners;
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use serde_json::json;
-use std::net::IpAddr;
-
-/// A partner that calls 100 times a second for a minute has a fault.
-const REQUESTS_PER_MINUTE: i64 = 6_000;
 
 #[derive(Subcommand)]
 pub enum Partner {
@@ -25,7 +22,7 @@ pub enum Partner {
     Rotate {
         client_id: String,
         /// Days that the old secret goes on; 0 ends it at once
-        #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(i64).range(0..=90))]
+        #[arg(long, default_value_t = KEEP_DAYS, value_parser = clap::value_parser!(i64).range(0..=KEEP_DAYS_MAX))]
         keep_days: i64,
     },
     /// End a partner's access for good
@@ -46,7 +43,7 @@ pub struct Add {
     #[arg(long, value_name = "CIDR", value_parser = network)]
     allow: Vec<IpNet>,
     /// Requests a minute; 0 for no limit
-    #[arg(long, default_value_t = REQUESTS_PER_MINUTE, value_parser = clap::value_parser!(i64).range(0..=10_000_000))]
+    #[arg(long, default_value_t = REQUESTS_PER_MINUTE, value_parser = clap::value_parser!(i64).range(0..=REQUESTS_PER_MINUTE_MAX))]
     requests_per_minute: i64,
 }
 
@@ -61,9 +58,7 @@ fn client_id(text: &str) -> Result<String, String> {
 }
 
 fn network(text: &str) -> Result<IpNet, String> {
-    text.parse::<IpNet>()
-        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| "is not an address or a network like 10.0.0.0/8".to_owned())
+    access::network(text).ok_or_else(|| "is not an address or a network like 10.0.0.0/8".to_owned())
 }
 
 impl Partner {
@@ -77,34 +72,24 @@ impl Partner {
     }
 }
 
-/// A new secret for the partner, shown once.
-fn add_secret(site: &Site, tx: &Write, partner_id: i64) -> rusqlite::Result<String> {
-    let (secret, sealed) = new_secret(&site.keys);
-    partners::insert_secret(tx, partner_id, &sealed)?;
-    Ok(secret)
-}
-
 impl Add {
     fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         if self.name.trim().is_empty() {
             return Err(refused("a partner needs a name"));
         }
-        let client_id = self.client_id.clone().unwrap_or_else(|| hex(&random::<8>()));
-        let secret = site.store.write(site.now(), |tx| {
-            let per_minute = (self.requests_per_minute > 0).then_some(self.requests_per_minute);
-            let partner_id = partners::insert(tx, &client_id, self.name.trim(), self.strict, per_minute)?;
-            for network in &self.allow {
-                partners::insert_network(tx, partner_id, &network.to_string())?;
-            }
+        let terms =
+            Terms { strict: self.strict, networks: self.allow.clone(), requests_per_minute: self.requests_per_minute };
+        let handed = site.store.write(site.now(), |tx| {
+            let handed = access::begin(site, tx, self.client_id.as_deref(), self.name.trim(), &terms)?;
             let detail = Detail::none().flag("strict", self.strict).number("networks", self.allow.len() as i64);
-            site.record(tx, "partner.added", &Whom::Partner(client_id.clone()), &detail)?;
-            Ok(add_secret(site, tx, partner_id)?)
+            site.record(tx, "partner.added", &Whom::Partner(handed.client_id.clone()), &detail)?;
+            Ok(handed)
         })?;
-        Ok(shown_secret(json, &client_id, &secret))
+        Ok(shown_secret(json, &handed))
     }
 }
 
-fn shown_secret(json: bool, client_id: &str, secret: &str) -> String {
+fn shown_secret(json: bool, Handed { client_id, secret, .. }: &Handed) -> String {
     if json {
         return as_json(&json!({ "client_id": client_id, "secret": secret }));
     }
@@ -123,14 +108,12 @@ fn rotate(site: &Shell, client_id: &str, keep_days: i64, json: bool) -> Result<S
     if partner.revoked_at.is_some() {
         return Err(refused(format!("{} is revoked: add it anew", partner.name)));
     }
-    let secret = site.store.write(site.now(), |tx| {
-        partners::end_older_secrets(tx, partner.partner_id)?;
-        partners::end_secrets(tx, partner.partner_id, tx.now() + keep_days * 86_400)?;
+    let handed = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("keep_days", keep_days);
         site.record(tx, "partner.rotated", &Whom::Partner(client_id.to_owned()), &detail)?;
-        Ok(add_secret(site, tx, partner.partner_id)?)
+        access::rotate(site, tx, partner, keep_days)
     })?;
-    Ok(shown_secret(json, client_id, &secret))
+    Ok(shown_secret(json, &handed))
 }
 
 fn revoke(site: &Shell, client_id: &str, json: bool) -> Result<String, Trouble> {

@@ -8,11 +8,11 @@ use crate::language::{Language, Text};
 use crate::site::Site;
 use crate::store::{Read, holdings, members, standing};
 
-const DAY_SECONDS: i64 = 24 * 3600;
+pub(super) const DAY_SECONDS: i64 = 24 * 3600;
 /// From here on the days that are left are counted out.
-const SOON_DAYS: i64 = 30;
+pub(super) const SOON_DAYS: i64 = 30;
 /// The programmes that can lapse, from the highest down.
-const PROGRAMMES: [(&str, &str); 6] = [
+pub(super) const PROGRAMMES: [(&str, &str); 6] = [
     ("Examiner", "programme.examiner"),
     ("Trainer", "programme.trainer"),
     ("Instructor", "programme.instructor"),

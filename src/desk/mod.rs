@@ -7,10 +7,14 @@ pub mod code;
 mod frame;
 mod mark;
 pub mod members;
+pub mod messages;
+pub mod partners;
 pub mod photo;
+pub mod reports;
 pub mod setup;
 pub mod sign_in;
 pub mod sign_offs;
+pub mod site;
 pub mod today;
 mod upload;
 pub mod walk_in;
@@ -73,8 +77,19 @@ pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Rep
 
 /// What a clerk did for a member, in the audit log: in the deed's own transaction.
 pub fn record(tx: &Write, clerk: &Clerk, deed: &'static str, member_id: i64, detail: &Detail) -> Result<(), Failure> {
+    record_about(tx, clerk, deed, &Whom::Member(member_id), detail)
+}
+
+/// The same of whatever it was done to.
+pub fn record_about(
+    tx: &Write,
+    clerk: &Clerk,
+    deed: &'static str,
+    whom: &Whom,
+    detail: &Detail,
+) -> Result<(), Failure> {
     let by = clerk.by();
-    audit::insert(tx, &by.who, deed, &Whom::Member(member_id), &by.origin, detail)?;
+    audit::insert(tx, &by.who, deed, whom, &by.origin, detail)?;
     Ok(())
 }
 
@@ -84,12 +99,17 @@ pub fn form(call: &Call) -> Result<Fields, Failure> {
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
 }
 
-/// What was just done, as a page before this one left it in its address, by the words that are known.
-fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
-    let mut query = call.query();
-    let word = query.optional("done", fields::line(20));
-    let word = query.finish().map(|ok| word.get(&ok)).ok().flatten()?;
+/// What the page before this one says was done, by a word that it left in the address.
+pub fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
+    let word = asked(call, "done");
     known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
+}
+
+/// What the address asks for under a name; empty where that is nothing, or nothing that a page of ours would ask.
+pub fn asked(call: &Call, name: &str) -> String {
+    let mut query = call.query();
+    let value = query.optional(name, fields::line(40));
+    query.finish().ok().and_then(|ok| value.get(&ok)).unwrap_or_default()
 }
 
 /// The first letters of the first and the last word: they stand for a face where there is no picture.

@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::{Read, Write, members, partners};
 
 /// The client under which the desk's own bookings stand among the partners'.
-const CLIENT_ID: &str = "front-desk";
+pub(super) const CLIENT_ID: &str = "front-desk";
 const CLIENT_NAME: &str = "Front desk";
 
 /// `POST /desk/bookings`: today, at a time of the hall's clock. The same form sent twice is the same booking.
@@ -42,7 +42,7 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         (_, None) => return again(site, call, clerk, sent, "desk.walk_in_clock"),
     };
     let booked = site.store.write(now, |tx| {
-        let Some(member_id) = find(tx, &sent.member)? else { return Ok(Err("desk.walk_in_nobody")) };
+        let Some(member_id) = find_member(tx, &sent.member)? else { return Ok(Err("desk.walk_in_nobody")) };
         let standing = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
         if let Err(bar) = booking::admit(&standing, site.config.yearly_fee_cents, now) {
             return Ok(Err(bar_key(bar)));
@@ -77,7 +77,7 @@ fn again(site: &Site, call: &Call, clerk: &Clerk, mut sent: WalkIn, key: &'stati
 }
 
 /// The member that a clerk means by a number, a username or an e-mail address.
-fn find(tx: &Read, typed: &str) -> Result<Option<i64>, Failure> {
+pub(super) fn find_member(tx: &Read, typed: &str) -> Result<Option<i64>, Failure> {
     let number = typed.parse::<i64>().ok();
     let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
     let found = match by_number {

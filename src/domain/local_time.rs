@@ -41,15 +41,27 @@ impl Hall {
         format!("{:02}:{:02}", zoned.hour(), zoned.minute())
     }
 
+    /// `2026-11-21 14:05`.
+    pub fn stamp(&self, moment: i64) -> String {
+        self.zoned(moment).strftime("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// `2026-11-21`, as a field for a date has it too.
+    pub fn date(&self, moment: i64) -> String {
+        self.zoned(moment).date().to_string()
+    }
+
+    /// The first moment of a day that is written like `2026-11-21`.
+    pub fn start_of(&self, written: &str) -> Option<i64> {
+        let date: jiff::civil::Date = written.parse().ok()?;
+        ((1900..=2200).contains(&date.year()) && date.to_string() == written).then_some(())?;
+        date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
+    }
+
     /// Noon in UTC of the day that the hall has, for what names days in UTC.
     pub fn noon_utc(&self, moment: i64) -> i64 {
         let noon = self.zoned(moment).date().at(12, 0, 0, 0).to_zoned(TimeZone::UTC);
         noon.map_or(moment, |noon| noon.timestamp().as_second())
-    }
-
-    /// `2026-05-31`, as a field for a date has it.
-    pub fn date(&self, moment: i64) -> String {
-        self.zoned(moment).date().to_string()
     }
 
     /// A moment of the day that such a field names: `now` where that is its day, else its noon.
@@ -105,6 +117,16 @@ mod tests {
         assert_eq!(zurich.clock(zurich.day(SPRING, 7).from), "00:00");
         assert_eq!(zurich.at_clock(SPRING, "14:30"), Some(SPRING + 9_000));
         assert_eq!(zurich.at_clock(SPRING, "25:00"), None);
+    }
+
+    #[test]
+    fn a_day_is_written_and_read_by_the_hall_s_calendar() {
+        let zurich = Hall::at("Europe/Zurich");
+        assert_eq!((zurich.stamp(SPRING).as_str(), zurich.date(SPRING).as_str()), ("2026-03-29 12:00", "2026-03-29"));
+        assert_eq!(zurich.start_of("2026-03-29"), Some(zurich.day(SPRING, 0).from));
+        for odd in ["", "29.3.2026", "2026-02-30", "9999-01-01", "2026-03-29T12:00"] {
+            assert_eq!(zurich.start_of(odd), None, "{odd}");
+        }
     }
 
     #[test]

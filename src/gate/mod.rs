@@ -1,6 +1,8 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
+pub mod access;
 pub mod account;
+pub mod appointment;
 mod callback;
 pub mod clerk;
 pub mod confirmation;
@@ -11,6 +13,7 @@ mod partner;
 pub mod passcode;
 pub mod passkey;
 mod rates;
+pub mod refusals;
 pub mod repeat;
 pub mod second_factor;
 pub mod security_event;
@@ -22,7 +25,7 @@ pub mod step;
 
 pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
 pub use clerk::Clerk;
-pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
+pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 pub use signer::Signer;
@@ -55,7 +58,10 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
         }
         Access::Partner(operation) => {
             let partner = partner::admit(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner))
+            let answer = repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner));
+            answer.inspect_err(|failure| {
+                site.refusals.note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
+            })
         }
         Access::Callback(callback) => callback::admit(site, call, callback),
         Access::Page(page) => {

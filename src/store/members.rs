@@ -192,6 +192,11 @@ pub fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Ve
     tx.list(&sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset}, profile)
 }
 
+/// Those who are more than members, by number.
+pub fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
+    tx.list(&format!("{PROFILE} WHERE m.role <> 'member' ORDER BY m.member_id"), [], profile)
+}
+
 pub fn exists(tx: &Read, member_id: i64) -> Result<bool> {
     tx.get("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)", named_params! {":id": member_id}, |row| {
         row.get(0)

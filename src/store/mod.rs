@@ -45,6 +45,7 @@ pub mod prepared;
 mod reader;
 pub mod reminders;
 pub mod replays;
+pub mod reports;
 pub mod sealed;
 pub mod second_factors;
 pub mod sessions;

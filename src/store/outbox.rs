@@ -106,6 +106,13 @@ pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
     tx.find(&format!("SELECT {COLUMNS} FROM outbox WHERE message_id = ?1"), [message_id], message)
 }
 
+/// The member's latest message of a template.
+pub fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<Option<Message>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM outbox WHERE member_id = ?1 AND template = ?2 ORDER BY message_id DESC LIMIT 1");
+    tx.find(&sql, (member_id, template), message)
+}
+
 /// The mail that its provider knows by this name.
 pub fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
     let sql =
@@ -125,12 +132,12 @@ pub fn set_delivery(tx: &Write, message_id: i64, delivery: &str, deferrals: i64,
 pub fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
     // A state by itself, so that each question meets its own index.
     let condition = match state {
-        Some("waiting") => "state = 'waiting'",
-        Some("dead") => "state = 'dead'",
-        Some(_) => "state = 'sent'",
-        None => "state IN ('waiting', 'dead')",
+        Some("waiting") => "INDEXED BY outbox_due WHERE state = 'waiting'",
+        Some("dead") => "INDEXED BY outbox_dead WHERE state = 'dead'",
+        Some(_) => "WHERE state = 'sent'",
+        None => "WHERE state IN ('waiting', 'dead')",
     };
-    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE {condition} ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
+    let sql = format!("SELECT {COLUMNS} FROM outbox {condition} ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(&sql, (limit, offset), message)
 }
 

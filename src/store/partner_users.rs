@@ -67,3 +67,37 @@ pub fn count(tx: &Read, partner_id: i64) -> Result<i64> {
         row.get(0)
     })
 }
+
+/// A record that the partner deleted.
+#[derive(Debug)]
+pub struct Deleted {
+    pub id: i64,
+    pub email: String,
+    pub deleted_at: i64,
+    /// Whether the partner has made a new record of the same address since.
+    pub replaced: bool,
+}
+
+/// What a partner deleted, latest first.
+pub fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
+    let sql = "SELECT u.user_id, u.email, u.deleted_at,
+                      EXISTS (SELECT 1 FROM partner_users v WHERE v.partner_id = u.partner_id AND v.email = u.email AND v.deleted_at IS NULL)
+               FROM partner_users u WHERE u.partner_id = ?1 AND u.deleted_at IS NOT NULL
+               ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2";
+    tx.list(sql, (partner_id, limit), |row| {
+        Ok(Deleted { id: row.get(0)?, email: row.get(1)?, deleted_at: row.get(2)?, replaced: row.get(3)? })
+    })
+}
+
+/// How many rows came back: none where the partner deleted no such record. Refuses one whose address has a new record.
+pub fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usize, Failure> {
+    let sql = "UPDATE partner_users SET deleted_at = NULL, updated_at = :now
+               WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NOT NULL";
+    tx.run(sql, named_params! {":now": tx.now(), ":id": id, ":partner_id": partner_id}).map_err(email_conflict)
+}
+
+/// Whether the partner has a record of this address.
+pub fn has(tx: &Read, partner_id: i64, email: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM partner_users WHERE partner_id = ?1 AND email = ?2 AND deleted_at IS NULL)";
+    tx.get(sql, (partner_id, email), |row| row.get(0))
+}

@@ -83,6 +83,38 @@ pub fn find(tx: &Read, client_id: &str) -> Result<Option<Partner>> {
     tx.find(&format!("SELECT {COLUMNS} FROM partners p WHERE p.client_id = ?1"), [client_id], partner)
 }
 
+pub fn find_by_id(tx: &Read, partner_id: i64) -> Result<Option<Partner>> {
+    tx.find(&format!("SELECT {COLUMNS} FROM partners p WHERE p.partner_id = ?1"), [partner_id], partner)
+}
+
+pub fn set_terms(tx: &Write, partner_id: i64, strict: bool, requests_per_minute: Option<i64>) -> Result<usize> {
+    let sql = "UPDATE partners SET strict = ?2, requests_per_minute = ?3 WHERE partner_id = ?1";
+    tx.run(sql, (partner_id, strict, requests_per_minute))
+}
+
+pub fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
+    tx.run("DELETE FROM partner_networks WHERE partner_id = ?1", [partner_id])
+}
+
+/// A secret in force and how long it is, still sealed.
+#[derive(Debug)]
+pub struct Span {
+    pub secret_id: i64,
+    pub sealed: Vec<u8>,
+    pub created_at: i64,
+    /// `None`: until it is rotated out.
+    pub ends_at: Option<i64>,
+}
+
+/// The secrets of a partner that are in force, newest first.
+pub fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
+    let sql = "SELECT secret_id, sealed, created_at, ends_at FROM partner_secrets
+               WHERE partner_id = ?1 AND (ends_at IS NULL OR ends_at > ?2) ORDER BY secret_id DESC";
+    tx.list(sql, (partner_id, now), |row| {
+        Ok(Span { secret_id: row.get(0)?, sealed: row.get(1)?, created_at: row.get(2)?, ends_at: row.get(3)? })
+    })
+}
+
 /// Newest first, the revoked ones too.
 pub fn list(tx: &Read) -> Result<Vec<Partner>> {
     tx.list(&format!("SELECT {COLUMNS} FROM partners p ORDER BY p.partner_id DESC"), [], partner)

@@ -1,5 +1,6 @@
 //! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
 
+pub mod asked;
 pub mod drill;
 pub mod encrypted;
 pub mod manifest;

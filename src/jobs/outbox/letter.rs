@@ -9,6 +9,7 @@
 use super::places::{code, escaped, fill, one_line};
 use crate::language::{Language, Text};
 use crate::notice;
+use crate::store::outbox::Channel;
 use serde_json::Value;
 
 const LAYOUT: &str = include_str!("../../../assets/mail/letter.html");
@@ -38,6 +39,7 @@ templates!(
     "security_event",
     "contact",
     "notice",
+    "test",
 );
 
 /// A message as its recipient reads it.
@@ -50,6 +52,16 @@ pub struct Letter {
     pub sms: Option<String>,
     /// Where an answer goes, unless to the site.
     pub reply_to: Option<String>,
+}
+
+impl Letter {
+    /// As it is read on its way.
+    pub fn by(&self, channel: Channel) -> &str {
+        match &self.sms {
+            Some(sms) if channel == Channel::Sms => sms,
+            _ => &self.text,
+        }
+    }
 }
 
 /// What every message may speak of.

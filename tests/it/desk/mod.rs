@@ -6,9 +6,13 @@ mod clerk;
 mod clicks;
 mod keyboard;
 mod members;
+mod messages;
 mod pages;
+mod partners;
+mod reports;
 mod sign_in;
 mod sign_offs;
+mod site;
 mod table;
 
 pub use clerk::Clerk;
@@ -20,6 +24,9 @@ use tunneldesk::store::bookings;
 
 /// A name that tries everything.
 pub const HOSTILE: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script> {{7*7}} & \u{202e}evil";
+
+/// The number of the partner that has it, once a day was made and what is behind the counter.
+const HOSTILE_PARTNER: i64 = 5;
 
 /// A site whose staff needs no second factor.
 pub fn demo() -> Site {
@@ -62,4 +69,52 @@ pub fn day(site: &Site) -> Vec<i64> {
     site.brief(&jane, "Flyer");
     site.ask_for(&jane, "10101", &ines);
     [(&jane, 600), (&evil, 900), (&banned, 4_000), (&ines, 4_600)].map(|(who, at)| book(site, who, at)).to_vec()
+}
+
+/// What goes on behind the counter: partners with refused calls and deleted users, messages of every kind, all as hostile
+/// as can be.
+pub fn behind_the_counter(site: &Site) {
+    let partner = site.partner();
+    let number = site.change(|tx| {
+        let id = tunneldesk::store::partners::find(tx, partner.client_id())?.expect("it was made").partner_id;
+        tx.run("UPDATE partners SET name = ?2 WHERE partner_id = ?1", (id, HOSTILE))?;
+        Ok(id)
+    });
+    let users = "/external/partner-metrics/op";
+    for name in ["a", "b"] {
+        let body = serde_json::json!({ "email": format!("{name}@example.org") });
+        let id = partner.post(users, body).json()["id"].as_i64().expect("a record");
+        partner.ask(Method::DELETE, &format!("{users}/{id}")).send().ok();
+    }
+    let stranger = site.stranger();
+    let ask = |client_id: &str| stranger.ask(Method::GET, users).header("client-id", client_id);
+    ask(partner.client_id()).header("token", &"0".repeat(64)).send().refused(401);
+    ask("<script>alert(1)</script>").header("token", &"0".repeat(64)).send().refused(401);
+    assert_eq!(number, HOSTILE_PARTNER, "the pages name it by its number");
+    let jane = site.member("janet");
+    let body = serde_json::json!({ "username": jane.name, "option": "email" });
+    for _ in 0..2 {
+        stranger.post("/auth/account-access/recover-password", body.clone()).ok();
+    }
+    site.change(|tx| {
+        tunneldesk::store::outbox::set_dead(tx, 1, HOSTILE)?;
+        let message = tunneldesk::store::contact::New {
+            name: HOSTILE,
+            email: "somebody@example.org",
+            country: HOSTILE,
+            enquiry: "A birthday",
+            message: &format!("Hello,\n\nmy daughter turns nine.\n{HOSTILE}"),
+            language: "en",
+            member_id: Some(1),
+            signed_in: false,
+        };
+        tunneldesk::store::contact::insert(tx, &message)?;
+        let mark = tunneldesk::store::suppressed::Mark {
+            address: "gone@example.org".to_owned(),
+            reason: "hard_bounce".to_owned(),
+            detail: HOSTILE.to_owned(),
+            since: tx.now(),
+        };
+        Ok(tunneldesk::store::suppressed::mark(tx, &mark)?)
+    });
 }

@@ -7,10 +7,9 @@ use tunneldesk::routes::{PAGES, ROUTES};
 
 /// A path in which every place names something.
 fn path(path: &str) -> String {
-    path.replace("{booking_id}", "1")
-        .replace("{member_id}", "1")
-        .replace("{entry_id}", "1")
-        .replace("{file}", "desk.css")
+    let numbers =
+        ["{booking_id}", "{member_id}", "{partner_id}", "{user_id}", "{message_id}", "{contact_id}", "{entry_id}"];
+    numbers.iter().fold(path.replace("{file}", "desk.css"), |path, place| path.replace(place, "1"))
 }
 
 #[test]

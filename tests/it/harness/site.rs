@@ -68,6 +68,7 @@ impl Site {
         adjust(&mut config);
         let dir = tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir()).unwrap();
         let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
+        config.data = dir.path().to_owned();
         let identity = Identity {
             tunnel_id: Site::TUNNEL_ID,
             name: "Windwerk".into(),

@@ -1,0 +1,45 @@
+//! What somebody wrote in the contact form, whole.
+
+use super::PART;
+use crate::call::Call;
+use crate::desk::today::hall;
+use crate::desk::{Frame, record_about, show as shown};
+use crate::domain::audit::{Detail, Whom};
+use crate::failure::Failure;
+use crate::gate::Clerk;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::contact::{self, Message};
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "desk/contact.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    message: Message,
+    at: String,
+    done: Option<String>,
+}
+
+/// `GET /desk/contact/{contact_id}`
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
+    let (at, done) = (hall.stamp(message.created_at), message.done_at.map(|at| hall.stamp(at)));
+    Ok(shown(StatusCode::OK, call.language(), &Page { frame, message, at, done }))
+}
+
+/// `POST /desk/contact/{contact_id}/done`: the desk is through with it; a second time changes nothing.
+pub fn set_done(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.write(site.now(), |tx| {
+        contact::find(tx, contact_id)?.ok_or_else(Failure::not_found)?;
+        contact::set_done(tx, contact_id)?;
+        let detail = Detail::none().number("contact_id", contact_id);
+        record_about(tx, clerk, "contact.done", &Whom::Site, &detail)?;
+        Ok(reply::see_other(&format!("{PART}?box=contact&done=done")))
+    })
+}

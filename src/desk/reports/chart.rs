@@ -1,0 +1,97 @@
+//! A chart as SVG, drawn here: bars over days. Lengths are in the drawing's units.
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 180.0;
+/// Room at the left for the scale.
+const LEFT: f64 = 48.0;
+/// Days that are named below.
+const LABELS: usize = 6;
+
+pub struct Chart {
+    pub id: &'static str,
+    pub title: String,
+    /// The whole in words, for who does not see it.
+    pub said: String,
+    pub width: f64,
+    pub height: f64,
+    pub bars: Vec<Bar>,
+    /// Lines of the scale: how far down, and what they stand for.
+    pub scale: Vec<(String, i64)>,
+    /// Days that are named: how far right, and the name.
+    pub labels: Vec<(String, String)>,
+    pub left: f64,
+}
+
+pub struct Bar {
+    pub x: String,
+    pub y: String,
+    pub width: String,
+    pub height: String,
+    /// Shown where the mouse rests.
+    pub said: String,
+}
+
+impl Chart {
+    /// One bar a day; each day is written `2026-11-21`.
+    pub fn bars(id: &'static str, title: String, said: String, days: &[(&str, i64)]) -> Chart {
+        let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
+        let step = (WIDTH - LEFT) / days.len().max(1) as f64;
+        let up = |value: i64| HEIGHT * (1.0 - value as f64 / most as f64);
+        let px = |length: f64| format!("{length:.1}");
+        let bar = |(place, (date, value)): (usize, &(&str, i64))| Bar {
+            x: px(LEFT + step * (place as f64 + 0.1)),
+            y: px(up(*value)),
+            width: px(step * 0.8),
+            height: px(HEIGHT - up(*value)),
+            said: format!("{date}: {value}"),
+        };
+        let every = days.len().div_ceil(LABELS).max(1);
+        let label = |(place, (date, _)): (usize, &(&str, i64))| {
+            let day = date.get(5..).unwrap_or(date);
+            (px(LEFT + step * (place as f64 + 0.5)), day.to_owned())
+        };
+        Chart {
+            id,
+            title,
+            said,
+            width: WIDTH,
+            height: HEIGHT,
+            bars: days.iter().enumerate().filter(|(_, (_, value))| *value > 0).map(bar).collect(),
+            scale: [0, most / 2, most].iter().map(|value| (px(up(*value)), *value)).collect(),
+            labels: days.iter().enumerate().step_by(every).map(label).collect(),
+            left: LEFT,
+        }
+    }
+}
+
+/// The next even number with one digit that counts: what a scale can end with.
+fn round_up(value: i64) -> i64 {
+    let mut step = 1;
+    while value > 10 * step {
+        step *= 10;
+    }
+    let even = 2 * step;
+    ((value + even - 1) / even * even).max(10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_ends_with_a_round_number_above_all_bars() {
+        for (most, end) in [(0, 10), (7, 10), (11, 20), (99, 100), (101, 200), (730, 800), (9_100, 10_000)] {
+            assert_eq!(round_up(most), end, "{most}");
+        }
+    }
+
+    #[test]
+    fn bars_stand_on_the_ground_and_are_as_tall_as_their_values() {
+        let days = [("2026-11-20", 0), ("2026-11-21", 10), ("2026-11-22", 5)];
+        let chart = Chart::bars("x", String::new(), String::new(), &days);
+        let tall: Vec<_> = chart.bars.iter().map(|bar| (bar.y.as_str(), bar.height.as_str())).collect();
+        assert_eq!(tall, [("0.0", "180.0"), ("90.0", "90.0")]);
+        assert_eq!(chart.labels[0].1, "11-20");
+        assert!(Chart::bars("x", String::new(), String::new(), &[]).bars.is_empty());
+    }
+}

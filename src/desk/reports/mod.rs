@@ -1,0 +1,64 @@
+//! *Reports*: bookings and minutes by day, and what each partner brought, over a range of days; the members have a page
+//! of their own. Each is drawn, written as a table, and to be had as CSV.
+
+mod chart;
+mod days;
+pub mod members;
+mod range;
+pub mod tables;
+
+use super::{Frame, show as shown};
+use crate::call::Call;
+use crate::desk::today::hall;
+use crate::gate::Clerk;
+use crate::language::Text;
+use crate::routes::Answer;
+use crate::site::Site;
+use askama::Template;
+use chart::Chart;
+use days::{Brought, Counted};
+use http::StatusCode;
+use range::Range;
+
+const PART: &str = "/desk/reports";
+
+#[derive(Template)]
+#[template(path = "desk/reports.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    range: Range,
+    problem: Option<String>,
+    days: Vec<Counted>,
+    total: Counted,
+    partners: Vec<Brought>,
+    charts: Vec<Chart>,
+}
+
+/// `GET /desk/reports`: the last 30 days, unless others are asked for.
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, hall(site)?, site.now());
+    let (range, problem) = match Range::asked(call, &hall, now) {
+        Ok(range) => (range, None),
+        Err(key) => (Range::usual(&hall, now), Some(call.say(key))),
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (days, partners) = days::count(site, &hall, &range)?;
+    let total = days::total(&days);
+    let say = |key| call.say(key);
+    let said = |key: &'static str, sum: i64| {
+        let text = Text::new(key).with("sum", sum).with("from", &range.from_date).with("to", &range.to_date);
+        call.language().say(&text)
+    };
+    let series =
+        |value: fn(&Counted) -> i64| days.iter().map(|day| (day.date.as_str(), value(day))).collect::<Vec<_>>();
+    let charts = vec![
+        Chart::bars("flown", say("reports.flown"), said("reports.flown_said", total.flown), &series(|day| day.flown)),
+        Chart::bars(
+            "booked",
+            say("reports.bookings"),
+            said("reports.bookings_said", total.bookings),
+            &series(|day| day.bookings),
+        ),
+    ];
+    Ok(shown(status, call.language(), &Page { frame, range, problem, days, total, partners, charts }))
+}

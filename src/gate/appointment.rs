@@ -1,0 +1,13 @@
+//! Another role for an account. The shell and the desk give it by the same rule.
+
+use crate::domain::role::Role;
+use crate::failure::Failure;
+use crate::store::{Write, members, notices, sessions};
+
+/// A session's lifetime goes with the role, so the old ones end; the member is told.
+pub fn appoint(tx: &Write, member_id: i64, role: Role) -> Result<usize, Failure> {
+    sessions::delete_of_member(tx, member_id, None)?;
+    let detail = format!(r#"{{"role":"{}"}}"#, role.name());
+    notices::insert(tx, member_id, "notice.role_changed", &detail)?;
+    Ok(members::set_role(tx, member_id, role)?)
+}

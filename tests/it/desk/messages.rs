@@ -1,0 +1,129 @@
+//! Messages at the desk: read out where nobody takes them, sent again, and what people wrote.
+
+use super::{Clerk, HOSTILE, demo};
+use crate::harness::Site;
+use serde_json::json;
+use tunneldesk::config::{Mail, Security};
+use tunneldesk::store::{contact, suppressed};
+
+/// A passcode in line for a member who lost the password, and its message's number.
+fn passcode(site: &Site) -> i64 {
+    let jane = site.member("jane");
+    let body = json!({ "username": jane.name, "option": "email" });
+    site.stranger().post("/auth/account-access/recover-password", body).ok();
+    site.change(|tx| Ok(tx.get("SELECT max(message_id) FROM outbox", [], |row| row.get(0))?))
+}
+
+fn write(site: &Site) -> i64 {
+    let new = contact::New {
+        name: HOSTILE,
+        email: "a\"><script>alert(1)</script>@example.org",
+        country: HOSTILE,
+        enquiry: HOSTILE,
+        message: HOSTILE,
+        language: "en",
+        member_id: Some(1),
+        signed_in: false,
+    };
+    site.change(|tx| Ok(contact::insert(tx, &new)?))
+}
+
+#[test]
+fn a_passcode_is_read_out_on_purpose_and_never_listed() {
+    let site = demo();
+    let id = passcode(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let list = clerk.get("/desk/messages?box=waiting").page();
+    assert!(
+        list.contains("Passcode for a lost password") && list.contains(&format!("/desk/messages/{id}/read")),
+        "{list}"
+    );
+    assert_eq!(clerk.get(&format!("/desk/messages/{id}/read")).status, 405, "a link reads nothing");
+    let read = clerk.post(&format!("/desk/messages/{id}/read"), &[]);
+    let code = |page: &str| page.split(|c: char| !c.is_ascii_digit()).any(|word| word.len() == 6);
+    assert!(read.status == 200 && code(&read.page()) && !code(&list), "{read}");
+    assert_eq!(read.header("cache-control"), Some("no-store"));
+    assert_eq!(clerk.post("/desk/messages/99999/read", &[]).status, 404);
+}
+
+#[test]
+fn what_is_sent_or_on_its_way_is_not_read_out() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(Mail {
+            host: "localhost".to_owned(),
+            port: 1,
+            security: Security::None,
+            account: None,
+            from: "desk@windwerk.example".parse().unwrap(),
+            reply_to: None,
+            authority: None,
+        });
+    });
+    let id = passcode(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let refused = clerk.post(&format!("/desk/messages/{id}/read"), &[]);
+    assert!(refused.status == 403 && refused.page().contains("on its way"), "{refused}");
+}
+
+#[test]
+fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
+    let site = demo();
+    let id = passcode(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let kill = || site.change(|tx| Ok(tunneldesk::store::outbox::set_dead(tx, id, HOSTILE)?));
+    kill();
+    let page = clerk.get("/desk/messages").page();
+    assert!(
+        page.contains("undeliverable") && page.contains("&#60;script&#62;") && !page.contains("<script>alert"),
+        "{page}"
+    );
+    assert!(clerk.post(&format!("/desk/messages/{id}/retry"), &[]).header("location").unwrap().contains("done=again"));
+    kill();
+    assert!(clerk.post("/desk/messages/retry", &[]).header("location").unwrap().contains("done=again"));
+    assert!(clerk.post("/desk/messages/retry", &[]).header("location").unwrap().contains("done=none"));
+    kill();
+    let address = site.change(|tx| Ok(tunneldesk::store::outbox::find(tx, id)?.unwrap().recipient));
+    site.change(|tx| {
+        let mark = suppressed::Mark {
+            address: address.clone(),
+            reason: "hard_bounce".to_owned(),
+            detail: HOSTILE.to_owned(),
+            since: tx.now(),
+        };
+        Ok(suppressed::mark(tx, &mark)?)
+    });
+    let refused = clerk.post(&format!("/desk/messages/{id}/retry"), &[]);
+    assert!(refused.status == 403 && refused.page().contains("Lift that first"), "{refused}");
+    assert!(clerk.get("/desk/messages?box=marked").page().contains(&address));
+    assert_eq!(clerk.post("/desk/messages/lift", &[("address", &address)]).status, 303);
+    assert_eq!(clerk.post("/desk/messages/lift", &[("address", &address)]).status, 404);
+    assert!(clerk.post(&format!("/desk/messages/{id}/retry"), &[]).header("location").unwrap().contains("done=again"));
+}
+
+#[test]
+fn what_people_wrote_is_read_and_done_with() {
+    let site = demo();
+    let id = write(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    for path in ["/desk/messages".to_owned(), format!("/desk/contact/{id}")] {
+        let page = clerk.get(&path).page();
+        assert!(page.contains("&#60;script&#62;alert(2)") && !page.contains("<script>alert"), "{path}: {page}");
+    }
+    let done = clerk.post(&format!("/desk/contact/{id}/done"), &[]);
+    assert_eq!(done.status, 303, "{done}");
+    assert!(!clerk.get(&format!("/desk/contact/{id}")).page().contains("/done\""));
+    assert_eq!(clerk.get("/desk/contact/9999").status, 404);
+}
+
+#[test]
+fn long_boxes_have_pages() {
+    let site = demo();
+    for _ in 0..51 {
+        write(&site);
+    }
+    let clerk = Clerk::at(&site, &site.desk());
+    let rows = |path: &str| clerk.get(path).page().matches("href=\"/desk/contact/").count();
+    assert_eq!((rows("/desk/messages"), rows("/desk/messages?box=contact&offset=50")), (50, 1));
+    assert!(clerk.get("/desk/messages").page().contains("offset=50"));
+}

@@ -1,0 +1,213 @@
+//! Partners at the desk: access given and taken, refused calls with their reason, digests, and deletes that come back.
+
+use super::{Clerk, HOSTILE, demo};
+use crate::harness::{Caller, Site};
+use http::Method;
+use serde_json::json;
+use tunneldesk::keys::{hex, hmac_sha256};
+use tunneldesk::store::partners;
+
+const USERS: &str = "/external/partner-metrics/op";
+
+fn number(site: &Site, partner: &Caller) -> i64 {
+    let client_id = partner.client_id().to_owned();
+    site.change(|tx| Ok(partners::find(tx, &client_id)?.expect("it was made").partner_id))
+}
+
+/// What stands in the page between two texts.
+fn between<'p>(page: &'p str, before: &str, after: &str) -> &'p str {
+    page.split(before).nth(1).unwrap_or_else(|| panic!("{before} is not in {page}")).split(after).next().unwrap()
+}
+
+#[test]
+fn an_admin_adds_a_partner_and_its_secret_works_and_is_shown_once() {
+    let site = demo();
+    let admin = Clerk::at(&site, &site.admin());
+    let form = [("name", "Sky Bookings"), ("networks", "127.0.0.0/8\n10.0.0.5"), ("per_minute", "600")];
+    let made = admin.post("/desk/partners", &form);
+    assert_eq!((made.status, made.header("cache-control")), (200, Some("no-store")), "{made}");
+    let page = made.page();
+    let client_id = between(&page, "<dd><code>", "<").to_owned();
+    let secret = between(&page, "class=\"secret\">", "<").to_owned();
+    assert_eq!((client_id.len(), secret.len()), (16, 64), "{page}");
+    let signature = hex(&hmac_sha256(secret.as_bytes(), &[b""]));
+    let stranger = site.stranger();
+    let asking = stranger.ask(Method::GET, USERS).header("client-id", &client_id).header("token", &signature);
+    asking.send().ok();
+    for path in ["/desk/partners".to_owned(), between(&page, "class=\"action\" href=\"", "\"").to_owned()] {
+        let page = admin.get(&path).page();
+        assert!(page.contains("Sky Bookings") && !page.contains(&secret), "{path}: {page}");
+        assert!(page.contains("10.0.0.5/32"), "{path}: {page}");
+    }
+}
+
+#[test]
+fn a_refused_form_keeps_what_was_typed_and_names_the_mistake() {
+    let site = demo();
+    let admin = Clerk::at(&site, &site.admin());
+    for (form, said) in [
+        ([("name", ""), ("networks", ""), ("per_minute", "1")], "Give the partner a name"),
+        ([("name", HOSTILE), ("networks", "10.0.0.0/99"), ("per_minute", "1")], "10.0.0.0/99 is neither"),
+        ([("name", "x"), ("networks", HOSTILE), ("per_minute", "1")], "is neither an address"),
+        ([("name", "x"), ("networks", ""), ("per_minute", "many")], "a whole number"),
+    ] {
+        let refused = admin.post("/desk/partners", &form);
+        assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
+        assert!(!refused.page().contains("<script>") && !refused.page().contains("<img src=x"), "{refused}");
+    }
+    assert!(admin.get("/desk/partners").page().contains("No partner yet"), "nothing was made");
+}
+
+#[test]
+fn only_an_admin_gives_or_takes_access() {
+    let site = demo();
+    let partner = site.partner();
+    let id = number(&site, &partner);
+    let clerk = Clerk::at(&site, &site.desk());
+    let page = clerk.get(&format!("/desk/partners/{id}")).page();
+    assert!(!page.contains("/rotate\"") && page.contains("An admin changes partners"), "{page}");
+    let rows = site.rows();
+    let card = format!("/desk/partners/{id}");
+    for path in ["/terms", "/rotate", "/revoke", "/digest"].map(|end| format!("{card}{end}")) {
+        assert_eq!(clerk.post(&path, &[("name", "x"), ("keep_days", "0")]).status, 403, "{path}");
+    }
+    assert_eq!(clerk.post("/desk/partners", &[("name", "x")]).status, 403);
+    assert_eq!(clerk.get(&format!("{card}/digest")).status, 403, "a digest opens what its body asks for");
+    assert_eq!(site.rows(), rows);
+    partner.get(USERS).ok();
+}
+
+#[test]
+fn secrets_are_rotated_terms_changed_and_access_revoked() {
+    let site = demo();
+    let partner = site.partner();
+    let (id, admin) = (number(&site, &partner), Clerk::at(&site, &site.admin()));
+    let card = format!("/desk/partners/{id}");
+    let rotated = admin.post(&format!("{card}/rotate"), &[("keep_days", "3")]);
+    let secret = between(&rotated.page(), "class=\"secret\">", "<").to_owned();
+    partner.get(USERS).ok();
+    assert!(admin.get(&card).page().contains("active, two secrets"));
+    let signature = hex(&hmac_sha256(secret.as_bytes(), &[b""]));
+    site.stranger().ask(Method::GET, USERS).header("token", &signature).send().ok();
+    admin.post(&format!("{card}/rotate"), &[("keep_days", "0")]);
+    partner.get(USERS).refused(401);
+
+    let changed =
+        admin.post(&format!("{card}/terms"), &[("networks", "10.9.8.7"), ("strict", "1"), ("per_minute", "")]);
+    assert_eq!(changed.header("location"), Some(format!("{card}?done=changed").as_str()), "{changed}");
+    let page = admin.get(&card).page();
+    assert!(page.contains("10.9.8.7/32") && page.contains(" checked"), "{page}");
+
+    assert_eq!(admin.post(&format!("{card}/revoke"), &[("name", "another")]).status, 422);
+    let name = format!("Partner {}", partner.client_id());
+    assert_eq!(admin.post(&format!("{card}/revoke"), &[("name", &name)]).status, 303);
+    assert!(admin.get(&card).page().contains("revoked for good"));
+    assert_eq!(admin.post(&format!("{card}/rotate"), &[("keep_days", "0")]).status, 409);
+}
+
+#[test]
+fn a_refused_call_is_listed_with_the_reason_in_words() {
+    let site = demo();
+    let (partner, strict) = (site.partner(), site.strict_partner());
+    let far = site.partner_with(false, &["10.0.0.0/8"], None);
+    let clerk = Clerk::at(&site, &site.desk());
+    let client_id = partner.client_id().to_owned();
+    let stranger = site.stranger();
+    let ask = |client_id: &str| stranger.ask(Method::GET, USERS).header("client-id", client_id);
+    ask(&client_id).send().refused(401);
+    ask(&client_id).header("token", "not hex").send().refused(401);
+    ask(&client_id).header("token", &"0".repeat(64)).send().refused(401);
+    ask("<script>alert(1)</script>").header("token", &"0".repeat(64)).send().refused(401);
+    far.get(USERS).refused(403);
+    partner.post(USERS, json!({ "email": "no address" })).refused(422);
+    site.revoke(&strict);
+    strict.get(USERS).refused(401);
+
+    let page = clerk.get("/desk/partners").page();
+    for said in [
+        "which carries the signature, is missing",
+        "not a digest of 64 hex digits",
+        "does not fit the body",
+        "No partner has the client-id &#60;script&#62;alert(1)&#60;/script&#62;",
+        "The address 127.0.0.1 is not on this partner",
+        "This partner is revoked",
+        "email: ",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let card = clerk.get(&format!("/desk/partners/{}", number(&site, &partner))).page();
+    assert!(card.contains("does not fit the body") && !card.contains("not on this partner"), "{card}");
+}
+
+#[test]
+fn the_usual_mistakes_of_a_signature_are_named_and_repeats_are_counted() {
+    let site = demo();
+    let admin = Clerk::at(&site, &site.admin());
+    let page = admin.post("/desk/partners", &[("name", "Sky"), ("per_minute", "0")]).page();
+    let (client_id, secret) = (between(&page, "<dd><code>", "<"), between(&page, "class=\"secret\">", "<"));
+    let card = between(&page, "class=\"action\" href=\"", "\"").to_owned();
+    let decoded = tunneldesk::keys::unhex(secret).unwrap();
+    let body = " {\"email\":\"a@example.org\"}\n";
+    for (digest, said) in [
+        (hmac_sha256(&decoded, &[body.as_bytes()]), "was decoded from hex"),
+        (hmac_sha256(secret.as_bytes(), &[b"5.", body.as_bytes()]), "the timestamp was signed too"),
+        (hmac_sha256(secret.as_bytes(), &[body.trim().as_bytes()]), "without the spaces or line breaks"),
+        (hmac_sha256(secret.as_bytes(), &[b"{}"]), "An empty body was signed"),
+    ] {
+        let ask = || {
+            let stranger = site.stranger();
+            let ask = stranger.ask(Method::POST, USERS).header("client-id", client_id).body(body);
+            ask.header("x-timestamp", "5").header("token", &hex(&digest)).send().refused(401);
+        };
+        ask();
+        ask();
+        let card = admin.get(&card).page().to_lowercase();
+        assert!(card.contains(&said.to_lowercase()) && card.contains("× 2"), "{said}: {card}");
+    }
+}
+
+#[test]
+fn the_expected_digest_is_shown_for_each_way_the_body_may_have_been_sent() {
+    let site = demo();
+    let admin = Clerk::at(&site, &site.admin());
+    let page = admin.post("/desk/partners", &[("name", "Sky"), ("per_minute", "0")]).page();
+    let secret = between(&page, "class=\"secret\">", "<").to_owned();
+    let path = format!("{}/digest", between(&page, "class=\"action\" href=\"", "\""));
+    assert_eq!(admin.get(&path).status, 200);
+    let rows = site.rows();
+    let expected = hex(&hmac_sha256(secret.as_bytes(), &[b"{\n}"]));
+    let shown = admin.post(&path, &[("body", "{\r\n}\r\n"), ("token", &expected.to_uppercase())]).page();
+    assert!(shown.contains(&expected) && shown.contains("The digest that was sent is right"), "{shown}");
+    let hostile = admin.post(&path, &[("body", HOSTILE), ("token", HOSTILE)]).page();
+    assert!(hostile.contains(&hex(&hmac_sha256(secret.as_bytes(), &[HOSTILE.as_bytes()]))), "{hostile}");
+    assert!(hostile.contains("is none of these") && !hostile.contains("<script>"), "{hostile}");
+    for page in [&shown, &hostile] {
+        assert!(!page.contains(&secret), "the secret is never shown");
+    }
+    assert_eq!(site.rows(), rows, "nothing is kept");
+}
+
+#[test]
+fn what_a_partner_deleted_comes_back() {
+    let site = demo();
+    let partner = site.partner();
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = format!("/desk/partners/{}", number(&site, &partner));
+    let make = |email: &str| partner.post(USERS, json!({ "email": email })).json()["id"].as_i64().unwrap();
+    let delete = |id: i64| partner.ask(Method::DELETE, &format!("{USERS}/{id}")).send().ok();
+    let ids = ["a@example.org", "b@example.org", "c@example.org"].map(make);
+    ids.iter().for_each(|id| _ = delete(*id));
+    make("c@example.org");
+    let restore = |id: i64| clerk.post(&format!("{card}/users/{id}/restore"), &[]);
+    assert!(restore(ids[0]).header("location").unwrap().contains("done=restored"));
+    assert!(restore(ids[0]).header("location").unwrap().contains("done=nothing"), "it is there already");
+    assert!(restore(ids[2]).header("location").unwrap().contains("done=taken"));
+    assert_eq!(partner.get(&format!("{USERS}/{}", ids[0])).ok().json()["email"], "a@example.org");
+    partner.get(&format!("{USERS}/{}", ids[1])).refused(404);
+    let all = clerk.post(&format!("{card}/users/restore"), &[]);
+    assert!(all.header("location").unwrap().contains("done=restored"), "{all}");
+    partner.get(&format!("{USERS}/{}", ids[1])).ok();
+    let another = site.partner();
+    let elsewhere = format!("/desk/partners/{}/users/{}/restore", number(&site, &another), ids[2]);
+    assert!(clerk.post(&elsewhere, &[]).header("location").unwrap().contains("done=nothing"), "of this partner alone");
+}

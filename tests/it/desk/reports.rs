@@ -1,0 +1,116 @@
+//! Reports at the desk: days, partners and members, as pages and as tables for other programs.
+
+use super::{Clerk, HOSTILE, book, day, demo};
+
+/// The rows of a table, without its heading.
+fn rows(clerk: &Clerk, path: &str) -> Vec<String> {
+    let reply = clerk.get(path);
+    assert_eq!((reply.status, reply.header("content-type")), (200, Some("text/csv; charset=utf-8")), "{reply}");
+    assert!(reply.header("content-disposition").unwrap().starts_with("attachment; filename="), "{reply}");
+    let text = String::from_utf8(reply.body.clone()).unwrap();
+    text.split_terminator("\r\n").skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn days_add_up_to_what_was_booked_and_flown() {
+    let site = demo();
+    let bookings = day(&site);
+    let jane = site.flyer("flown");
+    let clerk = Clerk::at(&site, &site.desk());
+    clerk.post(&format!("/desk/bookings/{}/check-in", bookings[0]), &[]);
+    let found = rows(&clerk, "/desk/reports/days.csv");
+    assert_eq!(found.len(), 30, "the usual range");
+    let sums: Vec<i64> = (1..6)
+        .map(|cell| found.iter().map(|row| row.split(',').nth(cell).unwrap().parse::<i64>().unwrap()).sum())
+        .collect();
+    let flown = site.change(|tx| {
+        Ok(tx.get(
+            "SELECT count(*), sum(minutes) FROM entries WHERE kind = 'time' AND entry_date > ?1",
+            [tx.now() - 29 * 86_400],
+            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
+        )?)
+    });
+    assert_eq!(sums, [4, 48, 1, flown.0, flown.1], "{found:?}");
+    assert!(flown.0 >= 2, "somebody flew: {}", jane.name);
+    let page = clerk.get("/desk/reports").page();
+    assert!(page.contains("4 bookings from") && page.contains("<title id=\"booked-title\">"), "{page}");
+    assert!(page.contains("role=\"img\"") && page.matches("<desc id=").count() == 2, "{page}");
+    let empty = clerk.get("/desk/reports?from=2020-02-28&to=2020-03-01").page();
+    assert!(empty.contains("0 bookings from 2020-02-28 to 2020-03-01") && empty.contains("2020-02-29"), "{empty}");
+}
+
+#[test]
+fn a_range_that_is_none_is_refused_with_a_reason() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    for (query, said) in [
+        ("from=2026-02-30&to=2026-03-01", "Give both days"),
+        ("from=2026-02-28", "Give both days"),
+        ("from=2026-03-02&to=2026-03-01", "comes after the last"),
+        ("from=2025-01-01&to=2026-01-02", "At most 366 days"),
+        ("from=%3Cscript%3E&to=%3Cscript%3E", "Give both days"),
+    ] {
+        let page = clerk.get(&format!("/desk/reports?{query}"));
+        assert!(page.status == 422 && page.page().contains(said), "{query}: {page}");
+        assert!(!page.page().contains("<script>"), "{page}");
+        assert_eq!(clerk.get(&format!("/desk/reports/days.csv?{query}")).status, 422);
+    }
+    assert_eq!(clerk.get("/desk/reports?from=2025-01-01&to=2026-01-01").status, 200, "366 days");
+}
+
+#[test]
+fn no_cell_of_a_table_is_a_formula_and_no_name_breaks_out() {
+    let site = demo();
+    day(&site);
+    let evil = site.member("formula");
+    site.change(|tx| {
+        tx.run("UPDATE members SET real_name = '=1+1', screen_name = '' WHERE member_id = ?1", [evil.id])?;
+        Ok(())
+    });
+    book(&site, &evil, 600);
+    site.change(|tx| Ok(tx.run("UPDATE partners SET name = ?1", [HOSTILE])?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let date = |days: i64| jiff_date(site.now() + days * 86_400);
+    let query = format!("from={}&to={}", date(-1), date(1));
+    let bookings = rows(&clerk, &format!("/desk/reports/bookings.csv?{query}"));
+    assert_eq!(bookings.len(), 5, "{bookings:?}");
+    assert!(bookings.iter().any(|row| row.contains("\"'=1+1\"")), "{bookings:?}");
+    let partners = rows(&clerk, &format!("/desk/reports/partners.csv?{query}"));
+    assert!(
+        partners.len() == 5 && partners.iter().all(|row| row.contains("<script>")),
+        "a table is no page: {partners:?}"
+    );
+    let page = clerk.get(&format!("/desk/reports?{query}")).page();
+    assert!(page.contains("&#60;script&#62;") && !page.contains("<script>alert"), "{page}");
+}
+
+fn jiff_date(moment: i64) -> String {
+    tunneldesk::domain::local_time::Hall::at("").date(moment)
+}
+
+#[test]
+fn members_are_counted_by_level_and_currency_and_counted_again_later() {
+    let site = demo();
+    site.flyer("jane");
+    site.signer("ines", &[("Instructor", "4")]);
+    let clerk = Clerk::at(&site, &site.desk());
+    let counted = |kind: &str| {
+        let found = rows(&clerk, "/desk/reports/members.csv");
+        found.into_iter().filter(|row| row.starts_with(kind) && !row.ends_with(",0")).collect::<Vec<_>>()
+    };
+    let (currency, levels) = (counted("currency"), counted("level"));
+    assert!(currency.iter().any(|row| row.starts_with("currency,Flyer,current,")), "{currency:?}");
+    assert!(currency.iter().any(|row| row.starts_with("currency,Instructor,")), "{currency:?}");
+    assert!(levels.iter().any(|row| row.starts_with("level,")), "{levels:?}");
+    let page = clerk.get("/desk/reports/members").page();
+    let all: i64 = site.change(|tx| Ok(tx.get("SELECT count(*) FROM members", [], |row| row.get(0))?));
+    assert!(page.contains(&format!("<strong class=\"figure\">{all}</strong>")), "{page}");
+    site.member("late");
+    assert!(
+        clerk.get("/desk/reports/members").page().contains(&format!("<strong class=\"figure\">{all}</strong>")),
+        "kept"
+    );
+    site.advance(std::time::Duration::from_secs(601));
+    let later = clerk.get("/desk/reports/members").page();
+    assert!(later.contains(&format!("<strong class=\"figure\">{}</strong>", all + 1)), "{later}");
+}

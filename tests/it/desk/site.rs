@@ -1,0 +1,103 @@
+//! The site at the desk: backups and drills, mail, roles.
+
+use super::{Clerk, HOSTILE, demo};
+use crate::harness::Site;
+use serde_json::json;
+use tunneldesk::config::{Mail, Security};
+
+/// The page, once nothing that was asked for is under way any more.
+fn settled(clerk: &Clerk) -> String {
+    for _ in 0..100_000 {
+        let page = clerk.get("/desk/site").page();
+        if !page.contains("under way since") {
+            return page;
+        }
+        std::thread::yield_now();
+    }
+    panic!("it does not end");
+}
+
+#[test]
+fn a_backup_and_a_drill_are_made_from_the_desk() {
+    let site = demo();
+    let admin = Clerk::at(&site, &site.admin());
+    let before = admin.get("/desk/site").page();
+    assert!(before.contains("There is no backup yet") && before.contains("no restore drill yet"), "{before}");
+    let drilled = admin.post("/desk/site/drill", &[]);
+    assert_eq!(drilled.header("location"), Some("/desk/site?done=begun#backups"), "{drilled}");
+    assert!(settled(&admin).contains("The restore drill failed: there is no backup yet"));
+    admin.post("/desk/site/backup", &[]);
+    let page = settled(&admin);
+    assert!(page.contains("is made and verified") && !page.contains("There is no backup yet"), "{page}");
+    admin.post("/desk/site/drill", &[]);
+    let page = settled(&admin);
+    assert!(page.contains("can be restored") && page.contains("Last drill"), "{page}");
+}
+
+#[test]
+fn what_only_admins_do_is_refused_to_the_desk() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    let rows = site.rows();
+    assert_eq!(clerk.get("/desk/site").status, 200);
+    assert_eq!(clerk.get("/desk/site/users").status, 403);
+    for path in ["/desk/site/backup", "/desk/site/drill", "/desk/site/users"] {
+        assert_eq!(clerk.post(path, &[("member", "1"), ("role", "admin")]).status, 403, "{path}");
+    }
+    assert_eq!(site.rows(), rows);
+}
+
+#[test]
+fn a_role_is_given_and_the_sessions_end() {
+    let site = demo();
+    let (jane, boss) = (site.member("jane"), site.admin());
+    let admin = Clerk::at(&site, &boss);
+    let given = admin.post("/desk/site/users", &[("member", "jane"), ("role", "desk")]);
+    assert_eq!(given.header("location"), Some("/desk/site/users?done=role"), "{given}");
+    jane.get("/account/profile/user").refused(401);
+    assert!(admin.get("/desk/site/users").page().contains("Front desk"));
+    Clerk::at(&site, &jane);
+    for (member, role, said) in [
+        (boss.name.as_str(), "member", "Nobody changes their own role"),
+        ("nobody", "desk", "No account has that number"),
+        ("jane", "root", "there is no such role"),
+        (HOSTILE, "desk", "No account has that number"),
+    ] {
+        let refused = admin.post("/desk/site/users", &[("member", member), ("role", role)]);
+        assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
+        assert!(!refused.page().contains("<script>"), "{refused}");
+    }
+    assert_eq!(admin.get("/desk/site/users").status, 200, "the admin is one yet");
+}
+
+#[test]
+fn a_test_message_goes_to_the_clerk_s_own_address() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(Mail {
+            host: "localhost".to_owned(),
+            port: 1,
+            security: Security::None,
+            account: None,
+            from: "desk@windwerk.example".parse().unwrap(),
+            reply_to: None,
+            authority: None,
+        });
+    });
+    let desk = site.desk();
+    let clerk = Clerk::at(&site, &desk);
+    assert!(clerk.get("/desk/site").page().contains("No test message of yours yet"));
+    assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
+    assert!(clerk.get("/desk/site").page().contains("test message"));
+    let own = desk.get("/account/profile/user").ok().json()["email"].clone();
+    let sent = site.change(|tx| {
+        Ok(tx.get("SELECT recipient, template FROM outbox", [], |row| {
+            Ok(json!([row.get::<_, String>(0)?, row.get::<_, String>(1)?]))
+        })?)
+    });
+    assert_eq!(sent, json!([own, "test"]));
+    let other = demo();
+    other.expects_faults();
+    let refused = Clerk::at(&other, &other.desk()).post("/desk/site/mail-test", &[]);
+    assert!(refused.status == 503 && refused.page().contains("Name a mail server"), "{refused}");
+}
