@@ -7,11 +7,12 @@ pub mod reminders;
 use crate::domain::mail_event;
 use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
+use crate::gate::kiosk;
 use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
-    contact, devices, email_tokens, outbox as messages, partners, passcodes, passkeys, payments, reminders as given,
+    contact, devices, email_tokens, kiosks, outbox as messages, partners, passcodes, passkeys, payments, reminders as given,
     replays, sessions, sign_in_steps, throttles,
 };
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -75,6 +76,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += given::sweep(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
         removed += devices::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += sign_in_steps::sweep(tx)?;
+        removed += kiosks::sweep(tx, kiosk::guests_gone_before(tx.now()))?;
         Ok(removed)
     })
 }

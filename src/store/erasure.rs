@@ -3,7 +3,7 @@
 //!
 //! A new table that holds something of a member has its line here.
 
-use super::{Read, Write, sessions};
+use super::{Read, Write, kiosks, sessions};
 use crate::keys::{hex, random};
 use rusqlite::{Result, named_params};
 
@@ -46,6 +46,7 @@ pub fn erase(tx: &Write, member_id: i64) -> Result<()> {
         tx.run(sql, id)?;
     }
     sessions::delete_of_member(tx, member_id, None)?;
+    kiosks::forget(tx, member_id)?;
     // Nobody can have taken that name before.
     let name = format!("erased-{member_id}-{}", hex(&random::<4>()));
     let sql = "UPDATE members SET username = :name, screen_name = :name, real_name = :name, email = '',

@@ -17,6 +17,7 @@ pub mod entries;
 pub mod erasure;
 pub mod history;
 pub mod holdings;
+pub mod kiosks;
 pub mod logbook;
 pub mod media;
 pub mod members;

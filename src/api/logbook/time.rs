@@ -10,7 +10,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::entries::{self, NewTime, TimeEntry};
-use crate::store::{Read, members, tunnels};
+use crate::store::{Read, Write, members, tunnels};
 use serde::Serialize;
 
 const COMMENT_CHARS_MAX: usize = 1000;
@@ -77,10 +77,15 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         comment: comment.get(&ok).unwrap_or_default(),
     };
     site.once(call, |tx| {
-        check(tx, member.id(), &time, None, tx.now())?;
-        let entry_id = entries::insert_time(tx, member.id(), member.id(), None, &time)?;
+        let entry_id = enter(tx, member.id(), &time)?;
         Ok(reply::created(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
     })
+}
+
+/// A member's own flight time, in the logbook at once.
+pub fn enter(tx: &Write, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
+    check(tx, member_id, time, None, tx.now())?;
+    Ok(entries::insert_time(tx, member_id, member_id, None, time)?)
 }
 
 /// `PUT /account/logbook/time/{entry_id}`: what is given replaces what was. One's own entry; for the desk and the admins

@@ -1,8 +1,8 @@
 //! The PIN that books tunnel time.
 
 use crate::call::Call;
-use crate::gate::Member;
-use crate::keys::{Purpose, random};
+use crate::gate::{Member, pin};
+use crate::keys::random;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -22,14 +22,9 @@ struct PinReply {
 /// `POST /account/profile/booking-pin`: a new PIN; the old one is dead.
 pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
-    let pin = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
+    let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
     site.once(call, |tx| {
-        members::set_pin(tx, member.id(), &hash(site, member.id(), &pin))?;
-        Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin: pin.clone() }))
+        members::set_pin(tx, member.id(), &pin::hash(site, member.id(), &new))?;
+        Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin: new.clone() }))
     })
-}
-
-/// What is stored of a PIN: nobody can try all million without the site key.
-pub fn hash(site: &Site, member_id: i64, pin: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::Pin, &[&member_id.to_be_bytes(), pin.as_bytes()])
 }

@@ -10,7 +10,7 @@ mod settle;
 
 pub use answer::{Answer, read};
 pub use party::Party;
-pub use settle::{Outcome, remove, settle};
+pub use settle::{Outcome, prove, remove, settle};
 
 use super::Member;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};

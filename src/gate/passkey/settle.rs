@@ -16,14 +16,26 @@ use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
 /// What an answer led to.
-pub enum Outcome {
-    SignedIn(Account, Opened),
+pub enum Outcome<S = Opened> {
+    SignedIn(Account, S),
     Registered(Account),
     Refused,
 }
 
-/// Uses the challenge up and does what the answer proves.
+/// Uses the challenge up and does what the answer proves; who proved to be a member has a session.
 pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+    Ok(match prove(site, call, tx, answer)? {
+        Outcome::SignedIn(account, ()) => {
+            let opened = sign_in::insert_session(call, tx, &account)?;
+            Outcome::SignedIn(account, opened)
+        }
+        Outcome::Registered(account) => Outcome::Registered(account),
+        Outcome::Refused => Outcome::Refused,
+    })
+}
+
+/// The same without a session: what proving opens is the caller's affair.
+pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
     if !passkeys::take_challenge(tx, &answer.hash)? {
         return Ok(Outcome::Refused);
     }
@@ -33,7 +45,7 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
             Some(held) => warn_of_copy(tx, *member_id, &held),
             None => Ok(Outcome::Refused),
         },
-        Some(Proof::SignIn { member_id, result }) => sign_in(call, tx, *member_id, result),
+        Some(Proof::SignIn { member_id, result }) => sign_in(tx, *member_id, result),
         Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
             let session = sessions::find(tx, session_hash, tx.now())?;
             match session.filter(|session| session.member_id == *member_id && !session.banned) {
@@ -45,7 +57,7 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
 }
 
 /// The state that the signature was checked against is as old as the challenge: what counts is the row of now.
-fn sign_in(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Outcome, Failure> {
+fn sign_in(tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Outcome<()>, Failure> {
     let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(Outcome::Refused) };
     let counter = i64::from(result.counter());
     if is_copied(held.counter, counter) {
@@ -56,8 +68,7 @@ fn sign_in(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResul
     let mut passkey = passkey_from(&held.public_key)?;
     passkey.update_credential(result);
     passkeys::set_used(tx, held.passkey_id, counter, &text_of(&passkey)?)?;
-    let opened = sign_in::insert_session(call, tx, &account)?;
-    Ok(Outcome::SignedIn(account, opened))
+    Ok(Outcome::SignedIn(account, ()))
 }
 
 fn register(
@@ -68,7 +79,7 @@ fn register(
     rp_id: &str,
     passkey: &Passkey,
     label: &Label,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<()>, Failure> {
     let Some(account) = members::find_account_by_id(tx, member_id)? else { return Ok(Outcome::Refused) };
     if passkeys::count(tx, member_id)? >= KEYS_MAX {
         return Ok(Outcome::Refused);
@@ -100,7 +111,7 @@ pub fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id:
     Ok(true)
 }
 
-fn warn_of_copy(tx: &Write, member_id: i64, held: &Held) -> Result<Outcome, Failure> {
+fn warn_of_copy(tx: &Write, member_id: i64, held: &Held) -> Result<Outcome<()>, Failure> {
     notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;
     Ok(Outcome::Refused)
 }
