@@ -5,9 +5,9 @@ pub mod assets;
 pub mod check_in;
 pub mod code;
 mod frame;
-mod mark;
 pub mod kiosk;
 pub mod kiosks;
+mod mark;
 pub mod photo;
 pub mod setup;
 pub mod sign_in;
@@ -58,7 +58,8 @@ struct RefusalPage<'a> {
 /// A failure as a page, with the headers that go with it.
 pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let page = RefusalPage { frame: Frame::bare(language), message: language.say(failure.text()), problems, request_id };
+    let page =
+        RefusalPage { frame: Frame::bare(language), message: language.say(failure.text()), problems, request_id };
     refused(failure, language, request_id, &page)
 }
 

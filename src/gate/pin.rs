@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::members;
 use crate::store::Read;
+use crate::store::members;
 use subtle::ConstantTimeEq;
 
 /// What is stored of a PIN: nobody can try all million without the site key.

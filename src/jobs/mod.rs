@@ -12,8 +12,8 @@ use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
-    contact, devices, email_tokens, kiosks, outbox as messages, partners, passcodes, passkeys, payments, reminders as given,
-    replays, sessions, sign_in_steps, throttles,
+    contact, devices, email_tokens, kiosks, outbox as messages, partners, passcodes, passkeys, payments,
+    reminders as given, replays, sessions, sign_in_steps, throttles,
 };
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;

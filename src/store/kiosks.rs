@@ -29,8 +29,15 @@ pub struct Pairing {
     pub made_by: Option<i64>,
 }
 
-pub fn insert_pairing(tx: &Write, code_hash: &[u8; 32], name: &str, made_by: Option<i64>, ends_at: i64) -> Result<usize> {
-    let sql = "INSERT INTO kiosk_pairings (code_hash, name, made_by, ends_at) VALUES (:hash, :name, :made_by, :ends_at)";
+pub fn insert_pairing(
+    tx: &Write,
+    code_hash: &[u8; 32],
+    name: &str,
+    made_by: Option<i64>,
+    ends_at: i64,
+) -> Result<usize> {
+    let sql =
+        "INSERT INTO kiosk_pairings (code_hash, name, made_by, ends_at) VALUES (:hash, :name, :made_by, :ends_at)";
     tx.run(sql, named_params! {":hash": &code_hash[..], ":name": name, ":made_by": made_by, ":ends_at": ends_at})
 }
 
@@ -41,7 +48,8 @@ pub fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>>
 }
 
 pub fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64> {
-    let sql = "INSERT INTO kiosks (name, key_hash, paired_by, paired_at, used_at) VALUES (:name, :hash, :by, :now, :now)";
+    let sql =
+        "INSERT INTO kiosks (name, key_hash, paired_by, paired_at, used_at) VALUES (:name, :hash, :by, :now, :now)";
     tx.insert(
         sql,
         named_params! {":name": pairing.name, ":hash": &key_hash[..], ":by": pairing.made_by, ":now": tx.now()},

@@ -47,9 +47,9 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
     let (hall, now) = (today::hall(site)?, site.now());
     let day = hall.day(now, 0);
-    let own = site.store.read(|tx| {
-        Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?)
-    })?;
+    let own = site
+        .store
+        .read(|tx| Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?))?;
     let booked = |one: bookings::Own| Booked {
         booking_id: one.booking_id,
         clock: hall.clock(one.flight_date),

@@ -114,7 +114,12 @@ pub fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 }
 
 /// The first page of whoever proved enough.
-fn enter(tx: &Write, kiosk: &Kiosk, account: &Account, refused: impl Fn(&'static str) -> Answer) -> Result<crate::reply::Reply, Failure> {
+fn enter(
+    tx: &Write,
+    kiosk: &Kiosk,
+    account: &Account,
+    refused: impl Fn(&'static str) -> Answer,
+) -> Result<crate::reply::Reply, Failure> {
     match kiosk::enter(tx, kiosk, account)? {
         true => Ok(reply::see_other("/kiosk/home")),
         false => refused("kiosk.closed"),

@@ -45,8 +45,7 @@ pub fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let Some(flown) = minutes::parse(&typed).filter(|minutes| minutes::MINUTES.contains(minutes)) else {
         return page(site, call, guest, typed, Some(call.say("kiosk.time_wrong")));
     };
-    let time =
-        NewTime { entry_date: site.now(), minutes: flown, tunnel_id: site.tunnel_id, comment: String::new() };
+    let time = NewTime { entry_date: site.now(), minutes: flown, tunnel_id: site.tunnel_id, comment: String::new() };
     let entered: Result<i64, Failure> = site.store.write(site.now(), |tx| time::enter(tx, guest.member_id(), &time));
     match entered {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=logged")),

@@ -4,6 +4,8 @@
 mod arrivals;
 mod clerk;
 mod keyboard;
+mod kiosk;
+mod kiosk_screens;
 mod pages;
 mod sign_in;
 mod table;

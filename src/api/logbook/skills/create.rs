@@ -65,13 +65,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// The member asks the named signer for a signature.
-pub fn ask(
-    site: &Site,
-    tx: &Write,
-    member_id: i64,
-    asked: &Asked,
-    instructor_id: Option<i64>,
-) -> Result<i64, Failure> {
+pub fn ask(site: &Site, tx: &Write, member_id: i64, asked: &Asked, instructor_id: Option<i64>) -> Result<i64, Failure> {
     let subject = ask::check(site, tx, member_id, asked, None, instructor_id, tx.now())?;
     let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
     let entry_id = skills::insert(tx, &new(member_id, member_id, instructor_id, asked, &subject))?;
