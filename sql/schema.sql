@@ -426,6 +426,36 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE kiosks (
+    kiosk_id   INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,                     -- where it stands
+    key_hash   BLOB    UNIQUE,                       -- SHA-256 of the key in its cookie; NULL once it is revoked
+    paired_by  INTEGER,                              -- the clerk; NULL from the shell. No reference: the kiosk stays when
+                                                     -- the clerk goes
+    paired_at  INTEGER NOT NULL,
+    used_at    INTEGER NOT NULL,                     -- the latest sign-in there
+    revoked_at INTEGER
+) STRICT;
+
+CREATE TABLE kiosk_pairings (
+    code_hash BLOB    PRIMARY KEY,                   -- keyed: eight digits could all be tried
+    name      TEXT    NOT NULL,
+    made_by   INTEGER,
+    ends_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE kiosk_guests (
+    kiosk_id  INTEGER PRIMARY KEY REFERENCES kiosks,
+    member_id INTEGER NOT NULL REFERENCES members,
+    seen_at   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE kiosk_codes (
+    member_id INTEGER PRIMARY KEY REFERENCES members,
+    code_hash BLOB    NOT NULL UNIQUE,               -- SHA-256: the code has 66 random bits and lives two minutes
+    ends_at   INTEGER NOT NULL
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -572,3 +602,5 @@ CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
+
+CREATE INDEX kiosk_guests_by_member ON kiosk_guests (member_id);
