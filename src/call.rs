@@ -220,9 +220,22 @@ impl UnjudgedPage {
     }
 }
 
+/// The cookie with the language that somebody chose at a kiosk. Its path is the kiosk's, so no other page gets it.
+pub const KIOSK_LANGUAGE: &str = "kiosk-language";
+
 /// The language that a request asks for; some clients send the header with a tilde before its name.
 pub fn language(headers: &HeaderMap) -> Language {
+    if let Some(chosen) = chosen_at_kiosk(headers) {
+        return chosen;
+    }
     language_header(headers).map_or(Language::default(), Language::accepted)
+}
+
+/// The language that somebody chose at the kiosk that asks.
+pub fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
+    let pairs = headers.get("cookie")?.to_str().ok()?.split(';');
+    let tag = pairs.filter_map(|pair| pair.trim().strip_prefix(KIOSK_LANGUAGE)?.strip_prefix('=')).next()?;
+    Language::AT_KIOSK.into_iter().find(|language| language.tag() == tag)
 }
 
 fn language_header(headers: &HeaderMap) -> Option<&str> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// A language that the product speaks completely.
+/// A language that the product speaks. All but Italian it speaks completely; Italian at the kiosk alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     #[default]
@@ -12,6 +12,8 @@ pub enum Language {
     German,
     French,
     Spanish,
+    /// Only what is said at a kiosk: everything else would be said in English.
+    Italian,
 }
 
 type Catalogue = HashMap<String, String>;
@@ -44,12 +46,19 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/desk_messages.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk_reports.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk_site.json")),
+            include_str!(concat!("../assets/translations/", $language, "/kiosk.json")),
         ]
     };
 }
 
-static CATALOGUES: LazyLock<[Catalogue; 4]> =
-    LazyLock::new(|| [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts)));
+/// The kiosk's own part, and what other parts say at a kiosk.
+const ITALIAN: [&str; 2] =
+    [include_str!("../assets/translations/it/kiosk.json"), include_str!("../assets/translations/it/shared.json")];
+
+static CATALOGUES: LazyLock<[Catalogue; 5]> = LazyLock::new(|| {
+    let [en, de, fr, es] = [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts));
+    [en, de, fr, es, read(&ITALIAN)]
+});
 
 fn read(parts: &[&str]) -> Catalogue {
     let part = |text: &&str| -> Catalogue { serde_json::from_str(text).expect("translations are flat JSON objects") };
@@ -57,16 +66,25 @@ fn read(parts: &[&str]) -> Catalogue {
 }
 
 impl Language {
+    /// Those that the whole product speaks.
     pub const ALL: [Language; 4] = [Language::English, Language::German, Language::French, Language::Spanish];
+    /// Those that a kiosk offers.
+    pub const AT_KIOSK: [Language; 5] =
+        [Language::English, Language::German, Language::French, Language::Italian, Language::Spanish];
 
     /// ISO 639-1.
     pub fn tag(self) -> &'static str {
-        ["en", "de", "fr", "es"][self as usize]
+        ["en", "de", "fr", "es", "it"][self as usize]
     }
 
     /// As its speakers call it.
     pub fn name(self) -> &'static str {
-        ["English", "Deutsch", "Français", "Español"][self as usize]
+        ["English", "Deutsch", "Français", "Español", "Italiano"][self as usize]
+    }
+
+    /// This one, where the whole product speaks it; else English.
+    pub fn whole(self) -> Language {
+        if Language::ALL.contains(&self) { self } else { Language::default() }
     }
 
     /// By its tag; a region is ignored.
@@ -95,7 +113,10 @@ impl Language {
     /// The text of a key with `{name}` replaced, and the sentences that follow it; the key itself where it is unknown,
     /// which a test keeps from happening.
     pub fn say(self, text: &Text) -> String {
-        let Some(pattern) = CATALOGUES[self as usize].get(text.key) else { return text.key.to_owned() };
+        let found = CATALOGUES[self as usize].get(text.key);
+        let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(text.key)) else {
+            return text.key.to_owned();
+        };
         let mut said = String::with_capacity(pattern.len() + 16);
         let mut rest = pattern.as_str();
         while let Some((before, after)) = rest.split_once('{') {
@@ -209,6 +230,39 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn italian_says_what_a_kiosk_says_with_the_same_places() {
+        let kiosk = |key: &str| {
+            key.starts_with("kiosk.")
+                || SAID_AT_KIOSKS.iter().any(|part| key == *part || part.ends_with('.') && key.starts_with(part))
+        };
+        let italian = Language::Italian.texts();
+        for (key, pattern) in Language::English.texts().iter().filter(|(key, _)| kiosk(key)) {
+            let said = italian.get(key).unwrap_or_else(|| panic!("it lacks {key}"));
+            let places = |text: &str| text.split('{').skip(1).filter_map(|p| p.split('}').next()).count();
+            assert_eq!(places(said), places(pattern), "{key}");
+        }
+        assert!(italian.keys().all(|key| kiosk(key)), "a text of another part is in Italian: put its part on the list");
+        assert_eq!(Language::Italian.say(&Text::new("desk.today")), "Today", "the rest is said in English");
+    }
+
+    /// Parts of other pages' texts that a kiosk says too.
+    const SAID_AT_KIOSKS: [&str; 13] = [
+        "progression.",
+        "month.",
+        "date.",
+        "signer.",
+        "skill_taken",
+        "email_not_confirmed",
+        "field.brief_first",
+        "field.level_first",
+        "field.unknown_skill",
+        "foreign_form",
+        "not_found",
+        "overloaded",
+        "broken",
+    ];
 
     #[test]
     fn a_text_is_found_by_the_key_that_a_row_names() {

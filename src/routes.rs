@@ -7,7 +7,7 @@ use crate::api::{
 use crate::call::Call;
 use crate::desk;
 use crate::failure::Failure;
-use crate::gate::{Bearer, Callback, Clerk, Member, Partner, Staff};
+use crate::gate::{Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff};
 use crate::reply::Reply;
 use crate::site::Site;
 use http::Method;
@@ -29,6 +29,10 @@ pub enum Access {
     Page(fn(&Site, &Call) -> Answer),
     /// A browser in which somebody of the desk is signed in; everybody else is sent to sign in.
     Desk(fn(&Site, &Call, &Clerk) -> Answer),
+    /// A browser that was paired as a kiosk; every other is told how that is done.
+    Kiosk(fn(&Site, &Call, &Kiosk) -> Answer),
+    /// A kiosk at which a member is signed in; where nobody is, it begins anew.
+    Guest(fn(&Site, &Call, &Guest) -> Answer),
 }
 
 /// What a body may have, unless its row says otherwise.
@@ -151,6 +155,7 @@ pub static ROUTES: &[Route] = &[
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
     open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
     open    (GET,    "/verify.css",                                         verify::style).ours().at_root(),
+    member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
     member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
     member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
@@ -264,6 +269,37 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test),
     desk    (GET,    "/desk/site/users",                                    desk::site::users::list),
     desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role),
+
+    // Kiosks, at the desk
+    desk    (GET,    "/desk/kiosks",                                        desk::kiosks::show),
+    desk    (POST,   "/desk/kiosks",                                        desk::kiosks::pair),
+    desk    (POST,   "/desk/kiosks/{kiosk_id}/revoke",                      desk::kiosks::revoke),
+
+    // A kiosk: the way in
+    page    (GET,    "/kiosk",                                              desk::kiosk::start::show_start),
+    page    (POST,   "/kiosk/pair",                                         desk::kiosk::start::pair),
+    kiosk   (POST,   "/kiosk/language",                                     desk::kiosk::start::choose_language),
+    kiosk   (GET,    "/kiosk/number",                                       desk::kiosk::sign_in::show_number),
+    kiosk   (POST,   "/kiosk/number",                                       desk::kiosk::sign_in::by_number),
+    kiosk   (GET,    "/kiosk/scan",                                         desk::kiosk::sign_in::show_scan),
+    kiosk   (POST,   "/kiosk/scan",                                         desk::kiosk::sign_in::by_code),
+    kiosk   (GET,    "/kiosk/passkey",                                      desk::kiosk::sign_in::show_passkey),
+    kiosk   (POST,   "/kiosk/passkey",                                      desk::kiosk::sign_in::by_passkey),
+    kiosk   (POST,   "/kiosk/leave",                                        desk::kiosk::start::leave),
+
+    // A kiosk: what a member does there
+    guest   (POST,   "/kiosk/here",                                         desk::kiosk::home::stay),
+    guest   (GET,    "/kiosk/home",                                         desk::kiosk::home::show_home),
+    guest   (POST,   "/kiosk/bookings/{booking_id}/check-in",               desk::kiosk::home::check_in),
+    guest   (GET,    "/kiosk/time",                                         desk::kiosk::time::show_form),
+    guest   (POST,   "/kiosk/time",                                         desk::kiosk::time::enter),
+    guest   (GET,    "/kiosk/sign-off",                                     desk::kiosk::sign_off::show_skills),
+    guest   (GET,    "/kiosk/sign-off/{skill}",                             desk::kiosk::sign_off::show_signers),
+    guest   (POST,   "/kiosk/sign-off/{skill}",                             desk::kiosk::sign_off::ask),
+    guest   (GET,    "/kiosk/progression",                                  desk::kiosk::progression::show_page),
+    guest   (GET,    "/kiosk/progression.svg",                              desk::kiosk::progression::picture),
+    guest   (GET,    "/kiosk/certificates",                                 desk::kiosk::certificates::list),
+    guest   (POST,   "/kiosk/certificates",                                 desk::kiosk::certificates::show_one),
 ];
 
 /// Every row: the operations, then the pages. Its places number the figures and the log.
@@ -321,6 +357,14 @@ const fn desk(method: Method, path: &'static str, page: fn(&Site, &Call, &Clerk)
     route(Access::Desk(page), method, path).ours().at_root()
 }
 
+const fn kiosk(method: Method, path: &'static str, page: fn(&Site, &Call, &Kiosk) -> Answer) -> Route {
+    route(Access::Kiosk(page), method, path).ours().at_root()
+}
+
+const fn guest(method: Method, path: &'static str, page: fn(&Site, &Call, &Guest) -> Answer) -> Route {
+    route(Access::Guest(page), method, path).ours().at_root()
+}
+
 impl Route {
     const fn hashing(mut self) -> Route {
         self.hashes = true;
@@ -374,7 +418,7 @@ impl Route {
 
     /// Whether it is for browsers, refusals included.
     pub fn is_page(&self) -> bool {
-        matches!(self.access, Access::Page(_) | Access::Desk(_))
+        matches!(self.access, Access::Page(_) | Access::Desk(_) | Access::Kiosk(_) | Access::Guest(_))
     }
 
     /// One word for who may call.
@@ -388,6 +432,8 @@ impl Route {
             Access::Callback(..) => "callback",
             Access::Page(_) => "page",
             Access::Desk(_) => "desk",
+            Access::Kiosk(_) => "kiosk",
+            Access::Guest(_) => "guest",
         }
     }
 }

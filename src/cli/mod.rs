@@ -13,6 +13,7 @@ mod export;
 mod import;
 mod init;
 mod key;
+mod kiosk;
 mod marks;
 mod member;
 mod outbox;
@@ -88,6 +89,9 @@ enum Command {
     /// Whom the tunnel lets sign for others: add, list, remove
     #[command(subcommand)]
     Signer(signer::Signer),
+    /// Kiosks in the hall: pair, list, revoke
+    #[command(subcommand)]
+    Kiosk(kiosk::Kiosk),
     /// Sessions for jobs
     #[command(subcommand)]
     Session(session::Session),
@@ -332,6 +336,7 @@ fn perform(
         Command::Member(command) => command.run(site, json, secret, wire),
         Command::Partner(command) => command.run(site, json),
         Command::Signer(command) => command.run(site, json),
+        Command::Kiosk(command) => command.run(site, json),
         Command::Session(command) => command.run(site, json),
         Command::Outbox(command) => command.run(site, json),
         Command::Callbacks(command) => command.run(site, json),

@@ -20,9 +20,15 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 3] = [
+const FILES: [File; 5] = [
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
+    File { name: "kiosk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/kiosk.css") },
+    File {
+        name: "kiosk.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/kiosk.js"),
+    },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

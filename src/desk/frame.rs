@@ -19,13 +19,14 @@ pub struct Part {
 }
 
 /// In the order in which they are needed.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { path: "/desk", key: "desk.today" },
     Part { path: "/desk/members", key: "desk.members" },
     Part { path: "/desk/sign-offs", key: "desk.sign_offs" },
     Part { path: "/desk/partners", key: "desk.partners" },
     Part { path: "/desk/messages", key: "desk.messages" },
     Part { path: "/desk/reports", key: "desk.reports" },
+    Part { path: "/desk/kiosks", key: "kiosk.desk_title" },
     Part { path: "/desk/site", key: "desk.site" },
 ];
 

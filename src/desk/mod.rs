@@ -5,6 +5,8 @@ pub mod assets;
 pub mod check_in;
 pub mod code;
 mod frame;
+pub mod kiosk;
+pub mod kiosks;
 mod mark;
 pub mod members;
 pub mod messages;
@@ -40,14 +42,23 @@ pub fn home(_: &Site, _: &Call) -> Answer {
     Ok(reply::see_other("/desk"))
 }
 
-/// Whether a path that met no row was a page's, so that its refusal is a page too.
-pub fn is_below(path: &str) -> bool {
-    path == "/" || path == "/desk" || path.starts_with("/desk/")
+/// How a failure is told to whoever asked for a path.
+pub type Refusal = fn(&Failure, Language, &str) -> Reply;
+
+/// What tells it below a path of pages, also one that met no row; `None` elsewhere.
+pub fn refusal_of(path: &str) -> Option<Refusal> {
+    let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    match path {
+        _ if below("/kiosk") => Some(kiosk::refusal),
+        "/" => Some(refusal),
+        _ if below("/desk") => Some(refusal),
+        _ => None,
+    }
 }
 
 #[derive(Template)]
 #[template(path = "desk/refusal.html", config = "assets/templates/askama.toml")]
-struct Refusal<'a> {
+struct RefusalPage<'a> {
     frame: Frame,
     message: String,
     problems: Vec<String>,
@@ -57,8 +68,14 @@ struct Refusal<'a> {
 /// A failure as a page, with the headers that go with it.
 pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let page = Refusal { frame: Frame::bare(language), message: language.say(failure.text()), problems, request_id };
-    let mut page = show(failure.status(), language, &page);
+    let page =
+        RefusalPage { frame: Frame::bare(language), message: language.say(failure.text()), problems, request_id };
+    refused(failure, language, request_id, &page)
+}
+
+/// A page that tells of a failure, with the headers that go with it.
+fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl Template) -> Reply {
+    let mut page = show(failure.status(), language, page);
     let envelope = reply::refusal(failure, language, request_id);
     for name in [header::RETRY_AFTER, header::LOCATION, header::ALLOW] {
         if let Some(value) = envelope.headers.get(&name) {

@@ -29,7 +29,7 @@ static COUNTRIES: LazyLock<[Vec<Country>; 4]> = LazyLock::new(|| NAMES.map(|text
 
 /// Every country, by name.
 pub fn all(language: Language) -> &'static [Country] {
-    &COUNTRIES[language as usize]
+    &COUNTRIES[language.whole() as usize]
 }
 
 /// The country of a code of two or three letters, in any case.

@@ -15,6 +15,8 @@ impl Rule {
     pub const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
     /// One account from a device that somebody signed in on: only who has that device can close it.
     pub const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
+    /// One account at one kiosk, by its PIN: whoever stands there can close it, so never for long.
+    pub const ACCOUNT_AT_KIOSK: Rule = Rule { free_misses: 5, delay_seconds_max: 5 * 60 };
     /// One account from anywhere: slows down many guessing together, and can keep its owner out for a minute at most.
     pub const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
 

@@ -81,7 +81,7 @@ pub fn take_session(site: &Site, call: &Call, reply: Reply) -> Reply {
 }
 
 /// Whether the browser speaks https: with us, or with the machine before us that does it for us.
-fn is_secure(site: &Site, call: &Call) -> bool {
+pub(super) fn is_secure(site: &Site, call: &Call) -> bool {
     let public = site.config.public_url.as_deref().and_then(|url| url.strip_prefix("https://"));
     let host = public.and_then(|rest| rest.split('/').next()).map(crate::call::host_name);
     call.secure || host.is_some_and(|host| call.host() == Some(host))
@@ -91,13 +91,13 @@ fn name(site: &Site, call: &Call) -> &'static str {
     if is_secure(site, call) { SECURE_NAME } else { PLAIN_NAME }
 }
 
-fn cookie<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
+pub(super) fn cookie<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
     let mut pairs = call.header("cookie").into_iter().flat_map(|line| line.split(';'));
     let value = pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))?;
     Some(value).filter(|value| !value.is_empty() && value.len() <= TOKEN_CHARS_MAX)
 }
 
-fn set(site: &Site, call: &Call, name: &str, value: &str, seconds: Option<i64>) -> String {
+pub(super) fn set(site: &Site, call: &Call, name: &str, value: &str, seconds: Option<i64>) -> String {
     let secure = if is_secure(site, call) { "; Secure" } else { "" };
     let age = seconds.map_or_else(String::new, |seconds| format!("; Max-Age={seconds}"));
     format!("{name}={value}; Path=/{age}; HttpOnly; SameSite=Strict{secure}")

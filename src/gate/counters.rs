@@ -57,6 +57,20 @@ impl Counters {
         }))
     }
 
+    /// Those of a PIN that is typed at a kiosk: the member there, the member at every kiosk, and everybody there.
+    pub fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
+        let account_key = account.map(|account| account_key(site, account.username.to_lowercase().as_bytes()));
+        let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
+        let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
+        let all = Counter {
+            key: key(site, &[b"kiosk", &kiosk]),
+            account_key: None,
+            rule: Rule::address(site.config.limits.sign_in_misses_per_address),
+        };
+        let here = of_account(&[b"account at kiosk", &member, &kiosk], Rule::ACCOUNT_AT_KIOSK);
+        Counters(vec![here, of_account(&[b"account at kiosks", &member], Rule::ACCOUNT), all])
+    }
+
     /// Seconds until the last of them opens.
     pub fn closed_for(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
         let mut longest = 0;

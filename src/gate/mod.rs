@@ -8,10 +8,12 @@ pub mod clerk;
 pub mod confirmation;
 pub mod counters;
 pub mod device;
+pub mod kiosk;
 mod origin;
 mod partner;
 pub mod passcode;
 pub mod passkey;
+pub mod pin;
 mod rates;
 pub mod refusals;
 pub mod repeat;
@@ -25,6 +27,7 @@ pub mod step;
 
 pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
 pub use clerk::Clerk;
+pub use kiosk::{Guest, Kiosk};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
@@ -72,6 +75,17 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
             origin::check(call)?;
             let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
             repeat::or_run(site, call, call.who.get(), || page(site, call, &clerk))
+        }
+        Access::Kiosk(page) => {
+            origin::check(call)?;
+            let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
+            page(site, call, &kiosk)
+        }
+        Access::Guest(page) => {
+            origin::check(call)?;
+            let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
+            let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
+            page(site, call, &guest)
         }
     }
 }

@@ -44,13 +44,13 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
 
 /// What follows a password that was judged.
 pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict) -> Result<Proven, Failure> {
-    let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("signer.wrong")) };
+    let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
     if account.banned || !sign_in::is_as_judged(tx, account)? {
-        return Ok(Proven::Refused("signer.wrong"));
+        return Ok(Proven::Refused("proof.wrong"));
     }
     match second_factor::next(site, tx, account, None)? {
         Next::Clear(_) => Ok(signer(account)),
-        Next::Missing => Ok(Proven::Refused("signer.no_factor")),
+        Next::Missing => Ok(Proven::Refused("proof.no_factor")),
         Next::Due(due) => {
             if let Due::Passcode(Some(to)) = &due {
                 second_factor::send(site, call, tx, account.member_id, to)?;
@@ -63,14 +63,14 @@ pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict) -> R
 /// By the code that was due after the password.
 pub fn by_code(site: &Site, call: &Call, tx: &Write, token: &str, code: &str) -> Result<Proven, Failure> {
     let Some(account) = step::try_once(tx, token)?.filter(|account| !account.banned) else {
-        return Ok(Proven::Refused("signer.step_ended"));
+        return Ok(Proven::Refused("proof.step_ended"));
     };
     match sign_in::judge_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {
         Proof::Right(_) => {
             step::end(tx, account.member_id)?;
             Ok(signer(&account))
         }
-        Proof::Wrong => Ok(Proven::Refused("signer.code_wrong")),
+        Proof::Wrong => Ok(Proven::Refused("proof.code_wrong")),
         Proof::ClockSuspect => Ok(Proven::Refused("factor.clock_suspect")),
     }
 }
@@ -78,7 +78,7 @@ pub fn by_code(site: &Site, call: &Call, tx: &Write, token: &str, code: &str) ->
 /// By a passkey: two factors in itself.
 pub fn by_passkey(call: &Call, tx: &Write, answer: &Answer) -> Result<Proven, Failure> {
     let known = passkey::identify(call, tx, answer)?;
-    Ok(known.map_or(Proven::Refused("signer.passkey_refused"), |account| signer(&account)))
+    Ok(known.map_or(Proven::Refused("proof.passkey_refused"), |account| signer(&account)))
 }
 
 fn signer(account: &Account) -> Proven {

@@ -10,11 +10,12 @@ pub mod sync;
 use crate::domain::mail_event;
 use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
+use crate::gate::kiosk;
 use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
-    contact, devices, email_tokens, misses, outbox as messages, partners, passcodes, passkeys, payments,
+    contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys, payments,
     reminders as given, replays, sessions, sign_in_steps, soundness, throttles,
 };
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -85,6 +86,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += devices::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += sign_in_steps::sweep(tx)?;
         removed += misses::sweep(tx)?;
+        removed += kiosks::sweep(tx, kiosk::guests_gone_before(tx.now()))?;
         Ok(removed)
     })
 }

@@ -100,7 +100,7 @@ impl Front {
             large: None,
         };
         let language = call::language(request.headers());
-        let for_a_browser = desk::is_below(request.uri().path());
+        let refuse = desk::refusal_of(request.uri().path()).unwrap_or(reply::refusal);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             return self.respond(line, finished(metrics::write(self)));
         }
@@ -119,10 +119,7 @@ impl Front {
                 finished
             }
             Err(failure) => {
-                let reply = match for_a_browser {
-                    true => desk::refusal(&failure, language, &line.request_id),
-                    false => reply::refusal(&failure, language, &line.request_id),
-                };
+                let reply = refuse(&failure, language, &line.request_id);
                 Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
             }
         };

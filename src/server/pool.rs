@@ -236,7 +236,10 @@ fn finish(call: &Call, answer: Result<Reply, Failure>) -> Finished {
     let finished = match answer {
         Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
         Err(failure) => {
-            let refusal = if call.route.is_page() { desk::refusal } else { reply::refusal };
+            let refusal = match call.route.is_page() {
+                true => desk::refusal_of(&call.path).unwrap_or(desk::refusal),
+                false => reply::refusal,
+            };
             finished(refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
         }
     };

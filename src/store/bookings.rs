@@ -159,6 +159,32 @@ pub fn list_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64, limit: i64) 
     })
 }
 
+/// A booking as its member sees it.
+#[derive(Debug)]
+pub struct Own {
+    pub booking_id: i64,
+    pub flight_date: i64,
+    pub minutes_booked: i64,
+    pub arrived_at: Option<i64>,
+}
+
+/// A member's own between two moments, by the time of the flights.
+pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
+    let sql = "SELECT booking_id, flight_date, minutes_booked, arrived_at FROM bookings
+               WHERE member_id = :member_id AND flight_date >= :from AND flight_date < :to AND tunnel_id = :tunnel_id
+               ORDER BY flight_date, booking_id LIMIT :limit";
+    let params =
+        named_params! {":member_id": member_id, ":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit};
+    tx.list(sql, params, |row| {
+        Ok(Own {
+            booking_id: row.get(0)?,
+            flight_date: row.get(1)?,
+            minutes_booked: row.get(2)?,
+            arrived_at: row.get(3)?,
+        })
+    })
+}
+
 /// How many come between two moments, and how many of them are here.
 pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = "SELECT count(*), count(arrived_at) FROM bookings

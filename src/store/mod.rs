@@ -23,6 +23,7 @@ pub mod held;
 pub mod history;
 pub mod holdings;
 pub mod integrity;
+pub mod kiosks;
 pub mod lists;
 pub mod logbook;
 pub mod media;

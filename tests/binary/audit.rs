@@ -30,6 +30,7 @@ const DEEDS: &[(&str, &str, &str)] = &[
     ("import members members.csv", "members.imported", "site"),
     ("member add lena --email lena@example.com", "member.added", "member:"),
     ("member erase lena --yes", "member.erased", "member:"),
+    ("kiosk pair Entrance", "kiosk.code_made", "site"),
     ("tls init --name tunnel.example.org", "tls.made", "site"),
     ("tls renew", "tls.renewed", "site"),
     ("backup now", "backup.made", "backup:"),
@@ -59,6 +60,7 @@ const LOOKS: &[&str] = &[
     "audit list",
     "audit verify",
     "sync --status",
+    "kiosk list",
     "member export jane",
     "export members",
     "export logbook",
@@ -69,8 +71,17 @@ const LOOKS: &[&str] = &[
 const DOCTOR: &str = "doctor";
 
 /// Commands whose rows other tests look at, or that have none to leave: they run or make a site, or show what is not there.
-const ELSEWHERE: &[&str] =
-    &["serve", "init", "demo", "restore", "outbox show", "callbacks show", "import logbook", "import bookings"];
+const ELSEWHERE: &[&str] = &[
+    "serve",
+    "init",
+    "demo",
+    "restore",
+    "outbox show",
+    "callbacks show",
+    "import logbook",
+    "import bookings",
+    "kiosk revoke",
+];
 
 fn rows(desk: &Desk) -> Vec<Value> {
     desk.json(&["audit", "list", "--limit", "1000"]).as_array().unwrap().clone()

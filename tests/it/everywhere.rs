@@ -16,8 +16,9 @@ fn built_with_a_body() -> impl Iterator<Item = &'static Route> {
 }
 
 /// Rows that read nothing from their body.
-const BODILESS: [&str; 6] = [
+const BODILESS: [&str; 7] = [
     "/account/profile/booking-pin",
+    "/account/profile/kiosk-code",
     "/auth/logout",
     "/account/profile/remove-media",
     "/account/notifications/read/{notification_id}",

@@ -10,7 +10,7 @@ use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{holdings, logbook};
+use crate::store::{Read, holdings, logbook};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -38,19 +38,22 @@ pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         .ok_or_else(|| Failure::field("category", Text::new("field.one_of").with("values", PROGRAMMES.join(", "))))?;
     let page = call.whole_page()?;
     site.store.read(|tx| {
-        let held = holdings::list(tx, member_id)?;
-        let held: Vec<_> = held.iter().map(holdings::Holding::key).collect();
-        let trained = holdings::list_trained(tx, member_id, site.now())?;
-        let briefed: Vec<String> = trained.into_iter().map(|(logbook, _)| logbook).collect();
-        let states = logbook::list_skill_states(tx, member_id)?;
-        let takes = |status: &str| Status::parse(status).is_some_and(Status::takes_the_skill);
-        let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && takes(status));
-        let is_open = |skill: &Skill| entry::obstacle(site.catalogue, &skill.skill, &held, &briefed).is_none();
-        let skills = site.catalogue.skills().filter(|(level, _)| level.cat_group == cat_group);
-        let rows = skills.filter(|(_, skill)| !assigned(skill) && is_open(skill));
-        let rows = rows.map(|(level, skill)| row(level, skill)).collect();
-        Ok(reply::part(rows, page))
+        let open = of_member(site, tx, member_id)?.into_iter().filter(|(level, _)| level.cat_group == cat_group);
+        Ok(reply::part(open.map(|(level, skill)| row(level, skill)).collect(), page))
     })
+}
+
+/// The skills that the member may ask for next, of every programme.
+pub fn of_member(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<(&'static Level, &'static Skill)>, Failure> {
+    let held = holdings::list(tx, member_id)?;
+    let held: Vec<_> = held.iter().map(holdings::Holding::key).collect();
+    let trained = holdings::list_trained(tx, member_id, site.now())?;
+    let briefed: Vec<String> = trained.into_iter().map(|(logbook, _)| logbook).collect();
+    let states = logbook::list_skill_states(tx, member_id)?;
+    let takes = |status: &str| Status::parse(status).is_some_and(Status::takes_the_skill);
+    let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && takes(status));
+    let is_open = |skill: &Skill| entry::obstacle(site.catalogue, &skill.skill, &held, &briefed).is_none();
+    Ok(site.catalogue.skills().filter(|(_, skill)| !assigned(skill) && is_open(skill)).collect())
 }
 
 fn row<'a>(level: &'a Level, skill: &'a Skill) -> SkillReply<'a> {

@@ -1,12 +1,11 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
 use super::booking::record;
-use crate::api::profile::pin;
 use crate::call::Call;
 use crate::domain::booking::{self, Booking};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
-use crate::gate::{Partner, new_token};
+use crate::gate::{Partner, new_token, pin};
 use crate::language::Text;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
@@ -15,7 +14,6 @@ use crate::store::history::{self, About, Event};
 use crate::store::{Write, members, notices, sessions, tunnels};
 use serde::Serialize;
 use serde_json::Value;
-use subtle::ConstantTimeEq;
 
 const PIN_MISSES_MAX: i64 = 5;
 const PIN_PAUSE_SECONDS: i64 = 15 * 60;
@@ -115,18 +113,17 @@ pub fn read_booking<M: Fn(&Value) -> Result<i64, Text> + Copy>(
 
 /// Five misses pause the PIN; during the pause the right one gets the answer of a wrong one.
 fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Failure> {
-    let given = pin::hash(site, request.member_id, &request.member_pin);
-    let Some(pin) = members::find_pin(tx, request.member_id)? else { return Ok(false) };
-    if tx.now() < pin.paused_until {
+    let Some(known) = members::find_pin(tx, request.member_id)? else { return Ok(false) };
+    if tx.now() < known.paused_until {
         return Ok(false);
     }
-    let right = pin.hash.is_some_and(|hash| bool::from(hash.ct_eq(&given)));
-    let misses = if right { 0 } else { pin.misses + 1 };
+    let right = pin::is_right(site, tx, request.member_id, &request.member_pin)?;
+    let misses = if right { 0 } else { known.misses + 1 };
     if misses >= PIN_MISSES_MAX {
         members::set_pin_misses(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
         let detail = serde_json::json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
         notices::insert(tx, request.member_id, "notice.pin_paused", &detail)?;
-    } else if misses != pin.misses {
+    } else if misses != known.misses {
         members::set_pin_misses(tx, request.member_id, misses, 0)?;
     }
     Ok(right)

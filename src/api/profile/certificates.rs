@@ -12,7 +12,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::certificates::{self, Held};
-use crate::store::{Read, members, tunnels};
+use crate::store::{Read, Write, members, tunnels};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
@@ -22,19 +22,19 @@ const LEVEL: &str = "level";
 
 /// A level that the caller holds; sent back as it is, it asks for the certificate.
 #[derive(Serialize)]
-struct Row {
+pub struct Row {
     r#type: &'static str,
     cat_id: i64,
     cat_group: String,
     track: String,
-    name: String,
+    pub name: String,
     screen_name: String,
     /// Held since then.
-    entry_date: i64,
+    pub entry_date: i64,
     member_id: i64,
     /// Where the last skill that it needs was signed, and by whom.
-    tunnel_name: String,
-    signer_name: String,
+    pub tunnel_name: String,
+    pub signer_name: String,
 }
 
 /// `GET /account/profile/certificate-list`: the levels that the caller holds, the latest first.
@@ -83,7 +83,8 @@ pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-fn rows(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<(Row, Held)>, Failure> {
+/// What a member may be certified, the latest first.
+pub fn rows(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<(Row, Held)>, Failure> {
     let screen_name = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?.screen_name;
     let signed = certificates::list_signed(tx, member_id)?;
     let held = certificates::list_held(tx, member_id)?;
@@ -117,10 +118,22 @@ fn code(site: &Site, member_id: i64, held: &Held) -> String {
     rule::code(bytes)
 }
 
+/// Where anybody sees whether the certificate holds.
+fn verify_url(site: &Site, code: &str) -> String {
+    let port = site.config.listen.first().map_or(0, |address| address.port());
+    format!("{}/verify/{code}", site.config.public_url(port))
+}
+
+/// Remembers the certificate, and says where it is to be seen.
+pub fn publish(site: &Site, tx: &Write, member_id: i64, held: &Held) -> Result<String, Failure> {
+    let code = code(site, member_id, held);
+    certificates::insert(tx, &code, member_id, held)?;
+    Ok(verify_url(site, &code))
+}
+
 fn sheet(site: &Site, call: &Call, row: &Row, code: &str, home: tunnels::Tunnel) -> Certificate {
     let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
     let emblem = if levels > 1 { row.cat_id.to_string() } else { row.cat_group.chars().take(1).collect() };
-    let port = site.config.listen.first().map_or(0, |address| address.port());
     Certificate {
         site_name: home.name,
         site_city: home.city,
@@ -132,7 +145,7 @@ fn sheet(site: &Site, call: &Call, row: &Row, code: &str, home: tunnels::Tunnel)
         since: row.entry_date,
         signer_name: row.signer_name.clone(),
         number: rule::number(code),
-        verify_url: format!("{}/verify/{code}", site.config.public_url(port)),
+        verify_url: verify_url(site, code),
         language: call.language(),
     }
 }

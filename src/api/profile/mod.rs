@@ -2,6 +2,7 @@
 
 pub mod bookings;
 pub mod certificates;
+pub mod kiosk_code;
 pub mod media;
 pub mod passkeys;
 pub mod password;

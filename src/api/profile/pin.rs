@@ -2,8 +2,8 @@
 
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::gate::Member;
-use crate::keys::{Purpose, random};
+use crate::gate::{Member, pin};
+use crate::keys::random;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -31,12 +31,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 /// A new PIN of the member's; only its hash is kept.
 pub fn renew(site: &Site, tx: &Write, member_id: i64) -> Result<String, Failure> {
     // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
-    let pin = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
-    members::set_pin(tx, member_id, &hash(site, member_id, &pin))?;
-    Ok(pin)
-}
-
-/// What is stored of a PIN: nobody can try all million without the site key.
-pub fn hash(site: &Site, member_id: i64, pin: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::Pin, &[&member_id.to_be_bytes(), pin.as_bytes()])
+    let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
+    members::set_pin(tx, member_id, &pin::hash(site, member_id, &new))?;
+    Ok(new)
 }

@@ -61,7 +61,7 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let ok = body.finish()?;
     let sent = SignForm { username: username.get(&ok).unwrap_or_default(), ..SignForm::default() };
     let Some(answer) = passkey::read(site, &credential.get(&ok).unwrap_or_default())? else {
-        return refuse(site, call, clerk, sent, "signer.passkey_refused");
+        return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };
     prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))
 }
@@ -127,7 +127,7 @@ fn prove(
             entry::page(site, call, clerk, Some(form))
         }
         Ok(Came::Refused(key)) => {
-            if key == "signer.step_ended" {
+            if key == "proof.step_ended" {
                 sent.step = None;
             }
             refuse(site, call, clerk, sent, key)

@@ -10,7 +10,7 @@ mod settle;
 
 pub use answer::{Answer, read};
 pub use party::Party;
-pub use settle::{Outcome, identify, remove, settle};
+pub use settle::{Outcome, identify, prove, remove, settle};
 
 use super::Member;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};

@@ -17,14 +17,26 @@ use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
 /// What an answer led to.
-pub enum Outcome {
-    SignedIn(Account, Opened),
+pub enum Outcome<S = Opened> {
+    SignedIn(Account, S),
     Registered(Account),
     Refused,
 }
 
-/// Uses the challenge up and does what the answer proves.
+/// Uses the challenge up and does what the answer proves; who proved to be a member has a session.
 pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+    Ok(match prove(site, call, tx, answer)? {
+        Outcome::SignedIn(account, ()) => {
+            let opened = sign_in::insert_session(call, tx, &account)?;
+            Outcome::SignedIn(account, opened)
+        }
+        Outcome::Registered(account) => Outcome::Registered(account),
+        Outcome::Refused => Outcome::Refused,
+    })
+}
+
+/// The same without a session: what proving opens is the caller's affair.
+pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
     if !passkeys::take_challenge(tx, &answer.hash)? {
         return Ok(Outcome::Refused);
     }
@@ -35,10 +47,7 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
             None => Ok(Outcome::Refused),
         },
         Some(Proof::SignIn { member_id, result }) => match owner(call, tx, *member_id, result)? {
-            Some(account) => {
-                let opened = sign_in::insert_session(call, tx, &account)?;
-                Ok(Outcome::SignedIn(account, opened))
-            }
+            Some(account) => Ok(Outcome::SignedIn(account, ())),
             None => Ok(Outcome::Refused),
         },
         Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
@@ -92,7 +101,7 @@ fn register(
     rp_id: &str,
     passkey: &Passkey,
     label: &Label,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<()>, Failure> {
     let Some(account) = members::find_account_by_id(tx, member_id)? else { return Ok(Outcome::Refused) };
     if passkeys::count(tx, member_id)? >= KEYS_MAX {
         return Ok(Outcome::Refused);

@@ -18,6 +18,16 @@ const NOBODY_S: &[(&str, &str)] = &[
     ("deletions", "keyed hashes; the code is the person's own"),
     ("tls", "the site's own"),
     ("erasures", "numbers of those who are no more: what a restored file needs"),
+    ("members_search", "parts of the words in member_words, taken out by triggers and from the pages as well"),
+    ("members_search_config", "parts of the words in member_words, taken out by triggers and from the pages as well"),
+    ("members_search_data", "parts of the words in member_words, taken out by triggers and from the pages as well"),
+    ("members_search_idx", "parts of the words in member_words, taken out by triggers and from the pages as well"),
+    ("kiosks", "what the site's screens are called; the clerk who paired one stays a number"),
+    ("kiosk_pairings", "likewise, for ten minutes"),
+    ("audit", "numbers and our words; the log may not change"),
+    ("misses", "counts an hour"),
+    ("sync", "the site's own"),
+    ("sync_refused", "numbers of rows, and what the receiver says of them"),
     ("refinery_schema_history", "the file's own"),
 ];
 

@@ -62,7 +62,7 @@ fn a_passkey_opens_the_desk_to_its_clerk_alone() {
 }
 
 /// Makes a passkey for whoever's token it is given.
-const MAKE: &str = r#"
+pub const MAKE: &str = r#"
     const [token, done] = arguments;
     const post = async (path, body) => (await fetch('/api/auth/login/' + path, {
         method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + token }, body: JSON.stringify(body),

@@ -5,6 +5,8 @@ mod arrivals;
 mod clerk;
 mod clicks;
 mod keyboard;
+mod kiosk;
+mod kiosk_screens;
 mod members;
 mod messages;
 mod pages;

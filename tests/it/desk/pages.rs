@@ -30,6 +30,7 @@ const OUTSIDE: &[Page] = &[
 /// Those of a clerk who is signed in. A page of the desk is not done before it stands here.
 const INSIDE: &[Page] = &[
     Page { name: "today", path: "/desk", shows: "Jane Okonkwo-Schmidt" },
+    Page { name: "kiosks", path: "/desk/kiosks", shows: "Pair a kiosk" },
     Page { name: "today-done", path: "/desk?all&done=booked", shows: "Booked." },
     Page { name: "members", path: "/desk/members", shows: "The newest members" },
     Page { name: "members-found", path: "/desk/members?q=okonkow", shows: "Jane Okonkwo-Schmidt" },
@@ -133,7 +134,7 @@ fn judge(browser: &Browser, name: &str) {
     assert_eq!(browser.run(elsewhere, json!([])), json!([]), "{name} loads from elsewhere");
 }
 
-fn keep(name: &str, picture: &[u8]) {
+pub fn keep(name: &str, picture: &[u8]) {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/screens");
     std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(dir.join(format!("{name}.png")), picture).unwrap();

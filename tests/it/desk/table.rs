@@ -7,9 +7,18 @@ use tunneldesk::routes::{PAGES, ROUTES};
 
 /// A path in which every place names something.
 fn path(path: &str) -> String {
-    let numbers =
-        ["{booking_id}", "{member_id}", "{partner_id}", "{user_id}", "{message_id}", "{contact_id}", "{entry_id}"];
-    numbers.iter().fold(path.replace("{file}", "desk.css"), |path, place| path.replace(place, "1"))
+    let numbers = [
+        "{booking_id}",
+        "{member_id}",
+        "{partner_id}",
+        "{user_id}",
+        "{message_id}",
+        "{contact_id}",
+        "{entry_id}",
+        "{kiosk_id}",
+    ];
+    let path = path.replace("{file}", "desk.css").replace("{skill}", "10101");
+    numbers.iter().fold(path, |path, place| path.replace(place, "1"))
 }
 
 #[test]
@@ -43,6 +52,28 @@ fn nobody_but_a_clerk_sees_a_page_of_the_desk() {
             assert!(reply.status == 303 && sent && reply.body.is_empty(), "{reply}");
         }
     }
+}
+
+#[test]
+fn nobody_but_a_kiosk_and_its_guest_sees_what_is_theirs() {
+    let site = demo();
+    let (stranger, clerk) = (Clerk::outside(&site), Clerk::at(&site, &site.desk()));
+    let kiosk = super::kiosk::paired(&site);
+    let rows = site.rows();
+    for page in PAGES.iter().filter(|page| ["kiosk", "guest"].contains(&page.caller())) {
+        for somebody in [&stranger, &clerk, &kiosk] {
+            if page.caller() == "kiosk" && std::ptr::eq(somebody, &kiosk) {
+                continue;
+            }
+            let reply = match page.method == Method::GET {
+                true => somebody.get(&path(page.path)),
+                false => somebody.post(&path(page.path), &[]),
+            };
+            assert_eq!((reply.status, reply.header("location")), (303, Some("/kiosk")), "{} {reply}", page.path);
+            assert!(reply.body.is_empty(), "{reply}");
+        }
+    }
+    assert_eq!(site.rows(), rows, "nothing was written");
 }
 
 #[test]
@@ -108,7 +139,8 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let texts = tunneldesk::language::Language::English.texts();
     let mut named = 0;
-    for entry in std::fs::read_dir(root.join("assets/templates/desk")).unwrap() {
+    let pages = ["desk", "kiosk"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
+    for entry in pages.into_iter().flatten() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         for key in text.split("say(\"").skip(1).filter_map(|rest| rest.split('"').next()) {

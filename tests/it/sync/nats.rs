@@ -122,7 +122,7 @@ fn a_stream_that_lets_go_of_what_it_had_gets_what_is_new() {
 
     // Whoever wants it all again says so.
     broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
-    assert_eq!(sync::rewind(site.inside(), 0).unwrap(), 30);
+    assert_eq!(sync::rewind(site.inside(), 0, |_| Ok(())).unwrap(), 30);
     drain(&mut super::pump(&site));
     assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());
 }

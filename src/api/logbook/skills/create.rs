@@ -58,16 +58,17 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         let (entry_id, status) = if recorded {
             (record(site, tx, member, holder_id, &told)?, Status::Open)
         } else {
-            (ask(site, tx, member.id(), &told)?, Status::Pending)
+            (ask(site, tx, member.id(), &told.asked, told.instructor_id)?, Status::Pending)
         };
         Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
     })
 }
 
-fn ask(site: &Site, tx: &Write, member_id: i64, told: &Told) -> Result<i64, Failure> {
-    let subject = ask::check(site, tx, member_id, &told.asked, None, told.instructor_id, tx.now())?;
-    let instructor_id = told.instructor_id.ok_or_else(Failure::invalid_fields)?;
-    let entry_id = skills::insert(tx, &new(member_id, member_id, instructor_id, &told.asked, &subject))?;
+/// The member asks the named signer for a signature.
+pub fn ask(site: &Site, tx: &Write, member_id: i64, asked: &Asked, instructor_id: Option<i64>) -> Result<i64, Failure> {
+    let subject = ask::check(site, tx, member_id, asked, None, instructor_id, tx.now())?;
+    let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
+    let entry_id = skills::insert(tx, &new(member_id, member_id, instructor_id, asked, &subject))?;
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
     signing::tell_asked(site, tx, &entry)?;
     Ok(entry_id)

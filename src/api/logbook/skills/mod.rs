@@ -6,7 +6,8 @@ mod edit;
 mod list;
 mod row;
 
-pub use create::create;
+pub use ask::Asked;
+pub use create::{ask as ask_for, create};
 pub use edit::edit;
 pub use list::{list, list_all, moves};
 pub use row::{Row, names, rows};

@@ -1,0 +1,34 @@
+//! A QR code with which a member signs in at a kiosk.
+
+use crate::api::auth::qr;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::gate::{Member, kiosk};
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct CodeReply {
+    status: bool,
+    message: String,
+    /// Twenty digits.
+    code: String,
+    /// The same as SVG, in a data URL.
+    qr: String,
+    /// Unix seconds.
+    ends_at: i64,
+}
+
+/// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two minutes;
+/// the one before is dead. It opens nothing else.
+pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+    site.once(call, |tx| {
+        let code = kiosk::new_code(tx, member.id())?;
+        let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;
+        let message = call.say("kiosk.code_made");
+        let ends_at = tx.now() + kiosk::CODE_SECONDS;
+        Ok(reply::created(&CodeReply { status: true, message, code, qr, ends_at }))
+    })
+}

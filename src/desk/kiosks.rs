@@ -1,0 +1,109 @@
+//! The kiosks of the hall, as the desk has them: pair one, revoke one.
+
+use super::{Frame, form, record_about, show as shown, today};
+use crate::call::Call;
+use crate::domain::audit::{Detail, Whom};
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::{Clerk, kiosk};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::kiosks;
+use askama::Template;
+use http::StatusCode;
+
+pub const NAME_CHARS_MAX: usize = 60;
+/// More than any hall has; the oldest revoked ones go out of sight.
+const ROWS_MAX: i64 = 100;
+
+#[derive(Template)]
+#[template(path = "desk/kiosks.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Row>,
+    /// The code that was just made, and until when it is good.
+    code: Option<(String, String)>,
+    name: String,
+    problem: Option<String>,
+}
+
+struct Row {
+    kiosk_id: i64,
+    name: String,
+    paired: String,
+    used: String,
+    revoked: Option<String>,
+}
+
+/// `GET /desk/kiosks`: every kiosk, the latest first.
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let revoked = call.query().has("revoked");
+    page(site, call, clerk, |page| {
+        page.frame.done = revoked.then(|| page.frame.say("kiosk.done_revoked"));
+        StatusCode::OK
+    })
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) -> StatusCode) -> Answer {
+    let hall = today::hall(site)?;
+    let day = |at| {
+        let date = crate::certificate::date_in_words(call.language(), hall.noon_utc(at));
+        format!("{date}, {}", hall.clock(at))
+    };
+    let row = |one: kiosks::Kiosk| Row {
+        kiosk_id: one.kiosk_id,
+        name: one.name,
+        paired: day(one.paired_at),
+        used: day(one.used_at),
+        revoked: one.revoked_at.map(day),
+    };
+    let rows = site.store.read(|tx| Ok(kiosks::list(tx, ROWS_MAX)?))?.into_iter().map(row).collect();
+    let frame = Frame::of(site, call, clerk, "/desk/kiosks")?;
+    let mut page = Page { frame, rows, code: None, name: String::new(), problem: None };
+    let status = adjust(&mut page);
+    Ok(shown(status, call.language(), &page))
+}
+
+/// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. It is shown on this answer alone.
+pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let name = body.required("name", fields::line(NAME_CHARS_MAX));
+    let Ok(ok) = body.finish() else {
+        return page(site, call, clerk, |page| {
+            page.problem = Some(page.frame.say("kiosk.name_missing"));
+            StatusCode::UNPROCESSABLE_ENTITY
+        });
+    };
+    let name = name.get(&ok);
+    let code = site.store.write(site.now(), |tx| {
+        record_about(tx, clerk, "kiosk.code_made", &Whom::Site, &Detail::none())?;
+        kiosk::new_pairing(site, tx, &name, Some(clerk.id()))
+    })?;
+    let until = today::hall(site)?.clock(site.now() + kiosk::PAIRING_SECONDS);
+    page(site, call, clerk, |page| {
+        page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
+        page.name = name;
+        StatusCode::OK
+    })
+}
+
+/// `POST /desk/kiosks/{kiosk_id}/revoke`: locked out at once, with whoever stands before it.
+pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let kiosk_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.write(site.now(), |tx| {
+        if kiosks::revoke(tx, kiosk_id)? == 0 {
+            return Err(Failure::not_found());
+        }
+        let detail = Detail::none().number("kiosk_id", kiosk_id);
+        record_about(tx, clerk, "kiosk.revoked", &Whom::Site, &detail)?;
+        Ok(reply::see_other("/desk/kiosks?revoked=1"))
+    })
+}
+
+/// A code as people read it to each other: `1234 5678`.
+pub fn spaced(code: &str) -> String {
+    let (first, second) = code.split_at(code.len() / 2);
+    format!("{first} {second}")
+}

@@ -1,0 +1,161 @@
+//! The kiosk in a real Chromium: touched, looked at in both sizes and schemes, and left alone until it forgets.
+
+use super::kiosk::paired;
+use super::pages::keep;
+use super::{HOSTILE, book, demo};
+use crate::harness::{Browser, Caller, Site};
+use serde_json::json;
+
+const SCREENS: [(&str, u32, u32); 2] = [("portrait", 1080, 1920), ("phone", 390, 844)];
+/// The least height and width of what is touched, in CSS pixels.
+const TARGET_PX: f64 = 64.0;
+
+fn a_kiosk(site: &Site) -> Browser {
+    let kiosk = paired(site);
+    let browser = Browser::open();
+    browser.go(&format!("{}/kiosk", site.origin()));
+    assert!(browser.text().contains("Make this browser a kiosk"), "{}", browser.text());
+    judge(&browser, "kiosk-pair");
+    let key = kiosk.cookies.borrow()["kiosk"].clone();
+    browser.order("/cookie", json!({ "cookie": { "name": "kiosk", "value": key, "httpOnly": true } }));
+    browser.go(&format!("{}/kiosk", site.origin()));
+    browser
+}
+
+/// Signs in by touching key after key.
+fn touch_in(site: &Site, browser: &Browser, member: &Caller) {
+    let pin = site.pin(member);
+    browser.go(&format!("{}/kiosk/number", site.origin()));
+    type_keys(browser, &member.id.to_string());
+    browser.run("document.getElementById('pin').focus()", json!([]));
+    type_keys(browser, &pin);
+    browser.run("document.querySelector('.typed button.action').click()", json!([]));
+    browser.wait("return location.pathname === '/kiosk/home'");
+}
+
+fn type_keys(browser: &Browser, digits: &str) {
+    for digit in digits.chars() {
+        browser.run("document.querySelector(`[data-key='${arguments[0]}']`).click()", json!([digit.to_string()]));
+    }
+}
+
+fn judge(browser: &Browser, name: &str) {
+    for (screen, width, height) in SCREENS {
+        for dark in [false, true] {
+            browser.resize(width, height, dark);
+            let what = format!("{name}-{screen}-{}", if dark { "dark" } else { "light" });
+            keep(&what, &browser.picture());
+            assert_eq!(browser.violations(), [""; 0], "{what}");
+            let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth", json!([]));
+            assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
+            let small = "return [...document.querySelectorAll('a, button, input:not([type=hidden])')].filter(one => one.offsetParent)
+                .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
+                .filter(([, box]) => box.width < arguments[0] || box.height < arguments[0]).map(([html]) => html)";
+            assert_eq!(browser.run(small, json!([TARGET_PX])), json!([]), "{what} has targets that a glove misses");
+        }
+    }
+    browser.resize(1080, 1920, false);
+}
+
+#[test]
+fn every_screen_of_the_kiosk_is_fit_to_be_touched() {
+    let site = demo();
+    let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
+    site.brief(&jane, "Flyer");
+    site.change(|tx| {
+        tx.run("UPDATE members SET screen_name = 'Jane Okonkwo-Schmidt' WHERE member_id = ?1", [jane.id])?;
+        tx.run("UPDATE members SET screen_name = ?2 WHERE member_id = ?1", (ines.id, HOSTILE))?;
+        Ok(())
+    });
+    book(&site, &jane, 600);
+    book(&site, &jane, 3_000);
+    let browser = a_kiosk(&site);
+    for page in ["", "/number", "/scan", "/passkey", "/nothing"] {
+        browser.go(&format!("{}/kiosk{page}", site.origin()));
+        judge(&browser, &format!("kiosk{}", page.replace('/', "-")));
+    }
+    touch_in(&site, &browser, &jane);
+    judge(&browser, "kiosk-home");
+    browser.run("document.querySelector('.booked button').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status]')?.innerText.startsWith('You are checked in')");
+    judge(&browser, "kiosk-arrived");
+    let links = "return [...document.querySelectorAll('.tile')].map(one => one.getAttribute('href'))";
+    let links = browser.run(links, json!([]));
+    for path in links.as_array().unwrap().iter().map(|one| one.as_str().unwrap()) {
+        browser.go(&format!("{}{path}", site.origin()));
+        judge(&browser, &path[1..].replace('/', "-"));
+    }
+    browser.run("document.querySelector('.choices button').click()", json!([]));
+    browser.wait("return !!document.querySelector('.qr svg')");
+    judge(&browser, "kiosk-certificate");
+
+    browser.go(&format!("{}/kiosk/time", site.origin()));
+    browser.run("document.querySelector('[data-whole=\"12\"]').click()", json!([]));
+    browser.run("document.querySelector('.typed button.action').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status]')?.innerText.includes('logbook')");
+    browser.go(&format!("{}/kiosk/sign-off", site.origin()));
+    browser.run("document.querySelector('.choices a').click()", json!([]));
+    browser.wait("return !!document.querySelector('.choices button')");
+    judge(&browser, "kiosk-signers");
+    browser.run("document.querySelector('.choices button').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status]')?.innerText.startsWith('Asked')");
+    let broken: Vec<String> =
+        browser.complaints().into_iter().filter(|line| !line.contains("404 (Not Found)")).collect();
+    assert_eq!(broken, [""; 0]);
+}
+
+#[test]
+fn a_screen_that_nobody_touches_is_announced_to_end_and_forgets() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let browser = a_kiosk(&site);
+    touch_in(&site, &browser, &jane);
+    // The page's clock in the test's hands.
+    let later = "const seconds = arguments[0], clock = performance.now.bind(performance); performance.now = () => clock() + seconds * 1000";
+    browser.run(later, json!([51]));
+    browser.wait("return !document.getElementById('ending').hidden && Number(document.getElementById('seconds').innerText) <= 10");
+    assert_eq!(browser.run("return document.getElementById('ending').getClientRects().length", json!([])), 1);
+    judge_ending(&browser);
+    browser.run(
+        "document.getElementById('stay').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))",
+        json!([]),
+    );
+    browser.wait("return document.getElementById('ending').hidden");
+    assert_eq!(browser.path(), "/kiosk/home", "a touch keeps the screen");
+    browser.run(later, json!([61]));
+    browser.wait("return location.pathname === '/kiosk' && !!document.querySelector('.languages')");
+    assert!(!browser.text().contains("jane"));
+    browser.order("/back", json!({}));
+    browser.wait("return location.pathname === '/kiosk' && !!document.querySelector('.languages')");
+    assert!(!browser.text().contains("jane"), "nothing comes back: {}", browser.text());
+    // What somebody typed before signing in goes as well.
+    browser.go(&format!("{}/kiosk/number", site.origin()));
+    type_keys(&browser, "4711");
+    browser.run(later, json!([61]));
+    browser.wait("return location.pathname === '/kiosk'");
+}
+
+fn judge_ending(browser: &Browser) {
+    browser.resize(1080, 1920, false);
+    keep("kiosk-ending-portrait-light", &browser.picture());
+    assert_eq!(browser.violations(), [""; 0]);
+}
+
+#[test]
+fn a_passkey_opens_a_kiosk_and_leaves_no_session() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let browser = a_kiosk(&site);
+    browser.add_authenticator(true);
+    browser.go(&format!("{}/kiosk/passkey", site.origin()));
+    let made = browser.order("/execute/async", json!({ "script": super::keyboard::MAKE, "args": [jane.token()] }));
+    assert_eq!(made, true);
+    let sessions = || site.rows()["sessions"];
+    let before = sessions();
+    browser.run(
+        "document.getElementById('username').value = 'jane'; document.querySelector('#passkey button').click()",
+        json!([]),
+    );
+    browser.wait("return location.pathname === '/kiosk/home'");
+    assert_eq!(sessions(), before);
+}
