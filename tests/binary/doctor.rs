@@ -241,7 +241,7 @@ fn a_damaged_page_is_an_alarm() {
     drop(file);
     let file = std::fs::File::options().write(true).open(desk.database()).unwrap();
     file.write_all_at(&vec![0x5a; bytes as usize], ((page - 1) * bytes) as u64).unwrap();
-    finds(&desk, "integrity", "alarm", &["damaged", "tunneldesk restore"]);
+    finds(&desk, "store", "alarm", &["damaged", "tunneldesk restore"]);
 }
 
 #[test]
