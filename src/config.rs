@@ -2,6 +2,7 @@
 
 mod backup;
 mod callbacks;
+mod credentials;
 mod outgoing;
 mod social;
 mod tls;
@@ -106,7 +107,7 @@ impl Settings {
         settings
     }
 
-    /// Everything that is said outside the command line: the defaults, the file, the environment.
+    /// Everything that is said outside the command line: the defaults, the file, the environment, the credentials.
     pub fn gather(file: Option<&Path>) -> Settings {
         let mut settings = Settings::new();
         if let Some(path) = file {
@@ -116,6 +117,9 @@ impl Settings {
             }
         }
         settings.add_environment(std::env::vars());
+        if let Some(dir) = std::env::var_os("CREDENTIALS_DIRECTORY") {
+            settings.add_credentials(Path::new(&dir));
+        }
         settings
     }
 

@@ -1,5 +1,6 @@
 //! `tunneldesk init`: a new site.
 
+use super::owner::become_owner;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
 use crate::site::{Identity, Site};
@@ -31,6 +32,7 @@ impl Init {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let config = global.checked()?;
         let dir = config.data.clone();
+        become_owner(&dir)?;
         let place = Place::make(&dir).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
             Unheld::Unfit(text) => broken(text),

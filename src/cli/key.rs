@@ -1,5 +1,6 @@
 //! `tunneldesk key …`: the site key, while no server runs.
 
+use super::owner::become_owner;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
 use crate::site::Site;
@@ -18,6 +19,7 @@ impl Key {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();
+        become_owner(&dir)?;
         let place = Place::hold(&dir).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
             Unheld::Unfit(text) => refused(text),

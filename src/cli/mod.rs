@@ -7,14 +7,17 @@ mod check;
 mod contact;
 pub mod control;
 mod demo;
+mod describe;
 mod init;
 mod key;
 mod marks;
 mod member;
 mod outbox;
+mod owner;
 mod partner;
 mod reminders;
 mod restore;
+mod rollback;
 mod routes;
 mod serve;
 mod session;
@@ -28,6 +31,7 @@ use crate::failure::Failure;
 use crate::jobs::backup::Progress;
 use crate::site::Site;
 use crate::store::place::{Place, Unheld};
+use owner::become_owner;
 use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -104,8 +108,13 @@ enum Command {
     Backup(backup::Command),
     /// Put a backup in the site's place; the server must be stopped
     Restore(restore::Restore),
+    /// Take back the last upgrade, for the version from before; the server must be stopped
+    Rollback,
     /// Make a demo site, as large as you like, and always the same
     Demo(demo::Demo),
+    /// What a package carries beside the executable
+    #[command(subcommand, hide = true)]
+    Describe(describe::Describe),
 }
 
 /// What a command leaves: text for people or machines, and its exit code.
@@ -199,6 +208,8 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
+        Command::Rollback => rollback::run(&global).into(),
+        Command::Describe(describe) => describe.run().into(),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -232,18 +243,22 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome
         Err(trouble) => return Err(trouble).into(),
     };
     let dir = config.data.clone();
+    if let Err(trouble) = become_owner(&dir) {
+        return Err(trouble).into();
+    }
     match Place::hold(&dir) {
-        Ok(place) => match Site::open(&place, config, Clock::machine(0), true) {
-            Ok((site, _)) => {
-                let mut bar = bar::Bar::new(!global.json);
-                let outcome = perform(&site, command, global.json, secret.as_deref(), &mut |step, done, all| {
-                    bar.tell(step, done, all)
-                });
-                site.close();
-                outcome.into()
+        Ok(place) => {
+            let mut bar = bar::Bar::new(!global.json);
+            let mut progress = |step: &str, done, all| bar.tell(step, done, all);
+            match Site::open_telling(&place, config, Clock::machine(0), true, &mut progress) {
+                Ok((site, _)) => {
+                    let outcome = perform(&site, command, global.json, secret.as_deref(), &mut progress);
+                    site.close();
+                    outcome.into()
+                }
+                Err(text) => Err(broken(text)).into(),
             }
-            Err(text) => Err(broken(text)).into(),
-        },
+        }
         Err(Unheld::Unfit(text)) => Err(refused(format!("{text}; make a site with `tunneldesk init`"))).into(),
         Err(Unheld::InUse) => {
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();

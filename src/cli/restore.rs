@@ -1,6 +1,7 @@
 //! `tunneldesk restore`: a backup takes the site's place, while no server runs.
 
 use super::bar::Bar;
+use super::owner::become_owner;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment};
 use crate::config::Config;
 use crate::jobs::backup::shelf::{Backup, Shelf};
@@ -20,6 +21,7 @@ pub struct Restore {
 impl Restore {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let config = global.checked()?;
+        become_owner(&config.data)?;
         let place = Place::make(&config.data).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
             Unheld::Unfit(text) => refused(text),

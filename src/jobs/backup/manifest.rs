@@ -23,6 +23,17 @@ pub struct Manifest {
     pub files: BTreeMap<String, Print>,
     /// Rows of each table at that moment.
     pub rows: Rows,
+    /// Of the file as it was before an upgrade.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<Upgrade>,
+}
+
+/// Why a backup was made that no hour asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Upgrade {
+    /// The version that opened the file last; empty: nobody knows.
+    pub from_version: String,
+    pub to_schema: i64,
 }
 
 /// What a file must be.

@@ -3,13 +3,15 @@
 pub mod drill;
 pub mod manifest;
 pub mod restore;
+pub mod rollback;
 pub mod shelf;
+pub mod upgrade;
 
 use crate::site::Site;
-use crate::store::copy;
 use crate::store::place;
-use manifest::{Manifest, Print};
-use shelf::{Backup, Shelf};
+use crate::store::{Store, copy};
+use manifest::{Manifest, Print, Upgrade};
+use shelf::{Backup, Hold, Shelf};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -22,6 +24,14 @@ const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What long work is at: what it does, how much is done, and of how much.
 pub type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
+
+/// What is copied, and when that is.
+struct Source<'s> {
+    store: &'s Store,
+    /// Where the file and its key lie.
+    dir: &'s Path,
+    now: i64,
+}
 
 /// What [`make`] did.
 #[derive(Debug)]
@@ -42,7 +52,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     yield_to_requests();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
-        let newest = shelf(&site.config.data).list().first().map(|backup| backup.manifest.made_at);
+        let newest = shelf(&site.config.data).newest().map(|backup| backup.manifest.made_at);
         if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
             log(&make(site, &mut |_, _, _| ()));
         }
@@ -74,19 +84,13 @@ fn log(made: &Result<Made, String>) {
 /// Makes a backup now: copy, check of the copy, manifest, flush, rename; then the second place, then pruning. The error
 /// is one line, and leaves every older backup as it was.
 pub fn make(site: &Site, progress: &mut Progress) -> Result<Made, String> {
-    let shelf = shelf(&site.config.data);
+    let (shelf, made_at) = (shelf(&site.config.data), site.now());
     let hold = shelf.hold()?;
-    check_space(site, shelf.dir())?;
-    let failed = |e: io::Error| format!("cannot write to {}: {e}", shelf.dir().display());
-    let made_at = site.now();
-    let name = shown(made_at);
-    let unfinished = hold.start(&name).map_err(failed)?;
-    let manifest = fill(site, &unfinished, made_at, progress)?;
-    manifest.write(&unfinished).map_err(failed)?;
-    let dir = hold.finish(&unfinished, &name).map_err(failed)?;
-    let backup = Backup { dir, manifest };
+    let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
+    source.check_space(shelf.dir(), 1)?;
+    let backup = put(&source, &hold, &shown(made_at), None, progress)?;
     let second = site.config.backup.second_place.as_deref().map(|second| carry(&backup, second, made_at, progress));
-    let pruned = hold.prune(made_at).map_err(failed)?;
+    let pruned = hold.prune(made_at).map_err(|e| unwritten(&shelf, &e))?;
     Ok(Made { backup, pruned, second })
 }
 
@@ -96,17 +100,37 @@ fn shown(moment: i64) -> String {
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
+fn unwritten(shelf: &Shelf, e: &io::Error) -> String {
+    format!("cannot write to {}: {e}", shelf.dir().display())
+}
+
+/// A backup on the shelf, verified.
+fn put(
+    source: &Source,
+    hold: &Hold,
+    name: &str,
+    upgrade: Option<Upgrade>,
+    progress: &mut Progress,
+) -> Result<Backup, String> {
+    let failed = |e: io::Error| unwritten(hold.shelf(), &e);
+    let unfinished = hold.start(name).map_err(failed)?;
+    let manifest = Manifest { upgrade, ..fill(source, &unfinished, progress)? };
+    manifest.write(&unfinished).map_err(failed)?;
+    let dir = hold.finish(&unfinished, name).map_err(failed)?;
+    Ok(Backup { dir, manifest })
+}
+
 /// The copies, each flushed, and what is to be said of them.
-fn fill(site: &Site, dir: &Path, made_at: i64, progress: &mut Progress) -> Result<Manifest, String> {
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest, String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     let (database, key) = (place::database(dir), place::key(dir));
-    let copied = copy::copy(&site.store, &database, &mut |done, all| progress("copying", done, all))?;
+    let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all))?;
     progress("checking", 0, 1);
     let sound = copy::check(&database)?;
     if sound.rows != copied {
         return Err("the copy does not hold the rows that the file held: the disk or its memory is failing".to_owned());
     }
-    std::fs::copy(place::key(&site.config.data), &key).map_err(failed)?;
+    std::fs::copy(place::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();
     for path in [database, key] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -119,8 +143,15 @@ fn fill(site: &Site, dir: &Path, made_at: i64, progress: &mut Progress) -> Resul
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.insert(name, print.map_err(failed)?);
     }
-    let version = crate::VERSION.to_owned();
-    Ok(Manifest { version, site_id: sound.site_id, schema: sound.schema, made_at, files, rows: sound.rows })
+    Ok(Manifest {
+        version: crate::VERSION.to_owned(),
+        site_id: sound.site_id,
+        schema: sound.schema,
+        made_at: source.now,
+        files,
+        rows: sound.rows,
+        upgrade: None,
+    })
 }
 
 /// A copy of a backup in another place, with its own pruning.
@@ -139,20 +170,21 @@ fn carry(backup: &Backup, second: &Path, now: i64, progress: &mut Progress) -> R
     Ok(Backup { dir, manifest: backup.manifest.clone() })
 }
 
-/// The copy must fit, and leave room for the file to go on.
-fn check_space(site: &Site, dir: &Path) -> Result<(), String> {
-    let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-    let data = &site.config.data;
-    let needed = bytes(&place::database(data)) + bytes(&place::log(data)) + SPARE_BYTES;
-    let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
-    if free >= needed {
-        return Ok(());
+impl Source<'_> {
+    /// So many copies must fit, and leave room for the file to go on.
+    fn check_space(&self, shelf: &Path, copies: u64) -> Result<(), String> {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        let needed = copies * (bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))) + SPARE_BYTES;
+        let free = place::free_bytes(shelf).map_err(|e| format!("cannot look at {}: {e}", shelf.display()))?;
+        if free >= needed {
+            return Ok(());
+        }
+        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+        Err(format!(
+            "no room for a backup in {}: {} MB are free and {} MB are needed; make room there",
+            shelf.display(),
+            megabytes(free),
+            megabytes(needed)
+        ))
     }
-    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
-    Err(format!(
-        "no room for a backup in {}: {} MB are free and {} MB are needed; make room there",
-        dir.display(),
-        megabytes(free),
-        megabytes(needed)
-    ))
 }

@@ -6,6 +6,7 @@ use super::shelf::{Backup, make_dir};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::site::Site;
+use crate::store::copy::Sound;
 use crate::store::place::{self, Place, Unheld};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,14 @@ const READY: &str = ".restored";
 /// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program. The directory
 /// is left with a site in it. Nothing else changes.
 pub fn try_in(dir: &Path, backup: &Backup, config: &Config, progress: &mut Progress) -> Result<(), String> {
+    let (place, _) = unpack(dir, backup, progress)?;
+    let site = Site::open_copy(&place, config.clone(), Clock::machine(0))?;
+    site.close();
+    Ok(())
+}
+
+/// Copies the backup into the directory, made anew, and checks it: files and rows as the manifest says.
+pub(super) fn unpack(dir: &Path, backup: &Backup, progress: &mut Progress) -> Result<(Place, Sound), String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(dir).map_err(failed)?;
@@ -33,9 +42,7 @@ pub fn try_in(dir: &Path, backup: &Backup, config: &Config, progress: &mut Progr
         Unheld::InUse => format!("another restore works in {}: wait for it", dir.display()),
         Unheld::Unfit(text) => text,
     })?;
-    let (site, _) = Site::open(&place, config.clone(), Clock::machine(0), true)?;
-    site.close();
-    Ok(())
+    Ok((place, sound))
 }
 
 /// Puts a backup in the place of the held directory's file. Returns where the old one lies now, if there was one.
@@ -45,10 +52,20 @@ pub fn restore(
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Option<PathBuf>, String> {
-    let tried = place.dir().join(TRIED);
+    let tried = tried_in(place);
     try_in(&tried, backup, config, progress)?;
+    take_over(place, &tried)
+}
+
+/// Where a backup is tried before it takes the place of the held directory's file.
+pub(super) fn tried_in(place: &Place) -> PathBuf {
+    place.dir().join(TRIED)
+}
+
+/// What was tried takes the place of the file.
+pub(super) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
     let failed = |e: io::Error| format!("cannot put the backup in its place in {}: {e}", place.dir().display());
-    std::fs::rename(&tried, place.dir().join(READY)).map_err(failed)?;
+    std::fs::rename(tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
     complete(place).map_err(failed)
 }
