@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-, sealed_hash_key BLOB, catalogue_digest BLOB) STRICT;
+, sealed_hash_key BLOB, catalogue_digest BLOB, version TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,

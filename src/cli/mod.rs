@@ -8,6 +8,7 @@ mod contact;
 pub mod control;
 mod demo;
 mod describe;
+mod health;
 mod init;
 mod key;
 mod marks;
@@ -110,6 +111,8 @@ enum Command {
     Restore(restore::Restore),
     /// Take back the last upgrade, for the version from before; the server must be stopped
     Rollback,
+    /// Ask the server on this machine whether it is ready
+    Health,
     /// Make a demo site, as large as you like, and always the same
     Demo(demo::Demo),
     /// What a package carries beside the executable
@@ -208,6 +211,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
+        Command::Health => health::run(&global).into(),
         Command::Rollback => rollback::run(&global).into(),
         Command::Describe(describe) => describe.run().into(),
         command => at_the_site(&global, &command, args),

@@ -69,6 +69,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
+    use crate::keys::Purpose;
     use crate::site::Identity;
     use crate::store::{partners, second_factors};
 

@@ -2,7 +2,7 @@
 //! transaction, which is kept only when the file that they made is the file that a new site would have.
 
 use super::place::Place;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt::Display;
 
 mod embedded {
@@ -63,18 +63,19 @@ pub fn older(place: &Place) -> Result<Option<Older>, String> {
     if found == latest() {
         return Ok(None);
     }
-    if found == 0 {
-        return Err(format!("{0} was not finished by `tunneldesk init`: remove it and run init again", path.display()));
-    }
-    describe(&conn, found).map(Some).map_err(broken)
+    let described = if found == 0 { Ok(None) } else { describe(&conn, found) };
+    let unfinished =
+        || format!("{} was not finished by `tunneldesk init`: remove it and run init again", path.display());
+    described.map_err(broken)?.ok_or_else(unfinished).map(Some)
 }
 
-fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Older> {
+fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
     let kept = "SELECT count(*) FROM pragma_table_info('site') WHERE name = 'version'";
     let version = if conn.query_row(kept, [], |row| row.get::<_, i64>(0))? == 0 { "''" } else { "version" };
-    conn.query_row(&format!("SELECT {version}, clock_high_water, key_check FROM site"), [], |row| {
+    let described = conn.query_row(&format!("SELECT {version}, clock_high_water, key_check FROM site"), [], |row| {
         Ok(Older { schema, version: row.get(0)?, clock_high_water: row.get(1)?, key_check: row.get(2)? })
-    })
+    });
+    described.optional()
 }
 
 /// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.

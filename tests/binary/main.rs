@@ -14,3 +14,4 @@ mod log;
 mod outbox;
 mod story;
 mod tls;
+mod upgrade;
