@@ -44,9 +44,17 @@ fn at_schema(last: i64) -> Connection {
     conn
 }
 
-/// Whether SQLite is about to change something.
+/// Whether SQLite is about to change something; to take it back is no change.
 fn changes(action: &AuthAction) -> bool {
-    !matches!(action, AuthAction::Read { .. } | AuthAction::Select | AuthAction::Function { .. } | AuthAction::Recursive)
+    use rusqlite::hooks::TransactionOperation::Rollback;
+    !matches!(
+        action,
+        AuthAction::Read { .. }
+            | AuthAction::Select
+            | AuthAction::Function { .. }
+            | AuthAction::Recursive
+            | AuthAction::Transaction { operation: Rollback }
+    )
 }
 
 #[test]
