@@ -106,7 +106,12 @@ impl Site {
     }
 
     /// Opens the site of a held directory, upgrading its file where needed.
-    pub fn open(place: &Place, config: Config, clock: Clock, grouped: bool) -> Result<(Site, Option<Upgraded>), String> {
+    pub fn open(
+        place: &Place,
+        config: Config,
+        clock: Clock,
+        grouped: bool,
+    ) -> Result<(Site, Option<Upgraded>), String> {
         Site::open_telling(place, config, clock, grouped, &mut |_, _, _| ())
     }
 

@@ -12,12 +12,16 @@ const ANSWER_BYTES_MAX: u64 = 16 * 1024;
 pub fn run(global: &Global) -> Result<String, Trouble> {
     let config = global.checked()?;
     let address = config.listen.iter().find(|address| address.port() != 0).map(|address| reached_at(*address));
-    let address = address.ok_or_else(|| refused("`listen` leaves the port to the system, so nobody knows where to ask"))?;
+    let address =
+        address.ok_or_else(|| refused("`listen` leaves the port to the system, so nobody knows where to ask"))?;
     let said = ask(address).map_err(|e| broken(format!("nobody answers on {address}: {e}")))?;
     let status = said.split(' ').nth(1).unwrap_or_default();
     // From a plain port on the network one is sent over to https: it answers.
     if !(status.starts_with('2') || status.starts_with('3')) {
-        return Err(broken(format!("the server on {address} is not ready: {}", said.lines().next().unwrap_or_default())));
+        return Err(broken(format!(
+            "the server on {address} is not ready: {}",
+            said.lines().next().unwrap_or_default()
+        )));
     }
     Ok(if global.json { as_json(&serde_json::json!({ "ready": true })) } else { "ready".to_owned() })
 }

@@ -126,12 +126,7 @@ impl Serve {
         }
     }
 
-    fn open(
-        &self,
-        place: &Place,
-        config: Config,
-        service: &Service,
-    ) -> Result<(Site, Option<demo::Facts>), Trouble> {
+    fn open(&self, place: &Place, config: Config, service: &Service) -> Result<(Site, Option<demo::Facts>), Trouble> {
         let fresh = !place.database().exists();
         let site = if self.demo && fresh {
             demo::create(place, config).map_err(broken)?

@@ -58,7 +58,9 @@ impl Sockets {
             None => Ok(Sockets { public, secure, metrics }),
             Some(stranger) => {
                 let address = stranger.local_addr().map_or_else(|_| "no TCP".to_owned(), |address| address.to_string());
-                Err(format!("the service manager passed a socket ({address}) that no setting speaks of: name it in listen or tls.listen"))
+                Err(format!(
+                    "the service manager passed a socket ({address}) that no setting speaks of: name it in listen or tls.listen"
+                ))
             }
         }
     }

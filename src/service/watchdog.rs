@@ -20,7 +20,10 @@ pub fn feed_until_stopped(service: &Service, patience: Duration, site: &Site, pu
         match look(site, pulse, interval) {
             Ok(()) => service.tell("WATCHDOG=1"),
             Err(cause) => {
-                tracing::error!(cause, "the server does not work; unless that passes, the service manager starts it again");
+                tracing::error!(
+                    cause,
+                    "the server does not work; unless that passes, the service manager starts it again"
+                );
                 service.tell(&format!("STATUS=does not work: {cause}"));
             }
         }
@@ -32,7 +35,8 @@ pub fn feed_until_stopped(service: &Service, patience: Duration, site: &Site, pu
 
 /// Whether the server works. Where a part of it hangs, so does this.
 fn look(site: &Site, pulse: &Pulse, patience: Duration) -> Result<(), String> {
-    let known = site.store.read(|tx| Ok(tunnels::find_site(tx)?)).map_err(|e| format!("the file cannot be read: {e}"))?;
+    let known =
+        site.store.read(|tx| Ok(tunnels::find_site(tx)?)).map_err(|e| format!("the file cannot be read: {e}"))?;
     site.store.rest();
     known.ok_or("the file does not say whose it is")?;
     answer_of(site.store.write(site.now(), |_| Ok(()))).map_err(|e| format!("the writer fails: {e}"))?;

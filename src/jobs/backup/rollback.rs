@@ -32,7 +32,8 @@ pub fn run(place: &Place, progress: &mut Progress) -> Result<RolledBack, Unmoved
     }
     let schema = migrate::schema(place).map_err(Unmoved::Failed)?;
     let ways_back = shelf(place.dir()).before_upgrades();
-    if let Some(backup) = ways_back.iter().find(|backup| backup.manifest.schema == schema && schema < migrate::latest()) {
+    if let Some(backup) = ways_back.iter().find(|backup| backup.manifest.schema == schema && schema < migrate::latest())
+    {
         return Ok(RolledBack { backup: backup.clone(), replaced: None });
     }
     let backup = ways_back.into_iter().find(|backup| backup.manifest.schema < schema).ok_or_else(|| {

@@ -79,19 +79,23 @@ fn an_upgrade_killed_anywhere_leaves_the_old_file_or_the_new_one() {
     reference.run(&["member", "list"]).done();
     let new = content(&reference.database(), &MOVING);
     let (mut left_old, mut left_new) = (0, 0);
-    let kills = at_every_point(|| copy(&origin), &["member", "list"], |desk, at| {
-        if schema(&desk.database()) == 8 {
-            assert!(content(&desk.database(), &[]) == old, "{at}: neither old nor new");
-            left_old += 1;
-        } else {
-            assert!(content(&desk.database(), &MOVING) == new, "{at}: neither old nor new");
-            assert_eq!(ways_back(desk).len(), 1, "{at}: upgraded without a way back");
-            left_new += 1;
-        }
-        desk.run(&["member", "list"]).done();
-        assert!(content(&desk.database(), &MOVING) == new, "{at}: the next start does not finish it");
-        assert_eq!(ways_back(desk).len(), 1, "{at}");
-    });
+    let kills = at_every_point(
+        || copy(&origin),
+        &["member", "list"],
+        |desk, at| {
+            if schema(&desk.database()) == 8 {
+                assert!(content(&desk.database(), &[]) == old, "{at}: neither old nor new");
+                left_old += 1;
+            } else {
+                assert!(content(&desk.database(), &MOVING) == new, "{at}: neither old nor new");
+                assert_eq!(ways_back(desk).len(), 1, "{at}: upgraded without a way back");
+                left_new += 1;
+            }
+            desk.run(&["member", "list"]).done();
+            assert!(content(&desk.database(), &MOVING) == new, "{at}: the next start does not finish it");
+            assert_eq!(ways_back(desk).len(), 1, "{at}");
+        },
+    );
     println!("{kills} kills of an upgrade: {left_old} left the old file, {left_new} the new one");
     assert!(left_old > 20 && left_new > 0, "{left_old} old, {left_new} new");
 }
@@ -104,12 +108,16 @@ fn a_rollback_killed_anywhere_is_finished_by_the_next() {
     let old = content(&origin.join("tunneldesk.sqlite"), &[]);
     let upgraded = copy(&origin);
     upgraded.run(&["member", "list"]).done();
-    let kills = at_every_point(|| copy(&upgraded.data()), &["rollback"], |desk, at| {
-        desk.run(&["rollback"]).done();
-        assert!(content(&desk.database(), &[]) == old, "{at}");
-        assert!(desk.data().join("replaced-1/tunneldesk.sqlite").exists(), "{at}: what it replaced is gone");
-        assert!(!desk.data().join("replaced-2").exists(), "{at}: it was done twice");
-    });
+    let kills = at_every_point(
+        || copy(&upgraded.data()),
+        &["rollback"],
+        |desk, at| {
+            desk.run(&["rollback"]).done();
+            assert!(content(&desk.database(), &[]) == old, "{at}");
+            assert!(desk.data().join("replaced-1/tunneldesk.sqlite").exists(), "{at}: what it replaced is gone");
+            assert!(!desk.data().join("replaced-2").exists(), "{at}: it was done twice");
+        },
+    );
     println!("{kills} kills of a rollback");
     assert!(kills > 10, "{kills}");
 }

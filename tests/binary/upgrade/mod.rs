@@ -63,7 +63,8 @@ fn usernames(desk: &Desk) -> Vec<String> {
 
 /// The backups of before an upgrade.
 fn ways_back(desk: &Desk) -> Vec<PathBuf> {
-    let found = std::fs::read_dir(desk.data().join("backups")).into_iter().flatten().flatten().map(|entry| entry.path());
+    let found =
+        std::fs::read_dir(desk.data().join("backups")).into_iter().flatten().flatten().map(|entry| entry.path());
     found.filter(|path| path.to_string_lossy().contains("-schema-")).collect()
 }
 
