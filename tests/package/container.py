@@ -4,7 +4,6 @@ without rights. No container engine runs in a test."""
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -59,7 +58,7 @@ def main():
     server = start(ENTRYPOINT + COMMAND)
     try:
         said = []
-        while select.select([server.stdout], [], [], 30)[0] and (line := server.stdout.readline()):
+        for line in server.stdout:
             said.append(line)
             if '"listening"' in line:
                 break
