@@ -161,3 +161,37 @@ impl Running {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(address: &str) -> (TcpListener, SocketAddr) {
+        let socket = TcpListener::bind(address).unwrap();
+        let address = socket.local_addr().unwrap();
+        (socket, address)
+    }
+
+    #[test]
+    fn a_passed_socket_stands_for_its_address_and_one_that_nobody_speaks_of_is_refused() {
+        let (socket, address) = passed("127.0.0.1:0");
+        let config = Config { listen: vec![address], metrics_listen: None, ..Config::defaults() };
+        // The port is taken, so only the passed socket can stand for it.
+        assert!(Sockets::bind(&config).is_err());
+        assert_eq!(Sockets::bind_or_take(&config, vec![socket]).unwrap().addresses(), [address]);
+        let (socket, _) = passed("127.0.0.1:0");
+        let (stranger, address) = passed("127.0.0.1:0");
+        let config = Config { listen: vec![socket.local_addr().unwrap()], ..config };
+        let refusal = Sockets::bind_or_take(&config, vec![socket, stranger]).err().unwrap();
+        assert!(refusal.contains(&address.to_string()) && refusal.contains("tls.listen"), "{refusal}");
+    }
+
+    #[test]
+    fn any_address_is_any_address_of_either_family_and_a_bare_one_is_itself() {
+        let (socket, address) = passed("0.0.0.0:0");
+        let mut sockets = vec![socket];
+        assert!(take_passed(&mut sockets, SocketAddr::new([127, 0, 0, 1].into(), address.port())).is_none());
+        assert!(take_passed(&mut sockets, SocketAddr::new([0; 16].into(), address.port() ^ 1)).is_none());
+        assert!(take_passed(&mut sockets, SocketAddr::new([0; 16].into(), address.port())).is_some());
+    }
+}
