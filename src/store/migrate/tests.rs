@@ -77,9 +77,9 @@ fn files_of_every_released_schema_become_the_file_of_a_new_site() {
 
 #[test]
 fn an_upgrade_that_fails_at_any_statement_leaves_the_file_as_it_was() {
+    let mut failed = 0;
     for (dump, schema) in RELEASED {
         let before = content(&released(dump));
-        let mut failed = 0;
         for last in 0.. {
             let mut conn = released(dump);
             let left = Arc::new(AtomicI64::new(last));
@@ -98,8 +98,8 @@ fn an_upgrade_that_fails_at_any_statement_leaves_the_file_as_it_was() {
             assert!(content(&conn) == before, "schema {schema} is between old and new after {last} changes");
             failed += 1;
         }
-        assert!(failed > 50, "only {failed} statements were refused");
     }
+    assert!(failed > 100, "only {failed} statements were refused");
 }
 
 #[test]
