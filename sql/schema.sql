@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
@@ -468,8 +468,6 @@ CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT
 
 CREATE TRIGGER history_is_final BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
-CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id);
-
 CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';
 
 CREATE INDEX holdings_by_level ON holdings (cat_group, cat_id, track, member_id);
@@ -572,3 +570,5 @@ CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE ki
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
+
+CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);

@@ -24,11 +24,15 @@ const FORM_FIELDS_MAX: usize = 100;
 pub struct Call {
     pub route: &'static Route,
     pub method: Method,
+    /// As it came, without the query.
+    pub path: String,
     pub headers: HeaderMap,
     /// What follows the `?`, as it came.
     pub query: String,
     /// The caller: behind a configured proxy the address that the proxy names.
     pub peer: IpAddr,
+    /// Whether it came by our own TLS.
+    pub secure: bool,
     pub request_id: String,
     pub body: Bytes,
     pub params: Vec<String>,

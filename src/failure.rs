@@ -58,6 +58,8 @@ impl Failure {
         bad_timestamp = UNAUTHORIZED;
         /// A known caller who may not do this.
         not_allowed = FORBIDDEN;
+        /// A form that no page of ours sent.
+        foreign_form = FORBIDDEN;
         /// A partner calling from an address that is not on its list.
         address_not_allowed = FORBIDDEN;
         /// The account's role does not go without a second factor.

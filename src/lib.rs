@@ -9,7 +9,7 @@
 //!   → domain (the rule) → store (the row) → reply
 //! ```
 //!
-//! [`server`] is the only async code. It reads a request whole, finds its row in [`routes::ROUTES`], and hands a
+//! [`server`] is the only async code. It reads a request whole, finds its row in [`routes::TABLE`], and hands a
 //! [`call::Call`] to a fixed pool of threads; the briefest reads run where they arrived. There [`gate::admit`] turns
 //! credentials into a principal, whose type is what the operation in [`api`] demands: a row that promises less than its
 //! operation needs does not compile. The operation parses its [`fields`], asks the rules in [`domain`], opens one
@@ -22,6 +22,12 @@
 //! snapshot. Writes queue for one connection; each is a savepoint, and the last in line flushes the disk for all of
 //! them, so that a write is durable when it is acknowledged and thousands a second still are. The shape of the file is in
 //! `sql/`, its questions in [`store`], and nowhere else.
+//!
+//! # The pages
+//!
+//! [`desk`] is what browsers see, at the same station as [`api`] and over the same rules: rows of
+//! [`routes::PAGES`], whose principal comes from a cookie, and whose forms are taken from our own pages alone.
+//! Templates in `assets/templates/` are compiled in.
 //!
 //! # The rest
 //!
@@ -38,6 +44,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+pub mod desk;
 pub mod domain;
 pub mod failure;
 pub mod fields;

@@ -93,6 +93,29 @@ pub fn page(status: StatusCode, language: Language, html: String) -> Reply {
     reply
 }
 
+/// A page that may load style, script and pictures from this site, and sends its forms to it alone.
+pub fn console(status: StatusCode, language: Language, html: String) -> Reply {
+    let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                  form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    let mut reply = page(status, language, html);
+    reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    // With no referrer at all a browser would not say either where a form comes from.
+    reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    // What the desk sees of people stays in no cache and behind no back button.
+    reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
+pub fn see_other(place: &str) -> Reply {
+    let place = HeaderValue::from_str(place).expect("places are paths of ours");
+    Reply {
+        status: StatusCode::SEE_OTHER,
+        headers: HeaderMap::from_iter([(header::LOCATION, place)]),
+        body: Bytes::new(),
+    }
+}
+
 /// JSON that was an answer before.
 pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
     Reply { status, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]), body: body.into() }
@@ -151,6 +174,13 @@ impl Reply {
         self
     }
 
+    /// Beside other cookies of the same reply.
+    pub fn with_cookie(mut self, cookie: &str) -> Reply {
+        let cookie = HeaderValue::from_str(cookie).expect("cookies are tokens and words of ours");
+        self.headers.append(header::SET_COOKIE, cookie);
+        self
+    }
+
     /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
     /// nothing that is private, and nobody keeps what a `POST` returned.
     pub fn with_caching(mut self, call: &Call) -> Reply {
@@ -160,7 +190,7 @@ impl Reply {
             (true, true) => "no-cache",
             (true, false) => "private, no-cache",
         };
-        self.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(policy));
+        self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
         if reads && self.status == StatusCode::OK {
             let etag = format!("\"{}\"", hex(&Sha256::digest(&self.body)[..ETAG_BYTES]));
             if call.header("if-none-match").is_some_and(|known| matches_etag(known, &etag)) {

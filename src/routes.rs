@@ -1,15 +1,17 @@
-//! THE table: every operation with who may call it. A row that promises less than its function needs does not compile.
+//! THE table: every operation and every page with who may call it. A row that promises less than its function needs does not compile.
 
 use crate::api::{
     auth, authority, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public,
     verify,
 };
 use crate::call::Call;
+use crate::desk;
 use crate::failure::Failure;
-use crate::gate::{Bearer, Callback, Member, Partner, Staff};
+use crate::gate::{Bearer, Callback, Clerk, Member, Partner, Staff};
 use crate::reply::Reply;
 use crate::site::Site;
 use http::Method;
+use std::sync::LazyLock;
 
 pub type Answer = Result<Reply, Failure>;
 
@@ -23,6 +25,10 @@ pub enum Access {
     Partner(fn(&Site, &Call, &Partner) -> Answer),
     /// A third party, by the signature of its own scheme.
     Callback(Callback),
+    /// A browser, whoever sits before it. What changes something must come from a page of ours.
+    Page(fn(&Site, &Call) -> Answer),
+    /// A browser in which somebody of the desk is signed in; everybody else is sent to sign in.
+    Desk(fn(&Site, &Call, &Clerk) -> Answer),
 }
 
 /// What a body may have, unless its row says otherwise.
@@ -173,6 +179,33 @@ pub static ROUTES: &[Route] = &[
     open    (GET,    "/public/skills",                                      neighbours::skills::list).ours(),
 ];
 
+#[rustfmt::skip] // One row a page or a form of it.
+/// The pages: what browsers are shown and send back. They have no place in the API's description.
+pub static PAGES: &[Route] = &[
+    page    (GET,    "/",                                                   desk::home),
+    page    (GET,    "/assets/{file}",                                      desk::assets::get),
+
+    // Signing in
+    page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
+    page    (POST,   "/desk/sign-in",                                       desk::sign_in::with_password).hashing(),
+    page    (POST,   "/desk/sign-in/passkey",                               desk::sign_in::with_passkey),
+    page    (GET,    "/desk/sign-in/code",                                  desk::code::show_form),
+    page    (POST,   "/desk/sign-in/code",                                  desk::code::take),
+    page    (GET,    "/desk/sign-in/setup",                                 desk::setup::show_form),
+    page    (POST,   "/desk/sign-in/setup",                                 desk::setup::take),
+    desk    (POST,   "/desk/sign-out",                                      desk::sign_in::end),
+
+    // Today
+    desk    (GET,    "/desk",                                               desk::today::show),
+    desk    (POST,   "/desk/bookings",                                      desk::walk_in::book),
+    desk    (POST,   "/desk/bookings/{booking_id}/check-in",                desk::check_in::set),
+    desk    (POST,   "/desk/bookings/{booking_id}/check-in/undo",           desk::check_in::unset),
+    desk    (GET,    "/desk/members/{member_id}/photo",                     desk::photo::get),
+];
+
+/// Every row: the operations, then the pages. Its places number the figures and the log.
+pub static TABLE: LazyLock<Vec<&'static Route>> = LazyLock::new(|| ROUTES.iter().chain(PAGES).collect());
+
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
     let body_bytes_max = match access {
         Access::Callback(..) => CALLBACK_BODY_BYTES_MAX,
@@ -214,6 +247,14 @@ const fn partner(method: Method, path: &'static str, operation: fn(&Site, &Call,
 
 const fn callback(method: Method, path: &'static str, operation: Callback) -> Route {
     route(Access::Callback(operation), method, path)
+}
+
+const fn page(method: Method, path: &'static str, page: fn(&Site, &Call) -> Answer) -> Route {
+    route(Access::Page(page), method, path).ours().at_root()
+}
+
+const fn desk(method: Method, path: &'static str, page: fn(&Site, &Call, &Clerk) -> Answer) -> Route {
+    route(Access::Desk(page), method, path).ours().at_root()
 }
 
 impl Route {
@@ -262,6 +303,11 @@ impl Route {
         matches!(self.access, Access::Open(_))
     }
 
+    /// Whether it is for browsers, refusals included.
+    pub fn is_page(&self) -> bool {
+        matches!(self.access, Access::Page(_) | Access::Desk(_))
+    }
+
     /// One word for who may call.
     pub fn caller(&self) -> &'static str {
         match self.access {
@@ -271,6 +317,8 @@ impl Route {
             Access::Staff(_) => "staff",
             Access::Partner(_) => "partner",
             Access::Callback(..) => "callback",
+            Access::Page(_) => "page",
+            Access::Desk(_) => "desk",
         }
     }
 }

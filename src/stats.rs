@@ -1,6 +1,6 @@
 //! What the server counts, for `/metrics` and the tests. Counters are atomic, so counting costs nothing worth saving.
 
-use crate::routes::ROUTES;
+use crate::routes::TABLE;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct RouteStats {
 impl Default for Stats {
     fn default() -> Stats {
         Stats {
-            routes: (0..=ROUTES.len()).map(|_| RouteStats::default()).collect(),
+            routes: (0..=TABLE.len()).map(|_| RouteStats::default()).collect(),
             panics: AtomicU64::new(0),
             connections_open: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
@@ -44,7 +44,7 @@ impl Default for Stats {
 impl Stats {
     /// Counts one answer of the row with this place in the table; `None`: it met no row.
     pub fn answered(&self, row: Option<usize>, status: u16, took: Duration) {
-        let route = &self.routes[row.unwrap_or(ROUTES.len())];
+        let route = &self.routes[row.unwrap_or(TABLE.len())];
         let micros = took.as_micros() as u64;
         let bucket = BOUNDS_MICROS.iter().position(|bound| micros <= *bound).unwrap_or(BOUNDS_MICROS.len());
         route.answers[usize::from(status / 100).clamp(1, 5) - 1].fetch_add(1, Ordering::Relaxed);

@@ -1,17 +1,21 @@
 //! `tunneldesk routes`: the table, as it is.
 
 use super::{as_json, table};
-use crate::routes::{ROUTES, Route};
+use crate::routes::{PAGES, ROUTES, Route, TABLE};
 
 pub fn run(json: bool) -> String {
     if json {
-        let rows: Vec<_> = ROUTES.iter().map(|r| {
+        let rows: Vec<_> = TABLE.iter().map(|r| {
             serde_json::json!({ "method": r.method.as_str(), "path": format!("{}{}", r.base, r.path), "caller": r.caller(), "ours": r.ours })
         }).collect();
         return as_json(&rows);
     }
-    let state = |r: &Route| if r.ours { "ours, beside the contract" } else { "" };
-    let rows: Vec<_> = ROUTES
+    let state = |r: &Route| match (r.is_page(), r.ours) {
+        (true, _) => "a page, or a form of one",
+        (false, true) => "ours, beside the contract",
+        (false, false) => "",
+    };
+    let rows: Vec<_> = TABLE
         .iter()
         .map(|r| {
             vec![r.method.to_string(), format!("{}{}", r.base, r.path), r.caller().to_owned(), state(r).to_owned()]
@@ -20,5 +24,5 @@ pub fn run(json: bool) -> String {
     let ours = ROUTES.iter().filter(|r| r.ours).count();
     let contract = ROUTES.len() - ours;
     let rows = table(&["METHOD", "PATH", "CALLER", ""], &rows);
-    format!("{rows}\n\n{contract} operations of the contract, {ours} of ours")
+    format!("{rows}\n\n{contract} operations of the contract, {ours} of ours, {} rows of pages", PAGES.len())
 }

@@ -8,6 +8,7 @@ pub mod country;
 pub mod currency;
 pub mod email;
 pub mod entry;
+pub mod local_time;
 pub mod mail_event;
 pub mod minutes;
 pub mod passkey;

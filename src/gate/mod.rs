@@ -1,9 +1,11 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
 mod callback;
+pub mod clerk;
 pub mod confirmation;
 pub mod counters;
 pub mod device;
+mod origin;
 mod partner;
 pub mod passcode;
 pub mod passkey;
@@ -17,6 +19,7 @@ pub mod social;
 pub mod step;
 
 pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
+pub use clerk::Clerk;
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, new_secret};
 pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
@@ -46,5 +49,14 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
             repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner))
         }
         Access::Callback(callback) => callback::admit(site, call, callback),
+        Access::Page(page) => {
+            origin::check(call)?;
+            page(site, call)
+        }
+        Access::Desk(page) => {
+            origin::check(call)?;
+            let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
+            repeat::or_run(site, call, call.who.get(), || page(site, call, &clerk))
+        }
     }
 }

@@ -170,6 +170,12 @@ pub fn begin_setup(site: &Site, tx: &Write, member_id: i64) -> Result<[u8; totp:
     Ok(secret)
 }
 
+/// The secret that waits for its first code.
+pub fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
+    let sealed = second_factors::find(tx, member_id, site.now())?.sealed_pending;
+    sealed.map(|sealed| unseal(site, Some(&sealed))).transpose()
+}
+
 /// Whether a code is the first of the secret that waits: then the authenticator is on. `None`: none waits.
 pub fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
     let factor = second_factors::find(tx, member_id, tx.now())?;

@@ -1,10 +1,10 @@
-//! The way from a social sign-in to its second factor: a token for whoever just passed the first step, good for ten
+//! The way from a first proof (a social sign-in, or a password at the desk) to the second factor: a token for whoever just passed the first step, good for ten
 //! minutes, five tries and one use. A code proves nothing without it, and it proves nothing without a code.
 
 use super::session::{new_token, token_hash};
 use crate::failure::Failure;
 use crate::store::members::{self, Account};
-use crate::store::{Write, sign_in_steps};
+use crate::store::{Read, Write, sign_in_steps};
 
 const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
@@ -24,6 +24,12 @@ pub fn try_once(tx: &Write, token: &str) -> Result<Option<Account>, Failure> {
     } else {
         sign_in_steps::count_try(tx, step.member_id)?;
     }
+    Ok(members::find_account_by_id(tx, step.member_id)?)
+}
+
+/// Whose step a token is, without a try.
+pub fn look(tx: &Read, token: &str, now: i64) -> Result<Option<Account>, Failure> {
+    let Some(step) = sign_in_steps::find(tx, &token_hash(token), now)? else { return Ok(None) };
     Ok(members::find_account_by_id(tx, step.member_id)?)
 }
 

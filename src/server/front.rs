@@ -6,9 +6,10 @@ use super::pool::{self, Finished, Pool};
 use super::{body, metrics};
 use crate::call::{self, Call, Who};
 use crate::config::Limits;
+use crate::desk;
 use crate::failure::Failure;
 use crate::reply::{self, Reply};
-use crate::routes::{CALLBACK_BODY_BYTES_MAX, ROUTES};
+use crate::routes::{CALLBACK_BODY_BYTES_MAX, TABLE};
 use crate::site::Site;
 use crate::stats::Stats;
 use bytes::Bytes;
@@ -99,6 +100,7 @@ impl Front {
             large: None,
         };
         let language = call::language(request.headers());
+        let for_a_browser = desk::is_below(request.uri().path());
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             return self.respond(line, finished(metrics::write(self)));
         }
@@ -117,7 +119,10 @@ impl Front {
                 finished
             }
             Err(failure) => {
-                let reply = reply::refusal(&failure, language, &line.request_id);
+                let reply = match for_a_browser {
+                    true => desk::refusal(&failure, language, &line.request_id),
+                    false => reply::refusal(&failure, language, &line.request_id),
+                };
                 Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
             }
         };
@@ -141,7 +146,7 @@ impl Front {
                 return Err(failure);
             }
         };
-        let route = &ROUTES[place];
+        let route = TABLE[place];
         line.row = Some(place);
         if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
             match self.large_bodies.clone().try_acquire_owned() {
@@ -156,7 +161,9 @@ impl Front {
         Ok(Call {
             route,
             method: head.method,
+            path: head.uri.path().to_owned(),
             peer: self.caller(peer, &head.headers),
+            secure: door == Door::Secure,
             headers: head.headers,
             query: head.uri.query().unwrap_or("").to_owned(),
             request_id: line.request_id.clone(),
@@ -172,10 +179,10 @@ impl Front {
     fn find(&self, head: &http::request::Parts, door: Door) -> Result<(usize, Vec<String>), Failure> {
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
-            Match::Found(place, _) if door == Door::Metrics && !ROUTES[place].is_health() => {
+            Match::Found(place, _) if door == Door::Metrics && !TABLE[place].is_health() => {
                 Err(Failure::unknown_path())
             }
-            Match::Found(place, _) if door == Door::Clear && !ROUTES[place].in_clear => Err(self.over_there(head)),
+            Match::Found(place, _) if door == Door::Clear && !TABLE[place].in_clear => Err(self.over_there(head)),
             Match::Found(place, params) => Ok((place, params)),
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
@@ -263,7 +270,7 @@ fn finished(reply: Reply) -> Finished {
 
 /// One line a request, without a value that came from a person.
 fn log(line: &Line, finished: &Finished, status: StatusCode, micros: u64) {
-    let route = line.row.map_or("-", |row| ROUTES[row].path);
+    let route = line.row.map_or("-", |row| TABLE[row].path);
     let (id, method, who, status) = (&*line.request_id, line.method.as_str(), finished.who, status.as_u16());
     let (code, cause, tag) = (finished.code, finished.cause.as_deref(), line.monitor_user.as_deref());
     if status >= 500 {

@@ -2,7 +2,7 @@
 
 use super::front::Front;
 use crate::reply::Reply;
-use crate::routes::ROUTES;
+use crate::routes::TABLE;
 use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
 use crate::store::outbox;
@@ -80,7 +80,7 @@ fn get(counter: &AtomicU64) -> u64 {
 
 /// Rows that were asked at least once, each with its labels.
 fn asked(front: &Front) -> impl Iterator<Item = (String, &RouteStats)> {
-    let label = |row: usize| match ROUTES.get(row) {
+    let label = |row: usize| match TABLE.get(row) {
         Some(route) => format!("method=\"{}\",route=\"{}{}\"", route.method, route.base, route.path),
         None => "method=\"\",route=\"\"".to_owned(),
     };

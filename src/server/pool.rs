@@ -4,9 +4,11 @@
 //! changing between threads, and never stand behind a flush.
 //!
 //! Password hashing has threads and a queue of its own, one thread a core and at a lower priority, so that a flood of
-//! sign-ins neither holds up the others nor fills the memory with hashes at work (about 20 MB each).
+//! sign-ins neither holds up the others nor fills the memory with hashes at work (about 20 MB each). One core is left to
+//! whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy, whatever its priority.
 
 use crate::call::{Call, Who};
+use crate::desk;
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
@@ -14,7 +16,8 @@ use crate::reply::{self, Reply};
 use crate::site::Site;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -27,11 +30,44 @@ const READING_THREADS_PER_CORE: usize = 2;
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
 const HASHING_NICENESS: i32 = 10;
+/// After the last read, the core that was left to it hashes as well.
+const READING_ENDED_AFTER: Duration = Duration::from_millis(100);
+
+/// How often a thread that leaves its core to readers looks whether they are done.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct Pool {
+    reads: Arc<Reads>,
     reading: Lane,
     writing: Lane,
     hashing: Lane,
+}
+
+/// When somebody read last.
+struct Reads {
+    started: Instant,
+    /// Milliseconds after `started`.
+    last: AtomicU64,
+}
+
+impl Reads {
+    fn note(&self, moment: Instant) {
+        self.last.store(moment.duration_since(self.started).as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn go_on(&self) -> bool {
+        self.started.elapsed().saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
+            < READING_ENDED_AFTER
+    }
+}
+
+/// How the threads of a lane go about it.
+struct Manner {
+    threads: usize,
+    queue_max: usize,
+    patience: Duration,
+    /// Whether they hash: long work that lets others go first.
+    gives_way: bool,
 }
 
 struct Lane {
@@ -60,36 +96,37 @@ impl Pool {
     pub fn start(site: &Site) -> Result<Pool, String> {
         let limits = &site.config.limits;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let reads = Arc::new(Reads { started: Instant::now(), last: AtomicU64::new(0) });
+        let brief =
+            |threads| Manner { threads, queue_max: limits.queue_max, patience: QUEUE_WAIT_MAX, gives_way: false };
+        let hashing = Manner {
+            threads: cores,
+            queue_max: cores * HASHING_QUEUE_PER_CORE,
+            patience: HASHING_QUEUE_WAIT_MAX,
+            gives_way: true,
+        };
+        let reading = limits.pool_threads.min(cores * READING_THREADS_PER_CORE);
         Ok(Pool {
-            reading: Lane::start(
-                site,
-                "reading",
-                limits.pool_threads.min(cores * READING_THREADS_PER_CORE),
-                limits.queue_max,
-                QUEUE_WAIT_MAX,
-                0,
-            )?,
-            writing: Lane::start(site, "writing", limits.pool_threads, limits.queue_max, QUEUE_WAIT_MAX, 0)?,
-            hashing: Lane::start(
-                site,
-                "hashing",
-                cores,
-                cores * HASHING_QUEUE_PER_CORE,
-                HASHING_QUEUE_WAIT_MAX,
-                HASHING_NICENESS,
-            )?,
+            reading: Lane::start(site, "reading", &brief(reading), &reads)?,
+            writing: Lane::start(site, "writing", &brief(limits.pool_threads), &reads)?,
+            hashing: Lane::start(site, "hashing", &hashing, &reads)?,
+            reads,
         })
     }
 
     /// Runs a call on its lane. A full queue is an answer at once.
     pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
+        let queued = Instant::now();
         let lane = match (call.route.hashes, call.reads()) {
             (true, _) => &self.hashing,
-            (false, true) => &self.reading,
+            (false, true) => {
+                self.reads.note(queued);
+                &self.reading
+            }
             (false, false) => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        let refused = lane.jobs.try_send(Some(Job { call, queued: Instant::now(), done })).err();
+        let refused = lane.jobs.try_send(Some(Job { call, queued, done })).err();
         if let Some(job) = refused.and_then(TrySendError::into_inner) {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             return finish(&job.call, Err(Failure::overloaded().because("the queue is full")));
@@ -112,22 +149,22 @@ impl Pool {
 }
 
 impl Lane {
-    fn start(
-        site: &Site,
-        name: &str,
-        threads: usize,
-        queue_max: usize,
-        patience: Duration,
-        niceness: i32,
-    ) -> Result<Lane, String> {
-        let (jobs, taken) = bounded(queue_max);
-        let spawn = |_| {
-            let (site, taken) = (site.for_another_thread(), taken.clone());
+    fn start(site: &Site, name: &str, manner: &Manner, reads: &Arc<Reads>) -> Result<Lane, String> {
+        let (jobs, taken) = bounded(manner.queue_max);
+        let Manner { threads, patience, gives_way, .. } = *manner;
+        let spawn = |number| {
+            let (site, taken, reads) = (site.for_another_thread(), taken.clone(), reads.clone());
+            // Only one of several: a single core must hash.
+            let leaves_core = gives_way && number > 0 && number + 1 == threads;
             let work = move || {
-                if niceness > 0 {
-                    give_way(niceness);
+                if gives_way {
+                    give_way(HASHING_NICENESS);
                 }
-                run(&site, &taken, patience);
+                run(&site, &taken, patience, || {
+                    while leaves_core && reads.go_on() {
+                        std::thread::sleep(LOOK_EVERY);
+                    }
+                });
             };
             std::thread::Builder::new().name(name.to_owned()).spawn(work)
         };
@@ -165,8 +202,12 @@ fn give_way(niceness: i32) {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
-fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
-    while let Ok(Some(job)) = jobs.recv() {
+fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration, wait: impl Fn()) {
+    let next = || {
+        wait();
+        jobs.recv()
+    };
+    while let Ok(Some(job)) = next() {
         let finished = if job.queued.elapsed() > patience {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
             finish(&job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
@@ -195,7 +236,8 @@ fn finish(call: &Call, answer: Result<Reply, Failure>) -> Finished {
     let finished = match answer {
         Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
         Err(failure) => {
-            finished(reply::refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
+            let refusal = if call.route.is_page() { desk::refusal } else { reply::refusal };
+            finished(refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
         }
     };
     Finished { held: call.held.get(), ..finished }
@@ -248,9 +290,11 @@ mod tests {
         Call {
             route,
             method: Method::GET,
+            path: "/".to_owned(),
             headers: Default::default(),
             query: String::new(),
             peer: [127, 0, 0, 1].into(),
+            secure: false,
             request_id: "request-1".to_owned(),
             body: Default::default(),
             params: Vec::new(),

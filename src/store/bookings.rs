@@ -1,4 +1,4 @@
-//! Bookings, as partners sent them.
+//! Bookings, as partners sent them, and who has come for them.
 
 use super::{Asked, Read, Write, partners};
 use crate::domain::booking::Booking;
@@ -123,4 +123,61 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     let asked = filter.asked();
     let sql = format!("SELECT count(*) FROM bookings b WHERE {}", asked.sql());
     tx.get(&sql, &*asked.params, |row| row.get(0))
+}
+
+/// A booking of a day as the desk sees it, with what is shown of its member.
+#[derive(Debug)]
+pub struct Arrival {
+    pub booking_id: i64,
+    pub member_id: i64,
+    pub name: String,
+    pub has_photo: bool,
+    pub flight_date: i64,
+    pub minutes_booked: i64,
+    pub arrived_at: Option<i64>,
+}
+
+/// Who comes to a tunnel between two moments, by the time of their flights.
+pub fn list_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Arrival>> {
+    let sql = "SELECT b.booking_id, b.member_id,
+                      coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username),
+                      EXISTS (SELECT 1 FROM media WHERE member_id = m.member_id), b.flight_date, b.minutes_booked, b.arrived_at
+               FROM bookings b JOIN members m ON m.member_id = b.member_id
+               WHERE b.flight_date >= :from AND b.flight_date < :to AND b.tunnel_id = :tunnel_id
+               ORDER BY b.flight_date, b.booking_id LIMIT :limit";
+    let params = named_params! {":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit};
+    tx.list(sql, params, |row| {
+        Ok(Arrival {
+            booking_id: row.get(0)?,
+            member_id: row.get(1)?,
+            name: row.get(2)?,
+            has_photo: row.get(3)?,
+            flight_date: row.get(4)?,
+            minutes_booked: row.get(5)?,
+            arrived_at: row.get(6)?,
+        })
+    })
+}
+
+/// How many come between two moments, and how many of them are here.
+pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+    let sql = "SELECT count(*), count(arrived_at) FROM bookings
+               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3";
+    tx.get(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Whose booking it is, at this tunnel.
+pub fn find_member(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<i64>> {
+    let sql = "SELECT member_id FROM bookings WHERE booking_id = ?1 AND tunnel_id = ?2";
+    tx.find(sql, (booking_id, tunnel_id), |row| row.get(0))
+}
+
+/// The member is here; the first time counts.
+pub fn set_arrived(tx: &Write, booking_id: i64, by: i64) -> Result<usize> {
+    let sql = "UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL";
+    tx.run(sql, (booking_id, tx.now(), by))
+}
+
+pub fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
+    tx.run("UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1", [booking_id])
 }

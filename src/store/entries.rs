@@ -134,3 +134,11 @@ pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<String>> {
 pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run("DELETE FROM entries WHERE entry_id = ?1", [entry_id])
 }
+
+/// The flights at a tunnel between two moments: when, and how many minutes.
+pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, i64)>> {
+    let sql = "SELECT entry_date, minutes FROM entries
+               WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND entry_date >= ?1 AND entry_date < ?2
+                     AND tunnel_id = ?3";
+    tx.list(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
+}

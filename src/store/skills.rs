@@ -259,3 +259,8 @@ pub fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
 
 #[cfg(test)]
 mod tests;
+
+/// How many wait, for whichever signer.
+pub fn count_pending(tx: &Read) -> Result<i64> {
+    tx.get("SELECT count(*) FROM entries INDEXED BY entries_waiting WHERE status = 'pending'", [], |row| row.get(0))
+}

@@ -10,4 +10,3 @@ directory = pathlib.Path(sys.argv[1])
 members = [str(member["member_id"]) for member in facts["members"]]
 (directory / "members.txt").write_text("".join(f'"{member}"\n' for member in members[:4]))
 (directory / "tunnels.txt").write_text(f'"{facts["tunnel_id"]}"\n')
-print(facts["base_url"].removesuffix("/api"))

@@ -18,7 +18,7 @@ FACTS = json.load(open(os.environ["TUNNELDESK_DEMO"]))
 
 def sign_in(member):
     body = json.dumps({"username": member["username"], "password": member["password"]}).encode()
-    request = urllib.request.Request(f"{FACTS['base_url']}/auth/login", body, {"content-type": "application/json"})
+    request = urllib.request.Request(f"{os.environ['TUNNELDESK_SITE']}/api/auth/login", body, {"content-type": "application/json"})
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)["token"]
 

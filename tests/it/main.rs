@@ -6,6 +6,7 @@ mod bad_input;
 mod callbacks;
 mod credentials;
 mod description;
+mod desk;
 mod everywhere;
 mod harness;
 mod layers;

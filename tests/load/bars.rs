@@ -141,7 +141,7 @@ fn below(text: &str, reached: f64, target: f64, unit: &str) -> Bar {
 }
 
 /// 0 of nothing.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_unstable_by(f64::total_cmp);
     match sorted.len() {

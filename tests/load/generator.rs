@@ -71,8 +71,8 @@ impl Load {
         })
     }
 
-    /// Runs the load by these callers alone.
-    pub fn run_calmly(&self, callers: Callers, address: SocketAddr, time: Duration) -> Result<Seen, String> {
+    /// Runs the load for so long by these callers, and nobody else.
+    pub fn run_by_these(&self, callers: Callers, address: SocketAddr, time: Duration) -> Result<Seen, String> {
         self.run_by(callers, address, Span::of(time))
     }
 

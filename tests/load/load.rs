@@ -8,6 +8,7 @@ mod bars;
 mod generator;
 mod machine;
 mod report;
+mod scale;
 mod server;
 mod site;
 
@@ -31,6 +32,13 @@ struct Plan {
     time: Duration,
 }
 
+impl Plan {
+    /// Whether its result is worth keeping.
+    fn is_full(&self) -> bool {
+        self.rounds >= ROUNDS && self.time >= Duration::from_secs_f64(SECONDS)
+    }
+}
+
 /// One server a way to write, all on copies of one site; those that are not asked cost nothing.
 struct Servers {
     bare: Server,
@@ -47,6 +55,7 @@ fn main() -> ExitCode {
     match args.first().map(String::as_str) {
         Some("bare") => bare::serve(),
         _ if !args.iter().any(|arg| arg == "--bench") => println!("the benchmark is run by tests/load/run"),
+        Some("scale") => return finish(measure_scale()),
         _ => return finish(plan(&args).and_then(|plan| measure(&plan))),
     }
     ExitCode::SUCCESS
@@ -74,9 +83,23 @@ fn plan(args: &[String]) -> Result<Plan, String> {
     Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds) })
 }
 
+/// Lists and look-ups on a large site; see [`scale`].
+fn measure_scale() -> Result<bool, String> {
+    let (table, met) = scale::measure(room()?.path())?;
+    let about = about(&scale::PLAN);
+    let text = format!("# Scale, {}\n\n{}\n\n{}; {}.\n\n{table}", about.date, about.machine, about.product, about.runs);
+    println!("{text}");
+    println!("kept as {}", report::keep_text("-scale", &about, &text)?.display());
+    Ok(met)
+}
+
+fn room() -> Result<tempfile::TempDir, String> {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|e| format!("no room to work in: {e}"))
+}
+
 /// Measures, reports, and says whether every bar was met.
 fn measure(plan: &Plan) -> Result<bool, String> {
-    let room = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|e| format!("no room to work in: {e}"))?;
+    let room = room()?;
     let dir = room.path().join("site");
     eprintln!("making a site …");
     let requests = site::prepare(&dir)?;
@@ -162,7 +185,7 @@ fn run_guesses(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mu
     use Measured::*;
     let address = servers.guessed.address;
     let said = |what: Measured| move |e: String| format!("{}: {e}", what.name());
-    note(figures, Calm, requests.profile.run_calmly(CALM, address, plan.time).map_err(said(Calm))?);
+    note(figures, Calm, requests.profile.run_by_these(CALM, address, plan.time).map_err(said(Calm))?);
     for (what, flood, guesses) in [
         (Guessed, Guesses, &requests.guesses),
         (GuessedFromEverywhere, GuessesFromEverywhere, &requests.guesses_from_everywhere),
@@ -189,9 +212,8 @@ fn note(figures: &mut Figures, what: Measured, seen: Seen) {
     figures.add(what, seen);
 }
 
-/// Prints the result, keeps one of full length, and names what was missed.
-fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
-    let about = report::About {
+fn about(plan: &Plan) -> report::About {
+    report::About {
         date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
         machine: machine::describe(),
         product: format!("tunneldesk {}, release build", env!("CARGO_PKG_VERSION")),
@@ -200,11 +222,15 @@ fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
             plan.rounds,
             plan.time.as_secs_f64()
         ),
-    };
+    }
+}
+
+/// Prints the result, keeps one of full length, and names what was missed.
+fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
+    let about = about(plan);
     println!("{}", figures.as_markdown(&about));
-    if plan.rounds >= ROUNDS && plan.time >= Duration::from_secs_f64(SECONDS) {
-        let file = report::keep(figures, &about).map_err(|e| format!("the result was not kept: {e}"))?;
-        println!("kept as {}", file.display());
+    if plan.is_full() {
+        println!("kept as {}", report::keep(figures, &about)?.display());
     }
     let missed: Vec<_> = figures.bars().into_iter().filter(|bar| !bar.met).collect();
     missed.iter().for_each(|bar| eprintln!("missed: {} ({}, wanted {})", bar.text, bar.reached, bar.target));

@@ -12,7 +12,7 @@ const PAGE_BYTES: usize = 4096;
 const ARGON2_KIB: u32 = 19 * 1024;
 const ARGON2_PASSES: u32 = 2;
 /// As nice as the product's threads that hash, so that whatever else runs here takes from both alike.
-const PRODUCT_NICENESS: i32 = 5;
+const PRODUCT_NICENESS: i32 = 10;
 
 /// Pages appended and flushed a second, one after the other.
 pub fn flushes_per_second(dir: &Path, time: Duration) -> Result<f64, String> {

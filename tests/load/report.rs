@@ -68,14 +68,23 @@ impl Figures {
 }
 
 /// Writes both beside the benchmark; a second run of a day replaces the first.
-pub fn keep(figures: &Figures, about: &About) -> std::io::Result<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/results");
-    std::fs::create_dir_all(&dir)?;
-    let file = dir.join(format!("{}.md", about.date));
+pub fn keep(figures: &Figures, about: &About) -> Result<PathBuf, String> {
     let chart = format!("\n![Answers a second]({}.svg)\n", about.date);
-    std::fs::write(file.with_extension("svg"), figures.as_svg(about))?;
-    std::fs::write(&file, figures.as_markdown(about) + &chart)?;
+    let file = keep_text("", about, &(figures.as_markdown(about) + &chart))?;
+    std::fs::write(file.with_extension("svg"), figures.as_svg(about)).map_err(not_kept)?;
     Ok(file)
+}
+
+/// Writes one table beside the benchmark, under the day and what `part` calls it.
+pub fn keep_text(part: &str, about: &About, text: &str) -> Result<PathBuf, String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/results");
+    let file = dir.join(format!("{}{part}.md", about.date));
+    std::fs::create_dir_all(&dir).and_then(|()| std::fs::write(&file, text)).map_err(not_kept)?;
+    Ok(file)
+}
+
+fn not_kept(e: std::io::Error) -> String {
+    format!("the result was not kept: {e}")
 }
 
 /// Thousands apart.

@@ -31,17 +31,18 @@ pub struct Requests {
 const GUESSES: usize = 20_000;
 
 /// A person whose password we know, signed in.
-struct Guest {
-    username: String,
+pub struct Guest {
+    pub member_id: i64,
+    pub username: String,
     password: String,
-    token: String,
+    pub token: String,
 }
 
 /// Fills an empty directory with a site, and prepares the requests to it. Leaves no server running.
 pub fn prepare(dir: &Path) -> Result<Requests, String> {
     server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
     let server = Server::product(dir, Writes::Grouped, None)?;
-    let guests = guests(dir, server.address)?;
+    let guests = guests(dir, server.address, MEMBERS_SKIPPED, CONNECTIONS)?;
     let (record_path, signature) = partner_record(dir, server.address)?;
     server.stop()?;
     let each = |request: &dyn Fn(&Guest) -> Vec<u8>| guests.iter().map(request).collect::<Vec<_>>();
@@ -68,17 +69,15 @@ pub fn prepare(dir: &Path) -> Result<Requests, String> {
     })
 }
 
-/// As many members as there will be connections, with new passwords, signed in by them.
-fn guests(dir: &Path, address: SocketAddr) -> Result<Vec<Guest>, String> {
-    let spare = (2 * CONNECTIONS).to_string();
-    let listed =
-        server::command(dir, &["member", "list", "--role", "member", "--limit", &spare, "--offset", MEMBERS_SKIPPED])?;
+/// So many members after the first `skipped`, with new passwords, signed in by them.
+pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> Result<Vec<Guest>, String> {
+    let spare = (2 * count).to_string();
+    let listed = server::command(dir, &["member", "list", "--role", "member", "--limit", &spare, "--offset", skipped])?;
     let mut guests = Vec::new();
-    for member in
-        listed.as_array().into_iter().flatten().filter(|member| member["banned_at"].is_null()).take(CONNECTIONS)
-    {
+    for member in listed.as_array().into_iter().flatten().filter(|member| member["banned_at"].is_null()).take(count) {
         let reset = server::command(dir, &["member", "reset-password", text(member, "username")?])?;
         let mut guest = Guest {
+            member_id: member["member_id"].as_i64().ok_or_else(|| format!("no member_id in {member}"))?,
             username: text(&reset, "username")?.to_owned(),
             password: text(&reset, "password")?.to_owned(),
             token: String::new(),
@@ -86,15 +85,11 @@ fn guests(dir: &Path, address: SocketAddr) -> Result<Vec<Guest>, String> {
         guest.token = text(&post(address, "/api/auth/login", None, &credentials(&guest))?, "token")?.to_owned();
         guests.push(guest);
     }
-    if guests.len() == CONNECTIONS {
-        Ok(guests)
-    } else {
-        Err(format!("the site has {} members to sign in", guests.len()))
-    }
+    if guests.len() == count { Ok(guests) } else { Err(format!("the site has {} members to sign in", guests.len())) }
 }
 
 /// A partner's record: the path that reads it, and the signature that belongs to a request without a body.
-fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), String> {
+pub fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), String> {
     let added = server::command(dir, &["partner", "add", "Load", "--requests-per-minute", "0"])?;
     let sign = |body: &str| Ok::<_, String>(hex(&hmac_sha256(text(&added, "secret")?.as_bytes(), &[body.as_bytes()])));
     let body = json!({ "email": "load@example.com" }).to_string();
@@ -102,7 +97,7 @@ fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), S
     Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), sign("")?))
 }
 
-fn text<'v>(value: &'v Value, name: &str) -> Result<&'v str, String> {
+pub fn text<'v>(value: &'v Value, name: &str) -> Result<&'v str, String> {
     value[name].as_str().filter(|text| !text.is_empty()).ok_or_else(|| format!("no {name} in {value}"))
 }
 
@@ -139,11 +134,11 @@ fn forwarded(number: usize) -> String {
     format!("x-forwarded-for: 10.{}.{}.{}\r\n", number >> 16, number >> 8 & 255, number & 255)
 }
 
-fn bearer(guest: &Guest) -> String {
+pub fn bearer(guest: &Guest) -> String {
     format!("authorization: Bearer {}\r\n", guest.token)
 }
 
-fn request(method: &str, path: &str, headers: &str, body: Option<&str>) -> Vec<u8> {
+pub fn request(method: &str, path: &str, headers: &str, body: Option<&str>) -> Vec<u8> {
     let body = body.map_or("\r\n".to_owned(), |b| {
         format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{b}", b.len())
     });

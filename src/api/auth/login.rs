@@ -106,7 +106,7 @@ pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -
 }
 
 /// A new hash where the old one was made with other parameters than today's.
-pub(super) fn renewed_hash(account: &Account, secret: &str) -> Option<String> {
+pub fn renewed_hash(account: &Account, secret: &str) -> Option<String> {
     let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
     outdated.then(|| password::hash(secret))
 }

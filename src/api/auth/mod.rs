@@ -4,7 +4,7 @@ pub mod email;
 pub mod login;
 pub mod logout;
 pub mod passkey;
-pub(super) mod qr;
+pub mod qr;
 pub mod recovery;
 pub mod signup;
 pub mod social;

@@ -40,8 +40,8 @@ struct TunnelReply {
 /// `GET /public/tunnels/{tunnel_id}`: one tunnel by its number, or a list of `all`.
 pub fn get(site: &Site, call: &Call) -> Answer {
     let language = call.language();
+    let page = call.page()?;
     let reply = if call.param(0) == ALL {
-        let page = call.page()?;
         site.store.read(|tx| {
             let rows = tunnels::list_whole(tx, page.limit, page.offset)?;
             let data = rows.into_iter().map(|tunnel| show(site, tunnel, language)).collect();

@@ -1,6 +1,7 @@
 //! A real server over a real file, a clock that stands still, and callers by role. Nothing here knows an operation.
 
 mod authenticator;
+mod browser;
 mod caller;
 pub mod description;
 mod door;
@@ -15,6 +16,7 @@ mod states;
 mod wire;
 
 pub use authenticator::{Authenticator, Protected};
+pub use browser::Browser;
 pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;

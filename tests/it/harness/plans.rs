@@ -9,7 +9,7 @@ const SMALL: [&str; 7] =
     ["site", "tunnels", "partners", "partner_secrets", "partner_networks", "sqlite_schema", "refinery_schema_history"];
 
 /// Indexes of the few rows of a large table that wait for somebody or something.
-const SMALL_INDEXES: [&str; 3] = ["outbox_due", "outbox_dead", "entries_waiting"];
+const SMALL_INDEXES: [&str; 4] = ["outbox_due", "outbox_dead", "entries_waiting", "contact_messages_open"];
 
 /// Statements that read through a large table for a reason: a part of the text, and the reason.
 const ALLOWED: &[(&str, &str)] = &[

@@ -1,0 +1,196 @@
+//! The way in: a password and a code, or a passkey; and the way out.
+
+use super::{Frame, form, show};
+use crate::api::auth::login::renewed_hash;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::passkey::{self as ceremony, Outcome};
+use crate::gate::second_factor::{self, Cleared, Due, Next};
+use crate::gate::sign_in::{self, Verdict};
+use crate::gate::{Clerk, clerk, device, step, token_hash};
+use crate::reply::{self, Reply};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::members::Account;
+use crate::store::{Write, sessions};
+use askama::Template;
+use http::StatusCode;
+
+const CREDENTIAL_CHARS_MAX: usize = 60_000;
+const HOME: &str = "/desk";
+
+#[derive(Template)]
+#[template(path = "desk/sign_in.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    username: String,
+    /// Where to go afterwards.
+    to: String,
+    /// Why it did not work, and what to do next.
+    problem: Option<String>,
+    demo: bool,
+}
+
+impl Page {
+    fn new(site: &Site, call: &Call, username: String, to: String) -> Result<Page, Failure> {
+        Ok(Page { frame: Frame::outside(site, call)?, username, to, problem: None, demo: site.config.demo })
+    }
+
+    fn refused(site: &Site, call: &Call, username: &str, to: &str, key: &'static str) -> Answer {
+        let mut page = Page::new(site, call, username.to_owned(), to.to_owned())?;
+        page.problem = Some(call.say(key));
+        Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
+    }
+}
+
+/// `GET /desk/sign-in`: name and password; `to` is where to go afterwards.
+pub fn show_or_pass(site: &Site, call: &Call) -> Answer {
+    let mut query = call.query();
+    let to = query.optional("to", fields::line(200));
+    let ended = query.has("ended");
+    let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
+    if clerk::find(site, call)?.is_some() {
+        return Ok(reply::see_other(&place(&to)));
+    }
+    let mut page = Page::new(site, call, String::new(), to)?;
+    page.problem = ended.then(|| call.say("desk.step_ended"));
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `POST /desk/sign-in`: a session, or the way to the second factor.
+pub fn with_password(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let username = body.required("username", fields::line(254));
+    let secret = body.required("password", fields::secret);
+    let to = body.optional("to", fields::line(200));
+    let typed = username.peek().cloned().unwrap_or_default();
+    let wanted = to.peek().cloned().flatten().unwrap_or_default();
+    let Ok(ok) = body.finish() else { return Page::refused(site, call, &typed, &wanted, "desk.both_needed") };
+    let secret = secret.get(&ok);
+    let Verdict::Right(account) = sign_in::judge(site, call, &typed, &secret)? else {
+        return Page::refused(site, call, &typed, &wanted, "desk.wrong");
+    };
+    let renewed = renewed_hash(&account, &secret);
+    site.store.write(site.now(), |tx| {
+        if !sign_in::is_as_judged(tx, &account)? {
+            return Page::refused(site, call, &typed, &wanted, "desk.wrong");
+        }
+        if let Some(key) = bar(&account) {
+            return Page::refused(site, call, &typed, &wanted, key);
+        }
+        match second_factor::next(site, tx, &account, None)? {
+            Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref(), &wanted),
+            Next::Due(due) => ask(site, call, tx, &account, &due, &wanted),
+            Next::Missing => {
+                second_factor::begin_setup(site, tx, account.member_id)?;
+                on_the_way(site, call, tx, &account, "/desk/sign-in/setup")
+            }
+        }
+    })
+}
+
+/// Why a member whose password is right has no place at the desk.
+pub(super) fn bar(account: &Account) -> Option<&'static str> {
+    match (account.banned, account.role.is_staff()) {
+        (true, _) => Some("desk.banned"),
+        (false, false) => Some("desk.no_clerk"),
+        (false, true) => None,
+    }
+}
+
+/// A passcode goes out where one is due; the page says what is asked for.
+fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, to: &str) -> Answer {
+    let by = match due {
+        Due::Totp => "app",
+        Due::Passcode(None) => "none",
+        Due::Passcode(Some(to)) => {
+            second_factor::send(site, call, tx, account.member_id, to)?;
+            "message"
+        }
+    };
+    on_the_way(site, call, tx, account, &format!("/desk/sign-in/code?by={by}&to={}", place(to)))
+}
+
+fn on_the_way(site: &Site, call: &Call, tx: &Write, account: &Account, page: &str) -> Answer {
+    let token = step::begin(tx, account.member_id)?;
+    Ok(clerk::step::hand(site, call, reply::see_other(page), &token))
+}
+
+/// The session, and the page that was wanted.
+pub(super) fn enter(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    cleared: Cleared,
+    account: &Account,
+    renewed: Option<&str>,
+    to: &str,
+) -> Answer {
+    match sign_in::open_session(site, call, tx, cleared, account, renewed)? {
+        Some(opened) => Ok(welcome(site, call, reply::see_other(&place(to)), &opened)),
+        None => Page::refused(site, call, &account.username, to, "desk.wrong"),
+    }
+}
+
+/// The reply with what the browser keeps from now on.
+pub(super) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &sign_in::Opened) -> Reply {
+    let known = device::hand_over(site, reply, &opened.device_token);
+    clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token))
+}
+
+/// `POST /desk/sign-in/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
+pub fn with_passkey(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
+    let to = body.optional("to", fields::line(200));
+    let ok = body.finish()?;
+    let to = to.get(&ok).unwrap_or_default();
+    let refused = |key| Page::refused(site, call, "", &to, key);
+    let Some(answer) = ceremony::read(site, &credential.get(&ok))? else { return refused("desk.passkey_refused") };
+    site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &answer)? {
+        Outcome::SignedIn(account, opened) => match bar(&account) {
+            None => Ok(welcome(site, call, reply::see_other(&place(&to)), &opened)),
+            Some(key) => {
+                sessions::delete(tx, &token_hash(&opened.token))?;
+                refused(key)
+            }
+        },
+        Outcome::Registered(_) | Outcome::Refused => refused("desk.passkey_refused"),
+    })
+}
+
+/// `POST /desk/sign-out`: ends the session of this browser.
+pub fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
+    Ok(clerk::take_session(site, call, reply::see_other("/desk/sign-in")))
+}
+
+/// A page of the desk, and nothing else: a link must not lead elsewhere by way of the sign-in.
+pub(super) fn place(to: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
+    let ours = (to == HOME || to.starts_with("/desk/")) && to.bytes().all(plain) && !to.starts_with("/desk/sign-");
+    if ours { to.to_owned() } else { HOME.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn the_way_in_leads_to_the_desk_and_nowhere_else() {
+        assert_eq!(place("/desk/members/4"), "/desk/members/4");
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/desk//\\evil",
+            "/api/x",
+            "/deskx",
+            "/desk/a?b",
+            "/desk/sign-out",
+        ] {
+            assert_eq!(place(elsewhere), "/desk", "{elsewhere}");
+        }
+    }
+}

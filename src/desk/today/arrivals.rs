@@ -1,0 +1,90 @@
+//! Who comes, by the hour.
+
+use crate::desk::mark::{self, Mark};
+use crate::domain::local_time::{Day, Hall};
+use crate::failure::Failure;
+use crate::language::Language;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::bookings;
+
+/// Rows on one page, so that it stays light in the largest hall.
+const ROWS_MAX: i64 = 120;
+const HOUR_SECONDS: i64 = 3600;
+
+/// The arrivals of one hour.
+pub struct Hour {
+    /// `14:00`.
+    pub clock: String,
+    /// Whether it is this one.
+    pub now: bool,
+    pub rows: Vec<Row>,
+}
+
+pub struct Row {
+    pub booking_id: i64,
+    pub member_id: i64,
+    pub name: String,
+    /// Stands for the face where there is no picture.
+    pub initials: String,
+    pub has_photo: bool,
+    pub clock: String,
+    pub minutes: i64,
+    pub level: String,
+    pub marks: Vec<Mark>,
+    pub banned: bool,
+    /// When they came.
+    pub arrived: Option<String>,
+}
+
+/// Where the list begins: with the hour before this one, because people are late.
+pub fn first_shown(day: &Day, now: i64) -> i64 {
+    (now - now.rem_euclid(HOUR_SECONDS) - HOUR_SECONDS).max(day.from)
+}
+
+pub fn list(site: &Site, tx: &Read, hall: &Hall, day: Day, now: i64, language: Language) -> Result<Vec<Hour>, Failure> {
+    let mut hours: Vec<Hour> = Vec::new();
+    for found in bookings::list_arrivals(tx, site.tunnel_id, day.from, day.to, ROWS_MAX)? {
+        let stand = mark::of(site, tx, found.member_id, now, language)?;
+        let clock = format!("{:02}:00", hall.hour(found.flight_date));
+        let row = Row {
+            booking_id: found.booking_id,
+            member_id: found.member_id,
+            initials: initials(&found.name),
+            name: found.name,
+            has_photo: found.has_photo,
+            clock: hall.clock(found.flight_date),
+            minutes: found.minutes_booked,
+            level: stand.level,
+            marks: stand.marks,
+            banned: stand.banned,
+            arrived: found.arrived_at.map(|at| hall.clock(at)),
+        };
+        match hours.last_mut() {
+            Some(hour) if hour.clock == clock => hour.rows.push(row),
+            _ => hours.push(Hour { now: hall.hour(now) == hall.hour(found.flight_date), clock, rows: vec![row] }),
+        }
+    }
+    Ok(hours)
+}
+
+/// The first letters of the first and the last word.
+fn initials(name: &str) -> String {
+    let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    let first = words.next();
+    first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::initials;
+
+    #[test]
+    fn initials_are_letters_whatever_the_name_is() {
+        for (name, letters) in
+            [("Jane Flyer", "JF"), ("王 小明", "王小"), ("<b>x</b>", "B"), ("  ", ""), ("ana maria de la cruz", "AC")]
+        {
+            assert_eq!(initials(name), letters, "{name}");
+        }
+    }
+}

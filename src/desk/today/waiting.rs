@@ -1,0 +1,38 @@
+//! What waits for somebody at the desk, and where it is dealt with.
+
+use crate::failure::Failure;
+use crate::language::{Language, Text};
+use crate::routes::PAGES;
+use crate::site::Site;
+use crate::store::{contact, outbox, skills};
+
+/// So many of a kind. Nothing stands here that need not be done.
+pub struct Waiting {
+    pub tone: &'static str,
+    pub text: String,
+    /// The page that deals with it; empty while there is none.
+    pub path: &'static str,
+}
+
+pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
+    let (sign_offs, contacts, (queued, dead)) =
+        site.store.read(|tx| Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?)))?;
+    // Without a server to send them by, they wait for the desk to read them out.
+    let unsent = if site.config.mail.is_none() { queued } else { 0 };
+    let suspect = i64::from(site.clock.is_suspect());
+    let kinds = [
+        (suspect, "bad", "desk.waits_clock", "/desk/site"),
+        (dead, "bad", "desk.waits_dead", "/desk/messages"),
+        (sign_offs, "plain", "desk.waits_sign_offs", "/desk/sign-offs"),
+        (contacts, "plain", "desk.waits_contacts", "/desk/messages"),
+        (unsent, "plain", "desk.waits_unsent", "/desk/messages"),
+    ];
+    let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    Ok(waits
+        .map(|(count, tone, key, path)| Waiting {
+            tone,
+            text: language.say(&Text::new(key).with("count", count)),
+            path: if PAGES.iter().any(|row| row.path == path) { path } else { "" },
+        })
+        .collect())
+}

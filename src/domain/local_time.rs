@@ -1,0 +1,102 @@
+//! The hall's own clock: days and hours as its people count them, whatever zone the server is in.
+
+use jiff::civil::{Time, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan, Zoned};
+
+/// The time zone of a hall.
+#[derive(Debug, Clone)]
+pub struct Hall(TimeZone);
+
+/// A day of the hall, from its first moment to the next day's. Unix seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Day {
+    pub from: i64,
+    pub to: i64,
+}
+
+impl Hall {
+    /// By the zone's IANA name; UTC where there is none or it is not known.
+    pub fn at(zone: &str) -> Hall {
+        Hall(TimeZone::get(zone).unwrap_or(TimeZone::UTC))
+    }
+
+    fn zoned(&self, moment: i64) -> Zoned {
+        Timestamp::from_second(moment).unwrap_or_default().to_zoned(self.0.clone())
+    }
+
+    /// The day of a moment, or one so many days before it.
+    pub fn day(&self, moment: i64, days_before: i64) -> Day {
+        let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
+        let start = |date: jiff::civil::Date| {
+            let zoned = date.to_zoned(self.0.clone());
+            zoned.map_or(moment, |zoned| zoned.timestamp().as_second())
+        };
+        Day { from: start(day), to: day.tomorrow().map_or(moment, start) }
+    }
+
+    /// `14:05`.
+    pub fn clock(&self, moment: i64) -> String {
+        let zoned = self.zoned(moment);
+        format!("{:02}:{:02}", zoned.hour(), zoned.minute())
+    }
+
+    /// Noon in UTC of the day that the hall has, for what names days in UTC.
+    pub fn noon_utc(&self, moment: i64) -> i64 {
+        let noon = self.zoned(moment).date().at(12, 0, 0, 0).to_zoned(TimeZone::UTC);
+        noon.map_or(moment, |noon| noon.timestamp().as_second())
+    }
+
+    /// 0 to 23.
+    pub fn hour(&self, moment: i64) -> usize {
+        self.zoned(moment).hour() as usize
+    }
+
+    /// Counted from Monday, which is 0.
+    pub fn weekday(&self, moment: i64) -> usize {
+        match self.zoned(moment).weekday() {
+            Weekday::Monday => 0,
+            Weekday::Tuesday => 1,
+            Weekday::Wednesday => 2,
+            Weekday::Thursday => 3,
+            Weekday::Friday => 4,
+            Weekday::Saturday => 5,
+            Weekday::Sunday => 6,
+        }
+    }
+
+    /// The moment at which the hall's clock shows `14:05` on the day of `moment`.
+    pub fn at_clock(&self, moment: i64, clock: &str) -> Option<i64> {
+        let (hour, minute) = clock.split_once(':')?;
+        let time = Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;
+        let zoned = self.zoned(moment).date().to_datetime(time).to_zoned(self.0.clone()).ok()?;
+        Some(zoned.timestamp().as_second())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-03-29 12:00 in Zurich: the day on which an hour is left out.
+    const SPRING: i64 = 1_774_778_400;
+
+    #[test]
+    fn a_day_is_as_long_as_the_hall_s_clock_makes_it() {
+        let zurich = Hall::at("Europe/Zurich");
+        let day = zurich.day(SPRING, 0);
+        assert_eq!((day.to - day.from) / 3600, 23);
+        assert_eq!(zurich.clock(SPRING), "12:00");
+        assert_eq!(zurich.weekday(SPRING), 6);
+        assert_eq!(zurich.clock(zurich.day(SPRING, 7).from), "00:00");
+        assert_eq!(zurich.at_clock(SPRING, "14:30"), Some(SPRING + 9_000));
+        assert_eq!(zurich.at_clock(SPRING, "25:00"), None);
+    }
+
+    #[test]
+    fn an_unknown_zone_is_utc() {
+        for zone in ["", "Middle/Earth"] {
+            assert_eq!(Hall::at(zone).clock(SPRING), "10:00");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Who comes, who is here, and who walks in.
+
+use super::{Clerk, HOSTILE, book, day, demo};
+
+#[test]
+fn a_clerk_checks_somebody_in_and_takes_it_back() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let booking = book(&site, &jane, 600);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/bookings/{booking}/check-in");
+    assert!(clerk.get("/desk").page().contains("0 of 1 are here"));
+    let done = clerk.post(&path, &[]);
+    assert_eq!(done.header("location"), Some(format!("/desk?done=arrived#b{booking}").as_str()), "{done}");
+    let page = clerk.get("/desk?done=arrived").page();
+    assert!(
+        page.contains("1 of 1 are here") && page.contains("Checked in.") && page.contains("Flyer current"),
+        "{page}"
+    );
+    assert_eq!(clerk.post(&format!("{path}/undo"), &[]).status, 303);
+    assert!(clerk.get("/desk").page().contains("0 of 1 are here"));
+    assert_eq!(clerk.post("/desk/bookings/9999/check-in", &[]).status, 404);
+}
+
+#[test]
+fn a_banned_member_is_not_checked_in() {
+    let site = demo();
+    let bookings = day(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let refused = clerk.post(&format!("/desk/bookings/{}/check-in", bookings[2]), &[]);
+    assert!(refused.status == 403 && refused.page().contains("An admin can lift that"), "{refused}");
+    let page = clerk.get("/desk").page();
+    assert!(!page.contains(&format!("action=\"/desk/bookings/{}/check-in\"", bookings[2])), "{page}");
+    assert!(page.contains("mark bad\">banned<"), "{page}");
+}
+
+#[test]
+fn somebody_walks_in_and_is_booked_once() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let clerk = Clerk::at(&site, &site.desk());
+    let number = jane.id.to_string();
+    let form = |member: &str, minutes: &str, clock: &str| {
+        clerk.post("/desk/bookings", &[("member", member), ("minutes", minutes), ("clock", clock), ("number", "77")])
+    };
+    for (member, minutes, clock, said) in [
+        ("nobody", "12", "23:30", "No member has that number"),
+        (number.as_str(), "0", "23:30", "from 1 to 600"),
+        (number.as_str(), "12", "24:30", "hours and minutes of today"),
+    ] {
+        let reply = form(member, minutes, clock);
+        assert!(reply.status == 422 && reply.page().contains(said), "{reply}");
+        assert!(reply.page().contains(&format!("value=\"{member}\"")), "what was typed stays");
+    }
+    let first = form("jane", "12", "23:30");
+    assert_eq!(first.status, 303, "{first}");
+    assert_eq!(form(&number, "12", "23:30").header("location"), first.header("location"));
+    let page = clerk.get("/desk").page();
+    assert!(page.contains("23:30 · 12 min") && page.contains("0 of 1 are here"), "{page}");
+    let total = jane.get("/account/profile/booking-history").ok_json()["total"].clone();
+    assert_eq!(total, 1, "the member sees it too");
+}
+
+#[test]
+fn what_people_wrote_is_text() {
+    let site = demo();
+    day(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let page = clerk.get("/desk").page();
+    assert!(page.contains("&#60;img src=x onerror=alert(1)&#62;"), "the name is shown");
+    let echoed =
+        clerk.post("/desk/bookings", &[("member", HOSTILE), ("minutes", HOSTILE), ("clock", "12:00"), ("number", "1")]);
+    assert!(echoed.page().matches("&#60;script&#62;").count() >= 1, "{echoed}");
+    let wrong = clerk.post("/desk/sign-in", &[("username", HOSTILE), ("password", "x"), ("to", HOSTILE)]);
+    for page in [page, echoed.page(), wrong.page()] {
+        assert!(!page.contains("<script>") && !page.contains("<img src=x"), "{page}");
+    }
+}

@@ -1,0 +1,75 @@
+//! A browser without a window: forms, cookies, and no redirect that nobody looked at.
+
+use crate::harness::{Caller, PASSWORD, Reply, Site};
+use http::Method;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+pub struct Clerk {
+    caller: Caller,
+    origin: String,
+    pub cookies: RefCell<BTreeMap<String, String>>,
+}
+
+impl Clerk {
+    /// Nobody yet.
+    pub fn outside(site: &Site) -> Clerk {
+        let origin = format!("http://{}", site.address());
+        Clerk { caller: site.stranger(), origin, cookies: RefCell::default() }
+    }
+
+    /// Signed in by a password alone, which a demo site lets its staff do.
+    pub fn at(site: &Site, who: &Caller) -> Clerk {
+        let clerk = Clerk::outside(site);
+        let reply = clerk.post("/desk/sign-in", &[("username", &who.name), ("password", PASSWORD)]);
+        assert_eq!((reply.status, reply.header("location")), (303, Some("/desk")), "{reply}");
+        clerk
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        let asking = self.caller.ask_at_root(Method::GET, path).header("cookie", &self.line());
+        self.keep(asking.header("accept-language", "en").send())
+    }
+
+    /// A form of one of our own pages.
+    pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        self.post_from(path, fields, &[("origin", &self.origin)])
+    }
+
+    /// A form with other headers on where it came from.
+    pub fn post_from(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
+        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let asking = self.caller.ask_at_root(Method::POST, path).header("cookie", &self.line());
+        let asking = asking.header("content-type", "application/x-www-form-urlencoded").body(body.join("&"));
+        let asking = headers.iter().fold(asking, |asking, (name, value)| asking.header(name, value));
+        self.keep(asking.send())
+    }
+
+    fn line(&self) -> String {
+        let pairs = self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+        if pairs.is_empty() { "none=1".to_owned() } else { pairs.join("; ") }
+    }
+
+    fn keep(&self, reply: Reply) -> Reply {
+        for line in reply.headers.get_all("set-cookie") {
+            let pair = line.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            self.cookies.borrow_mut().insert(name.to_owned(), value.to_owned());
+        }
+        reply
+    }
+}
+
+pub fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|b| if b.is_ascii_alphanumeric() { (b as char).to_string() } else { format!("%{b:02X}") })
+        .collect()
+}
+
+impl Reply {
+    /// The page as text.
+    pub fn page(&self) -> String {
+        assert_eq!(self.header("content-type"), Some("text/html; charset=utf-8"), "{self}");
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+}

@@ -1,0 +1,117 @@
+//! The way in: for whom, by what, and what is said to those who stay outside.
+
+use super::{Clerk, demo};
+use crate::harness::{PASSWORD, Site};
+use std::time::Duration;
+
+const FORM: &str = "/desk/sign-in";
+
+#[test]
+fn a_password_and_a_code_open_the_desk() {
+    let site = Site::open();
+    let protected = site.protect(&site.desk());
+    let clerk = Clerk::outside(&site);
+    let name = protected.member.name.as_str();
+    let reply = clerk.post(FORM, &[("username", name), ("password", PASSWORD), ("to", "/desk/members/4")]);
+    let next = reply.header("location").unwrap_or_default().to_owned();
+    assert!(reply.status == 303 && next.starts_with("/desk/sign-in/code?by=app"), "{reply}");
+    assert_eq!(clerk.get("/desk").status, 303, "a password alone opens nothing");
+    assert!(clerk.get(&next).page().contains("name=\"code\""));
+    let wrong = clerk.post("/desk/sign-in/code", &[("code", "000000")]);
+    assert_eq!(wrong.status, 422, "{wrong}");
+    let code = protected.authenticator.code(site.now());
+    let done = clerk.post("/desk/sign-in/code", &[("code", &code), ("to", "/desk/members/4")]);
+    assert_eq!((done.status, done.header("location")), (303, Some("/desk/members/4")), "{done}");
+    assert_eq!(clerk.get("/desk").status, 200);
+}
+
+#[test]
+fn a_clerk_without_a_second_factor_sets_one_up_on_the_way_in() {
+    let site = Site::open();
+    let desk = site.desk();
+    let clerk = Clerk::outside(&site);
+    let reply = clerk.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
+    assert_eq!(reply.header("location"), Some("/desk/sign-in/setup"), "{reply}");
+    let page = clerk.get("/desk/sign-in/setup").page();
+    let secret = page.split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap().replace(' ', "");
+    let app = crate::harness::Authenticator::scan(&serde_json::json!({ "secret": secret }));
+    assert_eq!(clerk.post("/desk/sign-in/setup", &[("code", "000000")]).status, 422);
+    let done = clerk.post("/desk/sign-in/setup", &[("code", &app.code(site.now()))]);
+    assert_eq!(done.page().matches("<li><code>").count(), 10, "ten recovery codes");
+    assert_eq!(clerk.get("/desk").status, 200);
+    // From now on the password alone sets up nothing.
+    let again = Clerk::outside(&site);
+    again.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
+    assert_eq!(again.get("/desk/sign-in/setup").header("location"), Some("/desk/sign-in?ended=1"));
+    let refused = again.post("/desk/sign-in/setup", &[("code", &app.code_away(site.now(), 1))]);
+    assert_eq!(refused.header("location"), Some("/desk/sign-in?ended=1"), "{refused}");
+}
+
+#[test]
+fn whoever_stays_outside_is_told_what_to_do() {
+    let site = demo();
+    let (jane, desk) = (site.member("jane"), site.desk());
+    let clerk = Clerk::outside(&site);
+    for (name, password, said) in [
+        (jane.name.as_str(), PASSWORD, "ask an admin to give yours that role"),
+        (jane.name.as_str(), "wrong", "do not belong together"),
+        ("nobody", "wrong", "do not belong together"),
+        (desk.name.as_str(), "", "both your username and your password"),
+    ] {
+        let reply = clerk.post(FORM, &[("username", name), ("password", password)]);
+        assert!(reply.status == 422 && reply.page().contains(said), "{name} {password}: {reply}");
+        assert!(!clerk.cookies.borrow().contains_key("desk"), "{name} has a session");
+    }
+}
+
+#[test]
+fn a_session_ends_by_signing_out_by_time_and_with_its_role() {
+    let site = demo();
+    let desk = site.desk();
+    let clerk = Clerk::at(&site, &desk);
+    let before = clerk.cookies.borrow().clone();
+    let out = clerk.post("/desk/sign-out", &[]);
+    assert_eq!((out.status, out.header("location")), (303, Some(FORM)), "{out}");
+    *clerk.cookies.borrow_mut() = before;
+    assert_eq!(clerk.get("/desk").status, 303, "the cookie from before is worth nothing");
+
+    let clerk = Clerk::at(&site, &desk);
+    site.change(|tx| Ok(tx.run("UPDATE members SET role = 'member' WHERE member_id = ?1", [desk.id])?));
+    assert_eq!(clerk.get("/desk").status, 303);
+    site.change(|tx| Ok(tx.run("UPDATE members SET role = 'desk' WHERE member_id = ?1", [desk.id])?));
+    assert_eq!(clerk.get("/desk").status, 200);
+    site.advance(Duration::from_secs(13 * 3600));
+    assert_eq!(clerk.get("/desk").status, 303);
+}
+
+#[test]
+fn the_cookie_is_the_browser_s_alone_and_no_key_to_the_api() {
+    let site = demo();
+    let clerk = Clerk::outside(&site);
+    let desk = site.desk();
+    let reply = clerk.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
+    let lines: Vec<_> = reply.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap()).collect();
+    let session = lines.iter().find(|line| line.starts_with("desk=")).expect("a session");
+    assert!(session.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{session}");
+    let cookie = session.split(';').next().unwrap();
+    let asking = site.stranger().ask(http::Method::GET, "/account/profile/user").header("cookie", cookie).send();
+    asking.refused(401);
+}
+
+#[test]
+fn behind_https_the_cookie_is_bound_to_the_host() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.public_url = Some("https://127.0.0.1".to_owned());
+    });
+    let clerk = Clerk::outside(&site);
+    let desk = site.desk();
+    let reply = clerk.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
+    let mut lines = reply.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
+    let session = lines.find(|line| line.starts_with("__Host-desk=")).expect("a session");
+    assert!(session.ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"), "{session}");
+    assert_eq!(clerk.get("/desk").status, 200);
+    let token = clerk.cookies.borrow()["__Host-desk"].clone();
+    *clerk.cookies.borrow_mut() = [("desk".to_owned(), token)].into();
+    assert_eq!(clerk.get("/desk").status, 303, "a cookie that plain http could have set is not taken");
+}

@@ -1,0 +1,118 @@
+//! What holds for every row of a page, because it is generated from the table.
+
+use super::{Clerk, demo};
+use crate::harness::Site;
+use http::Method;
+use tunneldesk::routes::{PAGES, ROUTES};
+
+/// A path in which every place names something.
+fn path(path: &str) -> String {
+    path.replace("{booking_id}", "1").replace("{member_id}", "1").replace("{file}", "desk.css")
+}
+
+#[test]
+fn pages_stand_outside_the_api_and_are_nobody_else_s_rows() {
+    for page in PAGES {
+        assert!(page.is_page() && page.base.is_empty() && !page.path.starts_with("/api"), "{}", page.path);
+        assert!(page.path == "/" || !page.path.ends_with('/'), "{}", page.path);
+        assert!([Method::GET, Method::POST].contains(&page.method), "forms know no other method: {}", page.path);
+        let inside = page.path == "/desk" || page.path.starts_with("/desk/");
+        assert!(page.caller() == "desk" || !inside || page.path.starts_with("/desk/sign-in"), "{} is open", page.path);
+    }
+    assert!(ROUTES.iter().all(|row| !row.is_page()));
+}
+
+#[test]
+fn nobody_but_a_clerk_sees_a_page_of_the_desk() {
+    let site = demo();
+    let jane = site.member("jane");
+    let stranger = Clerk::outside(&site);
+    let member = Clerk::outside(&site);
+    member.cookies.borrow_mut().insert("desk".to_owned(), jane.token().to_owned());
+    let sync = Clerk::outside(&site);
+    sync.cookies.borrow_mut().insert("desk".to_owned(), site.sync().token().to_owned());
+    for page in PAGES.iter().filter(|page| page.caller() == "desk") {
+        for somebody in [&stranger, &member, &sync] {
+            let reply = match page.method == Method::GET {
+                true => somebody.get(&path(page.path)),
+                false => somebody.post(&path(page.path), &[]),
+            };
+            let sent = reply.header("location").is_some_and(|place| place.starts_with("/desk/sign-in"));
+            assert!(reply.status == 303 && sent && reply.body.is_empty(), "{reply}");
+        }
+    }
+}
+
+#[test]
+fn a_form_from_elsewhere_changes_nothing() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    let rows = site.rows();
+    let origin = format!("http://{}", site.address());
+    for page in PAGES.iter().filter(|page| page.method == Method::POST) {
+        for headers in [
+            &[][..],
+            &[("origin", "null")],
+            &[("origin", "https://evil.example")],
+            &[("origin", "http://127.0.0.1:1")],
+            &[("sec-fetch-site", "same-site")],
+            &[("sec-fetch-site", "cross-site")],
+            &[("origin", &origin), ("sec-fetch-site", "cross-site")],
+            &[("origin", "https://evil.example"), ("sec-fetch-site", "same-origin")],
+        ] {
+            let reply = clerk.post_from(&path(page.path), &[("username", "jane"), ("password", "x")], headers);
+            assert_eq!(reply.status, 403, "{headers:?} {reply}");
+            assert!(reply.page().contains("did not come from a page of this site"), "{reply}");
+        }
+    }
+    assert_eq!(site.rows(), rows, "nothing was written");
+    assert_eq!(clerk.get("/desk").status, 200, "the session lives");
+}
+
+#[test]
+fn every_page_says_what_it_may_load_and_is_kept_by_nobody() {
+    let site = demo();
+    super::day(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    for path in ["/desk", "/desk/sign-in/code", "/desk/nothing", "/desk/members/999/photo"] {
+        let reply = clerk.get(path);
+        if reply.status == 303 {
+            continue;
+        }
+        let policy = reply.header("content-security-policy").unwrap_or_default();
+        assert!(policy.starts_with("default-src 'none'; style-src 'self'; script-src 'self';"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
+        assert!(reply.page().starts_with("<!doctype html>"), "{path}");
+    }
+}
+
+#[test]
+fn files_that_pages_are_made_of_are_named_by_what_is_in_them() {
+    let site = Site::open();
+    let page = Clerk::outside(&site).get("/desk/sign-in").page();
+    let named: Vec<&str> = page.split("\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(named.len() >= 3, "{named:?}");
+    for name in named {
+        let reply = Clerk::outside(&site).get(&format!("/assets/{name}"));
+        assert_eq!(reply.status, 200, "{reply}");
+        assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    }
+    assert_eq!(Clerk::outside(&site).get("/assets/desk.css").status, 404);
+}
+
+#[test]
+fn every_text_that_a_page_names_is_in_the_catalogue() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let texts = tunneldesk::language::Language::English.texts();
+    let mut named = 0;
+    for entry in std::fs::read_dir(root.join("assets/templates/desk")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for key in text.split("say(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(texts.contains_key(key), "{}: {key}", path.display());
+            named += 1;
+        }
+    }
+    assert!(named > 30, "the templates were not read");
+}

@@ -1,0 +1,197 @@
+//! Chromium with one page open, driven over WebDriver; it ends with the test.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// What a browser in a closed room must not try.
+const FLAGS: [&str; 10] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--accept-lang=en",
+];
+
+/// The judge of whether everybody can use a page.
+static AXE: LazyLock<String> = LazyLock::new(|| {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let installed = Command::new(format!("{root}/tests/install-axe")).status().expect("tests/install-axe runs");
+    assert!(installed.success(), "axe-core can be installed");
+    std::fs::read_to_string(format!("{root}/target/axe/axe.min.js")).expect("axe-core is there")
+});
+
+pub struct Browser {
+    driver: Child,
+    base: String,
+    agent: ureq::Agent,
+    session: String,
+    _profile: TempDir,
+}
+
+impl Browser {
+    pub fn open() -> Browser {
+        let (driver, port) = start_driver();
+        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(ANSWER_TIME_MAX));
+        let profile = tempfile::tempdir().unwrap();
+        let mut browser = Browser {
+            driver,
+            base: format!("http://127.0.0.1:{port}"),
+            agent: config.build().new_agent(),
+            session: String::new(),
+            _profile: profile,
+        };
+        let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
+        flags.push(format!("--user-data-dir={}", browser._profile.path().display()));
+        let options = json!({
+            "browserName": "chrome", "goog:chromeOptions": { "args": flags }, "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let opened = browser.tell("/session", &json!({ "capabilities": { "alwaysMatch": options } }));
+        browser.session = format!("/session/{}", opened["sessionId"].as_str().expect("a session"));
+        browser.order("/timeouts", json!({ "script": ANSWER_TIME_MAX.as_millis() as u64 }));
+        browser
+    }
+
+    /// An order to the open page or its browser.
+    pub fn order(&self, path: &str, body: Value) -> Value {
+        self.tell(&format!("{}{path}", self.session), &body)
+    }
+
+    fn tell(&self, path: &str, body: &Value) -> Value {
+        let url = format!("{}{path}", self.base);
+        let mut answer = self.agent.post(&url).send_json(body).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let said: Value = answer.body_mut().read_json().unwrap_or_else(|e| panic!("{path}: {e}"));
+        assert_eq!(answer.status(), 200, "{path}: {said}");
+        said["value"].clone()
+    }
+
+    pub fn go(&self, url: &str) {
+        self.order("/url", json!({ "url": url }));
+    }
+
+    /// What a script in the page returns.
+    pub fn run(&self, script: &str, args: Value) -> Value {
+        self.order("/execute/sync", json!({ "script": script, "args": args }))
+    }
+
+    /// The path of the open page.
+    pub fn path(&self) -> String {
+        self.run("return location.pathname", json!([])).as_str().expect("a page has a path").to_owned()
+    }
+
+    /// The text that a person reads.
+    pub fn text(&self) -> String {
+        self.run("return document.body.innerText", json!([])).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Keys pressed one after the other, wherever the focus is. `\u{E004}` is Tab, `\u{E007}` Enter.
+    pub fn press(&self, keys: &str) {
+        let actions: Vec<Value> = keys
+            .chars()
+            .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() })))
+            .collect();
+        self.order("/actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
+    }
+
+    /// Asks until a script returns something true, and returns that. It is asked anew each time, because the page that was
+    /// asked before may be gone.
+    #[track_caller]
+    pub fn wait(&self, script: &str) -> Value {
+        let until = Instant::now() + ANSWER_TIME_MAX;
+        loop {
+            let found = self.run(script, json!([]));
+            if found != json!(null) && found != json!(false) {
+                return found;
+            }
+            assert!(Instant::now() < until, "never came: {script}; there is {} {}", self.path(), self.text());
+        }
+    }
+
+    /// Shows pages as a screen of this size does, light or dark.
+    pub fn resize(&self, width: u32, height: u32, dark: bool) {
+        let phone = width < 600;
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone }),
+        );
+        let scheme = if dark { "dark" } else { "light" };
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
+    }
+
+    fn devtools(&self, command: &str, params: Value) -> Value {
+        self.order("/goog/cdp/execute", json!({ "cmd": command, "params": params }))
+    }
+
+    /// The whole page as PNG.
+    pub fn picture(&self) -> Vec<u8> {
+        use base64::Engine;
+        let taken = self.devtools("Page.captureScreenshot", json!({ "captureBeyondViewport": true }));
+        let data = taken["data"].as_str().expect("a picture");
+        base64::engine::general_purpose::STANDARD.decode(data).expect("base64")
+    }
+
+    /// What axe-core finds wrong with the open page: each rule with the elements that break it.
+    pub fn violations(&self) -> Vec<String> {
+        // Injected by the driver, which the page's policy does not bind.
+        self.run(&AXE, json!([]));
+        let script = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(
+            r => done(r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | '))),
+            e => done([String(e)]));";
+        let found = self.order("/execute/async", json!({ "script": script, "args": [] }));
+        let found = found.as_array().expect("a list").iter();
+        found.map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// What the page wrote to its console since the last time, refusals of its policy included.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.order("/se/log", json!({ "type": "browser" }));
+        let lines = log.as_array().expect("a list").iter();
+        lines.map(|line| line["message"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// An authenticator inside the machine whose owner is always there and verified, or never.
+    pub fn add_authenticator(&self, verified: bool) -> String {
+        let authenticator = json!({
+            "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+            "isUserConsenting": true, "isUserVerified": verified,
+        });
+        self.order("/webauthn/authenticator", authenticator).as_str().expect("its number").to_owned()
+    }
+
+    pub fn set_verified(&self, authenticator: &str, verified: bool) {
+        self.order(&format!("/webauthn/authenticator/{authenticator}/uv"), json!({ "isUserVerified": verified }));
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            _ = self.agent.delete(format!("{}{}", self.base, self.session)).call();
+        }
+        _ = self.driver.kill();
+        _ = self.driver.wait();
+    }
+}
+
+/// On a port of its own choice, which it says when it is ready.
+fn start_driver() -> (Child, u16) {
+    let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut driver = started.expect("chromedriver is here: tests/install-chromium installs it");
+    let mut lines = BufReader::new(driver.stdout.take().expect("its output is ours")).lines();
+    let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()
+    });
+    // It may say more, and must not stop because nobody listens.
+    std::thread::spawn(move || lines.for_each(drop));
+    (driver, port.expect("chromedriver says its port"))
+}
