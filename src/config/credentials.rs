@@ -47,4 +47,13 @@ mod tests {
         let mistakes = settings.check().unwrap_err();
         assert!(mistakes.len() == 1 && mistakes[0].contains("give one of them"), "{mistakes:?}");
     }
+
+    #[test]
+    fn the_unit_asks_for_every_secret() {
+        let unit = include_str!("../../packaging/systemd/tunneldesk.service");
+        for key in SECRETS {
+            assert!(unit.contains(&format!("\nLoadCredential={key}:tunneldesk.{key}\n")), "{key} is not in the unit");
+        }
+        assert_eq!(unit.matches("\nLoadCredential=").count(), SECRETS.len());
+    }
 }
