@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-, sealed_hash_key BLOB, catalogue_digest BLOB, version TEXT NOT NULL DEFAULT '') STRICT;
+, sealed_hash_key BLOB, catalogue_digest BLOB, audit_seq INTEGER NOT NULL DEFAULT 0, audit_hash BLOB, version TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -426,6 +426,55 @@ CREATE TABLE tls (
     ends_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE audit (
+    seq    INTEGER PRIMARY KEY,                      -- from 1 on, without gaps
+    at     INTEGER NOT NULL,
+    who    TEXT    NOT NULL,                         -- member:7, cli:root(0), partner:<client-id>, job:<name>, sender:<name>
+    deed   TEXT    NOT NULL,                         -- member.banned and so on
+    whom   TEXT    NOT NULL,                         -- site, member:7, partner:<client-id>, message:3 and so on
+    origin TEXT    NOT NULL,                         -- where from: an address, shell, or site for what runs by itself
+    detail TEXT    NOT NULL DEFAULT '{}',            -- JSON: numbers, words of the product's own, names of fields
+    hash   BLOB    NOT NULL                          -- SHA-256 over the hash before and all of the above
+) STRICT;
+
+CREATE TABLE misses (
+    hour   INTEGER PRIMARY KEY,                      -- its beginning, in Unix seconds
+    misses INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE erasures (
+    member_id  INTEGER PRIMARY KEY,                  -- no reference: in a file that was set back there may be no such member
+    join_date  INTEGER NOT NULL,
+    erased_at  INTEGER NOT NULL,
+    rebuilt_at INTEGER                               -- since then no page of the file holds old bytes; null: that is still to do
+) STRICT;
+
+CREATE TABLE sync (
+    only          INTEGER PRIMARY KEY CHECK (only = 1),
+    upstream      TEXT    NOT NULL,                  -- whom the numbers below speak of, without credentials
+    cursor        INTEGER NOT NULL,                  -- every row up to this `seq` was taken, or stands in `sync_refused`
+    held          INTEGER NOT NULL,                  -- the last `seq` that the receiver has
+    offered       INTEGER NOT NULL,                  -- the highest `seq` that ever left this file
+    pending       INTEGER NOT NULL,                  -- the last `seq` of a batch whose fate is not known; 0: there is none
+    refused_run   INTEGER NOT NULL,                  -- rows refused since the receiver last took one
+    misses        INTEGER NOT NULL,                  -- tries in a row that came to nothing
+    trouble       TEXT    NOT NULL,                  -- why the last one did; '': it went well
+    tried_at      INTEGER,
+    taken_at      INTEGER,
+    batches       INTEGER NOT NULL,                  -- that were taken, in all
+    rows          INTEGER NOT NULL,
+    renumbered    INTEGER NOT NULL,                  -- rows that got new numbers, because the receiver had others under theirs
+    renumbered_at INTEGER
+) STRICT;
+
+CREATE TABLE sync_refused (
+    seq        INTEGER PRIMARY KEY,
+    refused_at INTEGER NOT NULL,
+    tried_at   INTEGER NOT NULL,
+    tries      INTEGER NOT NULL,
+    error      TEXT    NOT NULL                      -- what the receiver said
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -465,8 +514,6 @@ CREATE INDEX history_by_partner ON history (partner_id, seq);
 CREATE INDEX history_by_moment ON history (at, seq);
 
 CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
-
-CREATE TRIGGER history_is_final BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
 CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';
 
@@ -570,5 +617,56 @@ CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id) WHERE ki
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 CREATE INDEX notices_unread ON notices (member_id) WHERE read_at IS NULL;
+
+CREATE INDEX audit_by_who ON audit (who);
+
+CREATE INDEX audit_by_whom ON audit (whom);
+
+CREATE INDEX audit_by_deed ON audit (deed);
+
+CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+CREATE TRIGGER audit_goes_on BEFORE INSERT ON audit WHEN NEW.seq <> (SELECT audit_seq + 1 FROM site) BEGIN
+    SELECT RAISE(ABORT, 'the audit log goes on where it ends');
+END;
+
+CREATE TRIGGER audit_ends_forward BEFORE UPDATE OF audit_seq ON site WHEN NEW.audit_seq <> OLD.audit_seq + 1 BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only');
+END;
+
+CREATE INDEX entries_by_instructor ON entries (instructor_id) WHERE instructor_id IS NOT NULL;
+
+CREATE INDEX entries_by_another ON entries (author_id) WHERE author_id <> member_id;
+
+CREATE INDEX entry_moves_by_member ON entry_moves (member_id);
+
+CREATE INDEX history_by_member ON history (member_id) WHERE member_id IS NOT NULL;
+
+CREATE INDEX signers_by_appointer ON signers (appointed_by) WHERE appointed_by IS NOT NULL;
+
+CREATE INDEX signers_by_ender ON signers (ended_by) WHERE ended_by IS NOT NULL;
+
+CREATE INDEX payments_by_name ON payments (named_member) WHERE named_member IS NOT NULL;
+
+CREATE INDEX payments_by_claim ON payments (claimed_by) WHERE claimed_by IS NOT NULL;
+
+CREATE INDEX payments_by_desk ON payments (assigned_to) WHERE assigned_to IS NOT NULL;
+
+CREATE INDEX payments_by_grant ON payments (granted_to) WHERE granted_to IS NOT NULL;
+
+CREATE INDEX contact_messages_by_member ON contact_messages (member_id) WHERE member_id IS NOT NULL;
+
+CREATE INDEX contact_messages_by_address ON contact_messages (email COLLATE NOCASE);
+
+CREATE INDEX outbox_by_recipient ON outbox (recipient COLLATE NOCASE);
+
+CREATE INDEX partner_users_by_address ON partner_users (email);
+
+CREATE INDEX callbacks_by_matter ON callbacks (about) WHERE about <> '';
+
+CREATE TRIGGER history_is_final BEFORE UPDATE OF partner_id, event, at, user_id, member_id, booking_id, detail ON history
+BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);

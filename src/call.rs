@@ -1,5 +1,6 @@
 //! One request, whole and at rest: its body is read before an operation sees it.
 
+use crate::domain::audit::{self, By, Origin};
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::keys::{hex, random};
@@ -86,6 +87,11 @@ impl Call {
     /// A header that is text, trimmed; an empty one is absent.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
+    }
+
+    /// A member at the other end, for the audit log.
+    pub fn by(&self, member_id: i64) -> By {
+        By { who: audit::Who::Member(member_id), origin: Origin::Address(self.peer) }
     }
 
     /// The name under which the caller reaches the site, without a port.

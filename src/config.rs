@@ -5,12 +5,16 @@ mod callbacks;
 mod credentials;
 mod outgoing;
 mod social;
+mod sync;
+mod terminal;
 mod tls;
 
 pub use backup::Backup;
 pub use callbacks::Callbacks;
 pub use outgoing::{Mail, Secret, Security, Sms};
 pub use social::{AppSecret, Social, TokenIssuer};
+pub use sync::{Nats, Sync, Upstream};
+pub use terminal::wants_colour;
 pub use tls::{CertificateFiles, Tls};
 
 use crate::domain::catalogue::Catalogue;
@@ -55,6 +59,8 @@ pub struct Config {
     pub social: Social,
     pub callbacks: Callbacks,
     pub backup: Backup,
+    /// Where the history goes; without it nowhere.
+    pub sync: Option<Sync>,
     pub tls: Tls,
     /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
     pub demo: bool,
@@ -238,6 +244,7 @@ impl Settings {
             social: self.social(),
             callbacks: self.callbacks(),
             backup: self.backup(),
+            sync: self.sync(),
             tls: self.tls(),
             demo: self.demo,
         };
@@ -341,6 +348,7 @@ fn typed_like(like: &Value, text: &str) -> Value {
             text.split(',').map(str::trim).filter(|t| !t.is_empty()).map(Value::from).collect::<Vec<_>>().into()
         }
         Value::Integer(_) => text.trim().parse::<i64>().map_or_else(|_| text.into(), Value::from),
+        Value::Boolean(_) => text.trim().parse::<bool>().map_or_else(|_| text.into(), Value::from),
         _ => text.into(),
     }
 }

@@ -124,6 +124,10 @@ impl Failure {
         clock_suspect = SERVICE_UNAVAILABLE;
         /// The store takes no writes until it is started again.
         store_stopped = SERVICE_UNAVAILABLE;
+        /// A page of the file is not what it must be.
+        store_damaged = SERVICE_UNAVAILABLE;
+        /// The file system takes no writes: the file is served as it is.
+        read_only = SERVICE_UNAVAILABLE;
         /// The disk is full: reads and sign-in go on.
         disk_full = INSUFFICIENT_STORAGE;
     }
@@ -248,6 +252,7 @@ impl From<rusqlite::Error> for Failure {
         use rusqlite::ErrorCode::*;
         let failure = match error.sqlite_error_code() {
             Some(DiskFull) => Failure::disk_full(),
+            Some(DatabaseCorrupt | NotADatabase) => Failure::store_damaged(),
             Some(OperationInterrupted | DatabaseBusy | DatabaseLocked) => Failure::overloaded(),
             _ => Failure::broken(),
         };

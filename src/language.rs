@@ -35,7 +35,9 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/skills.json")),
             include_str!(concat!("../assets/translations/", $language, "/advice.json")),
             include_str!(concat!("../assets/translations/", $language, "/tls.json")),
+            include_str!(concat!("../assets/translations/", $language, "/health.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk.json")),
+            include_str!(concat!("../assets/translations/", $language, "/lists.json")),
         ]
     };
 }

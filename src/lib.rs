@@ -34,7 +34,8 @@
 //! [`cli`] is what the technician types; while a server runs, commands are carried out by it through a local socket,
 //! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`printout`] the
 //! logbook on paper, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
-//! harmless, [`notice`] puts what happened to a member into words. [`service`] is what the service manager says and hears. [`tls`] is the hall's own authority. [`jobs`] is what
+//! harmless, [`notice`] puts what happened to a member into words, [`exchange`] takes lists of members, entries and bookings
+//! in and writes them out. [`service`] is what the service manager says and hears. [`tls`] is the hall's own authority. [`jobs`] is what
 //! runs by itself. [`demo`] fills a site with people.
 
 pub mod api;
@@ -46,6 +47,7 @@ pub mod config;
 pub mod demo;
 pub mod desk;
 pub mod domain;
+pub mod exchange;
 pub mod failure;
 pub mod fields;
 pub mod gate;

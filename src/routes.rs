@@ -55,6 +55,8 @@ pub struct Route {
     pub ours: bool,
     /// Answers over a plain connection too, where everything else is sent over to https.
     pub in_clear: bool,
+    /// Goes on while the disk is full, though it is no `GET`: it signs in or out, or only looks.
+    pub when_full: bool,
 }
 
 use Method as M;
@@ -71,21 +73,21 @@ pub static ROUTES: &[Route] = &[
     partner (PUT,    "/external/partner-metrics/op",                        partner::users::edit),
     partner (GET,    "/external/partner-metrics/op/{id}",                   partner::users::get),
     partner (DELETE, "/external/partner-metrics/op/{id}",                   partner::users::delete),
-    staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings),
-    staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history),
+    staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings).when_full(),
+    staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history).when_full(),
     partner (POST,   "/external/partner-metrics/op/generate-token",         partner::token::generate).with_client_id(),
 
     // Authentication
-    open    (POST,   "/auth/login",                                         auth::login::with_password).hashing(),
-    open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing(),
-    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options).on_the_beat(),
-    open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify),
+    open    (POST,   "/auth/login",                                         auth::login::with_password).hashing().when_full(),
+    open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing().when_full(),
+    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options).on_the_beat().when_full(),
+    open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify).when_full(),
     open    (POST,   "/auth/login/totp/setup",                              auth::totp::setup).hashing(),
     open    (POST,   "/auth/login/totp/verify-setup",                       auth::totp::verify_setup).hashing(),
-    open    (POST,   "/auth/login/verify-totp",                             auth::totp::verify).hashing(),
+    open    (POST,   "/auth/login/verify-totp",                             auth::totp::verify).hashing().when_full(),
     open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
-    open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username),
-    open    (POST,   "/auth/social",                                        auth::social::sign_in),
+    open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username).when_full(),
+    open    (POST,   "/auth/social",                                        auth::social::sign_in).when_full(),
     open    (POST,   "/auth/verify-email",                                  auth::email::verify),
     open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
     open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),
@@ -142,7 +144,7 @@ pub static ROUTES: &[Route] = &[
     member  (PUT,    "/account/notifications/read/{notification_id}",       notifications::read),
 
     // Ours, beside the contract
-    member  (POST,   "/auth/logout",                                        auth::logout::end).ours(),
+    member  (POST,   "/auth/logout",                                        auth::logout::end).ours().when_full(),
     member  (POST,   "/account/profile/media",                              profile::media::upload).ours().hashing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
     open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
@@ -222,6 +224,7 @@ const fn route(access: Access, method: Method, path: &'static str) -> Route {
         body_bytes_max,
         ours: false,
         in_clear: false,
+        when_full: false,
     }
 }
 
@@ -285,6 +288,11 @@ impl Route {
 
     const fn in_clear(mut self) -> Route {
         self.in_clear = true;
+        self
+    }
+
+    const fn when_full(mut self) -> Route {
+        self.when_full = true;
         self
     }
 

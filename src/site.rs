@@ -13,10 +13,11 @@ use crate::routes::Answer;
 use crate::stats::Stats;
 use crate::store::migrate;
 use crate::store::place::Place;
-use crate::store::{Store, Write, tunnels};
+use crate::store::{Condition, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
+pub mod health;
 mod levels;
 mod rotation;
 
@@ -31,8 +32,14 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    /// Held while a picture is decoded: one is some fifty megabytes, and two would be more than a small machine has.
+    pub drawing: Arc<Mutex<()>>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
+    /// The last brief look at how the site is.
+    health: health::Kept,
+    /// Held by whoever speaks to the receiver upstream.
+    pub sync_turn: Arc<Mutex<()>>,
     /// Where the server answers, once it does.
     ports: Arc<OnceLock<Ports>>,
     pub site_id: Arc<str>,
@@ -123,6 +130,12 @@ impl Site {
         grouped: bool,
         progress: &mut Progress,
     ) -> Result<(Site, Option<Upgraded>), String> {
+        if matches!(place.takes_writes(), Ok(false)) {
+            return Err(format!(
+                "the disk under {} takes no writes: make it writable; until then `tunneldesk serve` shows the site as it is",
+                place.dir().display()
+            ));
+        }
         restore::complete(place).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
         if !place.database().exists() {
             return Err(format!(
@@ -131,6 +144,7 @@ impl Site {
             ));
         }
         let keys = Keys::open(&place.key())?;
+        soundness::settle(&place.database())?;
         let Some(older) = migrate::older(place)? else {
             return Ok((Site::open_current(place, config, clock, keys, grouped)?, None));
         };
@@ -142,6 +156,7 @@ impl Site {
 
     /// A copy whose original is kept, so that an upgrade needs no backup.
     pub fn open_copy(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
+        soundness::settle(&place.database())?;
         let keys = Keys::open(&place.key())?;
         if let Some(older) = migrate::older(place)? {
             rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
@@ -152,20 +167,27 @@ impl Site {
 
     fn open_current(place: &Place, config: Config, clock: Clock, keys: Keys, grouped: bool) -> Result<Site, String> {
         let store = Store::open(&place.database(), grouped)?;
-        let row = store
-            .read(|tx| Ok(tunnels::find_site(tx)?))
-            .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
-        let row = row.ok_or_else(|| {
-            format!(
-                "{} was not finished by `tunneldesk init`: remove it and run init again",
-                place.database().display()
-            )
-        })?;
+        let row = read_row(place, &store)?;
         let keys = rotation::fitting(place, keys, &row.key_check)?;
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
         sign(&store, clock.now());
+        store.rest();
+        Ok(Site::assemble(store, clock, config, keys, row))
+    }
+
+    /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the hall
+    /// its writes and not its logbooks.
+    pub fn open_read_only(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
+        soundness::look_read_only(&place.database())?;
+        let keys = Keys::open(&place.key())?;
+        let store = Store::open_read_only(&place.database())?;
+        migrate::check_current(&store, &place.database())?;
+        let row = read_row(place, &store)?;
+        let keys = rotation::fitting(place, keys, &row.key_check)?;
+        let keys = open_hash_key(&store, clock.now(), keys, &row)?;
+        clock.remember(row.clock_high_water);
         store.rest();
         Ok(Site::assemble(store, clock, config, keys, row))
     }
@@ -179,7 +201,10 @@ impl Site {
             keys: Arc::new(keys),
             stats: Arc::default(),
             rates: Arc::default(),
+            drawing: Arc::default(),
             tls: Arc::default(),
+            health: Arc::default(),
+            sync_turn: Arc::default(),
             ports: Arc::default(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
@@ -196,18 +221,24 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            drawing: self.drawing.clone(),
             tls: self.tls.clone(),
+            health: self.health.clone(),
+            sync_turn: self.sync_turn.clone(),
             ports: self.ports.clone(),
             site_id: self.site_id.clone(),
             tunnel_id: self.tunnel_id,
         }
     }
 
-    /// Leaves one file: what is in the write-ahead log goes into the database.
+    /// Leaves one file: what is in the write-ahead log goes into the database. A file that takes no writes, or whose disk
+    /// cannot be trusted, is left as it is.
     pub fn close(&self) {
         self.store.rest();
-        let moved = self.store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        if let Err(e) = moved {
+        if !matches!(self.store.writer().condition(), Condition::Sound | Condition::Full) {
+            return;
+        }
+        if let Err(e) = self.store.empty_log() {
             tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
         }
     }
@@ -253,6 +284,15 @@ fn sign(store: &Store, now: i64) {
         let signed = store.write(now, |tx| Ok(tunnels::set_version(tx, crate::VERSION)?));
         _ = signed.inspect_err(|e| tracing::warn!(cause = %e, "the file does not know this version"));
     }
+}
+
+fn read_row(place: &Place, store: &Store) -> Result<tunnels::SiteRow, String> {
+    let row = store
+        .read(|tx| Ok(tunnels::find_site(tx)?))
+        .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
+    row.ok_or_else(|| {
+        format!("{} was not finished by `tunneldesk init`: remove it and run init again", place.database().display())
+    })
 }
 
 /// The keys with the one for the keyed hashes. A file from before there was one hashed by the site key, and goes on so.

@@ -1,10 +1,12 @@
 //! What a service manager and a load balancer ask.
 
 use crate::call::Call;
+use crate::domain::health::Fact;
 use crate::failure::Failure;
 use crate::reply;
 use crate::routes::Answer;
-use crate::site::Site;
+use crate::site::{Site, health};
+use crate::store::Condition;
 use http::StatusCode;
 
 /// `GET /healthz`: the process answers.
@@ -12,10 +14,14 @@ pub fn alive(_: &Site, _: &Call) -> Answer {
     Ok(reply::text(StatusCode::OK, "alive\n"))
 }
 
-/// `GET /readyz`: the file can be read and takes writes.
-pub fn ready(site: &Site, _: &Call) -> Answer {
-    if site.store.writer().is_stopped() {
-        return Err(Failure::store_stopped().because("a flush of the disk failed"));
+/// `GET /readyz`: the file can be read and takes writes. With `?verbose` also how each part of the site is.
+pub fn ready(site: &Site, call: &Call) -> Answer {
+    match site.store.writer().condition() {
+        Condition::Sound => {}
+        Condition::Full => return Err(Failure::disk_full().because("the disk is full")),
+        Condition::Damaged => return Err(Failure::store_damaged().because("the file is damaged")),
+        Condition::Stopped => return Err(Failure::store_stopped().because("a flush of the disk failed")),
+        Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),
     }
     site.store.read(|tx| Ok(crate::store::tunnels::find_site(tx)?))?;
     let clock = if site.clock.is_suspect() {
@@ -23,5 +29,11 @@ pub fn ready(site: &Site, _: &Call) -> Answer {
     } else {
         "ready\n"
     };
-    Ok(reply::text(StatusCode::OK, clock))
+    if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {
+        return Ok(reply::text(StatusCode::OK, clock));
+    }
+    // Anybody may ask, so names and states are all that is told.
+    let line = |fact: &Fact| format!("{} {}\n", fact.state.name(), fact.name);
+    let lines: String = health::brief(site).iter().map(line).collect();
+    Ok(reply::text(StatusCode::OK, format!("{clock}{lines}")))
 }

@@ -1,5 +1,6 @@
 //! `tunneldesk backup …`: make one now, list them, try one. A running server does it itself.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, broken, refused, shown_moment, table};
 use crate::jobs::backup::{self, Made, Progress, drill, shelf::Backup};
 use crate::site::Site;
@@ -26,11 +27,11 @@ enum Action {
 }
 
 impl Command {
-    pub fn run(&self, site: &Site, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
         match self.action.unwrap_or(Action::Now) {
-            Action::Now => made(site, &backup::make(site, progress).map_err(broken)?, json),
+            Action::Now => made(site, &backup::make(site, site.by(), progress).map_err(broken)?, json),
             Action::List => Ok(list(site, json)),
-            Action::Drill => drilled(&drill::run(site, progress).map_err(refused)?, json),
+            Action::Drill => drilled(&drill::run(site, site.by(), progress).map_err(refused)?, json),
         }
     }
 }

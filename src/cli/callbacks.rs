@@ -1,6 +1,8 @@
 //! `tunneldesk callbacks …`: what third parties called back with, and the payments that are nobody's yet.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::Price;
 use crate::failure::Failure;
 use crate::keys::Purpose;
@@ -47,7 +49,7 @@ pub enum Callbacks {
 }
 
 impl Callbacks {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Callbacks::List { sender, verdict, limit, offset } => {
                 list(site, (sender.as_deref(), verdict.as_deref()), (*limit, *offset), json)
@@ -167,12 +169,15 @@ fn unmatched(site: &Site, json: bool) -> Result<String, Trouble> {
     Ok(format!("{rows}\n\nSay whose they are with: tunneldesk callbacks match PAYMENT MEMBER"))
 }
 
-fn assign(site: &Site, intent_id: &str, name: &str, json: bool) -> Result<String, Trouble> {
+fn assign(site: &Shell, intent_id: &str, name: &str, json: bool) -> Result<String, Trouble> {
     let assigned = site.store.write(site.now(), |tx| {
         let Some(member) = members::find_account(tx, name)? else { return Ok(Err("member")) };
         let Some(mut payment) = payments::find(tx, intent_id)? else { return Ok(Err("payment")) };
         payment.assigned_to = Some(member.member_id);
         settlement::settle(tx, &mut payment)?;
+        let payment_id = payments::find_number(tx, intent_id)?;
+        let detail = Detail::none().number("payment_id", payment_id);
+        site.record(tx, "payment.assigned", &Whom::Member(member.member_id), &detail)?;
         Ok(Ok((member, payment)))
     })?;
     let (member, payment) =

@@ -1,6 +1,8 @@
 //! `tunneldesk contact …`: what people wrote in the contact form.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
 use crate::store::contact::{self, Message};
 use clap::Subcommand;
@@ -35,7 +37,7 @@ pub enum Contact {
 }
 
 impl Contact {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Contact::List { all, limit, offset } => list(site, *all, (*limit, *offset), json),
             Contact::Show { contact_id } => show(site, *contact_id, json),
@@ -91,11 +93,12 @@ fn proof(message: &Message) -> &'static str {
     if message.signed_in { "was signed in" } else { "by the sender's own word" }
 }
 
-fn done(site: &Site, contact_ids: &[i64], json: bool) -> Result<String, Trouble> {
+fn done(site: &Shell, contact_ids: &[i64], json: bool) -> Result<String, Trouble> {
     for contact_id in contact_ids {
         site.store.read(|tx| Ok(contact::find(tx, *contact_id)?))?.ok_or_else(|| unknown(*contact_id))?;
     }
     let marked = site.store.write(site.now(), |tx| {
+        site.record(tx, "contact.done", &Whom::Site, &Detail::none().numbers("contact_ids", contact_ids))?;
         contact_ids.iter().try_fold(0, |marked, contact_id| Ok(marked + contact::set_done(tx, *contact_id)?))
     })?;
     if json {

@@ -3,6 +3,8 @@
 //! A socket in the abstract namespace, named after the data directory; only the same user and root are heard.
 
 use super::bar::Bar;
+use super::shell::{self, Shell};
+use super::wire::{Sheet, Wire};
 use super::{Outcome, answer_for_site};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,7 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,17 +26,27 @@ const SILENCE_MAX: Duration = Duration::from_secs(30 * 60);
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// A command line on its way to the server. A secret (or the text of a file) travels here and in no process list.
+/// A command line on its way to the server, alone on its line. A secret (or the text of a file) travels here and in no
+/// process list.
 #[derive(Serialize, Deserialize)]
 pub struct Request {
     pub args: Vec<String>,
     pub secret: Option<String>,
+    /// How many bytes of a file come after it: the server may be another user, who cannot read that file.
+    #[serde(default)]
+    pub attached_bytes: Option<u64>,
 }
 
 /// What the server says, a line each: how far it is, and at the end what came of it.
 #[derive(Serialize, Deserialize)]
 enum Said {
-    Step { step: String, done: u64, total: u64 },
+    Step {
+        step: String,
+        done: u64,
+        total: u64,
+    },
+    /// The next part of what it makes.
+    Part(String),
     Done(Outcome),
 }
 
@@ -43,18 +56,34 @@ fn address(dir: &Path) -> std::io::Result<SocketAddr> {
 }
 
 /// Asks the server of a data directory. `None`: nobody answers there.
-pub fn ask(dir: &Path, request: &Request, bar: &mut Bar) -> Option<Outcome> {
-    let mut stream = UnixStream::connect_addr(&address(dir).ok()?).ok()?;
+pub fn ask(
+    dir: &Path,
+    request: &Request,
+    attached: Option<&mut (dyn Read + Send)>,
+    bar: &mut Bar,
+    sheet: &mut Sheet,
+) -> Option<Outcome> {
+    let stream = UnixStream::connect_addr(&address(dir).ok()?).ok()?;
     stream.set_read_timeout(Some(SILENCE_MAX)).ok()?;
-    stream.write_all(&serde_json::to_vec(request).ok()?).ok()?;
-    stream.shutdown(Shutdown::Write).ok()?;
-    for line in BufReader::new(stream).lines() {
-        match serde_json::from_str(&line.ok()?).ok()? {
-            Said::Step { step, done, total } => bar.tell(&step, done, total),
-            Said::Done(outcome) => return Some(outcome),
+    let mut line = serde_json::to_vec(request).ok()?;
+    line.push(b'\n');
+    (&stream).write_all(&line).ok()?;
+    std::thread::scope(|scope| {
+        let to_server = &stream;
+        scope.spawn(move || {
+            // A server that refuses early does not hear the rest.
+            _ = attached.map(|file| std::io::copy(file, &mut &*to_server));
+            to_server.shutdown(Shutdown::Write)
+        });
+        for line in BufReader::new(&stream).lines() {
+            match serde_json::from_str(&line.ok()?).ok()? {
+                Said::Step { step, done, total } => bar.tell(&step, done, total),
+                Said::Part(text) => sheet.write(&text),
+                Said::Done(outcome) => return Some(outcome),
+            }
         }
-    }
-    None
+        None
+    })
 }
 
 /// Carries out commands until the process ends.
@@ -73,17 +102,27 @@ pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
 fn carry_out(site: &Site, stream: UnixStream) -> std::io::Result<()> {
     stream.set_read_timeout(Some(TALK_TIME_MAX))?;
     stream.set_write_timeout(Some(TALK_TIME_MAX))?;
-    if !is_ours(&stream) {
-        return Err(std::io::ErrorKind::PermissionDenied.into());
-    }
-    let mut bytes = Vec::new();
-    (&stream).take(REQUEST_BYTES_MAX).read_to_end(&mut bytes)?;
+    let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
+    let (mut bytes, mut from_shell) = (Vec::new(), BufReader::new(&stream));
+    (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
-        Ok(request) => answer_for_site(site, &request, &mut teller(&stream)),
+        Ok(request) => {
+            let mut part = |text: &str| say(&stream, &Said::Part(text.to_owned()));
+            let mut progress = teller(&stream);
+            let attached = request.attached_bytes.map(|bytes| (&mut from_shell as &mut dyn Read, bytes));
+            let mut wire = Wire { progress: &mut progress, attached, part: &mut part };
+            let shell = Shell::new(site, shell::by(user));
+            // A fault in one command must not be the end of all commands.
+            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(&shell, &request, &mut wire)));
+            answered.unwrap_or_else(|_| Outcome::broken("the command failed by a fault of ours; the log says where"))
+        }
         Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
     };
     site.store.rest();
-    say(&stream, &Said::Done(outcome))
+    say(&stream, &Said::Done(outcome))?;
+    // Closed with something unread, the other side would not hear the end.
+    stream.shutdown(Shutdown::Write)?;
+    std::io::copy(&mut from_shell, &mut std::io::sink()).map(drop)
 }
 
 fn say(mut stream: &UnixStream, said: &Said) -> std::io::Result<()> {
@@ -104,8 +143,8 @@ fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
     }
 }
 
-/// Whether the other side runs as us or as root.
-fn is_ours(stream: &UnixStream) -> bool {
+/// The user that the other side runs as, if that is ours or root.
+fn user_of(stream: &UnixStream) -> Option<u32> {
     let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
@@ -113,5 +152,6 @@ fn is_ours(stream: &UnixStream) -> bool {
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &mut length)
     };
     // SAFETY: takes nothing and cannot fail.
-    asked == 0 && (peer.uid == unsafe { libc::geteuid() } || peer.uid == 0)
+    let ours = asked == 0 && (peer.uid == unsafe { libc::geteuid() } || peer.uid == 0);
+    ours.then_some(peer.uid)
 }

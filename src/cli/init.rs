@@ -1,10 +1,13 @@
 //! `tunneldesk init`: a new site.
 
 use super::owner::become_owner;
+use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
+use crate::domain::audit::{Detail, Whom};
 use crate::site::{Identity, Site};
 use crate::store::place::{Place, Unheld};
+use crate::store::{Write, audit};
 use clap::Args;
 
 #[derive(Args)]
@@ -39,6 +42,10 @@ impl Init {
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
+        let by = by_us();
+        let record =
+            |tx: &Write| Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?);
+        site.store.write(site.now(), record).map_err(|e| broken(format!("the site takes no writes: {e}")))?;
         site.close();
         if global.json {
             return Ok(as_json(

@@ -1,6 +1,7 @@
 //! `tunneldesk key …`: the site key, while no server runs.
 
 use super::owner::become_owner;
+use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
 use crate::site::Site;
@@ -25,7 +26,7 @@ impl Key {
             Unheld::Unfit(text) => refused(text),
         })?;
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
-        let rotated = site.rotate_key(&place);
+        let rotated = site.rotate_key(&place, &by_us());
         site.close();
         let done = rotated.map_err(broken)?;
         if global.json {

@@ -1,6 +1,8 @@
 //! `tunneldesk outbox marked` and `outbox lift`: addresses that no mail goes to.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
 use crate::store::suppressed::{self, Mark};
 use serde_json::json;
@@ -19,12 +21,14 @@ pub fn list(site: &Site, page: (i64, i64), json: bool) -> Result<String, Trouble
     Ok(table(&["ADDRESS", "REASON", "SINCE", "DETAIL"], &marks.iter().map(cells).collect::<Vec<_>>()))
 }
 
-pub fn lift(site: &Site, address: &str, json: bool) -> Result<String, Trouble> {
+pub fn lift(site: &Shell, address: &str, json: bool) -> Result<String, Trouble> {
     let lifted = site.store.write(site.now(), |tx| {
         let found = suppressed::find(tx, address)?;
         if let Some(mark) = &found {
             // The provider's clock may be ahead of ours.
             suppressed::lift(tx, address, tx.now().max(mark.since))?;
+            // An address is a person's, so which one it was is not said.
+            site.record(tx, "address.lifted", &Whom::Site, &Detail::none())?;
         }
         Ok(found)
     })?;

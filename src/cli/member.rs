@@ -1,6 +1,11 @@
 //! `tunneldesk member …`: accounts, from the machine's shell.
 
+mod leaving;
+
+use super::shell::Shell;
+use super::wire::Wire;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, password, username};
@@ -19,6 +24,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum Member {
@@ -54,6 +60,10 @@ pub enum Member {
     ResetSecondFactor { name: String },
     /// Lift every delay on an account, and let its PIN and its passcodes go on
     Unlock { name: String },
+    /// Write all that the site holds on one person, as JSON
+    Export(leaving::Export),
+    /// Take a person out of the site for good: name, address and number, out of every row, text and byte
+    Erase(leaving::Erase),
     /// Set a new password and end every session; prints it unless one is given
     ResetPassword {
         name: String,
@@ -94,13 +104,27 @@ impl Member {
         )
     }
 
-    pub fn run(&self, site: &Site, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    /// What was typed to make sure.
+    pub fn confirmation(&self) -> Result<Option<String>, Trouble> {
+        if let Member::Erase(erase) = self { erase.confirmation() } else { Ok(None) }
+    }
+
+    /// The file that the result goes to.
+    pub fn to(&self) -> Option<PathBuf> {
+        if let Member::Export(export) = self { export.to() } else { None }
+    }
+
+    pub fn run(&self, site: &Shell, json: bool, secret: Option<&str>, wire: &mut Wire) -> Result<String, Trouble> {
         match self {
             Member::Add(add) => add.run(site, json, secret),
+            Member::Export(export) => export.run(site, wire),
+            Member::Erase(erase) => erase.run(site, json, secret, wire),
             Member::List { role, limit, offset } => list(site, *role, *limit, *offset, json),
             Member::Show { name } => show(site, name, json),
             Member::SetRole { name, role } => {
                 change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
+                    let role_word = Detail::none().word("role", role.name());
+                    site.record(tx, "member.role_set", &Whom::Member(account.member_id), &role_word)?;
                     // A session's lifetime goes with the role, so the old ones end.
                     sessions::delete_of_member(tx, account.member_id, None)?;
                     let detail = json!({ "role": role.name() }).to_string();
@@ -113,14 +137,17 @@ impl Member {
                     return Err(refused(format!("{name} has no e-mail address that could be confirmed")));
                 }
                 change(site, name, json, "has a confirmed e-mail address", |tx, account| {
+                    site.record(tx, "member.confirmed", &Whom::Member(account.member_id), &Detail::none())?;
                     members::confirm_email(tx, account.member_id)
                 })
             }
             Member::Ban { name, lift: true } => change(site, name, json, "may sign in again", |tx, account| {
+                site.record(tx, "member.unbanned", &Whom::Member(account.member_id), &Detail::none())?;
                 Ok(members::set_banned(tx, account.member_id, None)?)
             }),
             Member::Ban { name, lift: false } => {
                 change(site, name, json, "is banned, and every session has ended", |tx, account| {
+                    site.record(tx, "member.banned", &Whom::Member(account.member_id), &Detail::none())?;
                     sessions::delete_of_member(tx, account.member_id, None)?;
                     Ok(members::set_banned(tx, account.member_id, Some(tx.now()))?)
                 })
@@ -128,7 +155,9 @@ impl Member {
             Member::ResetSecondFactor { name } => {
                 let what = "has no second factor any more, and every session has ended";
                 change(site, name, json, what, |tx, account| {
-                    second_factor::turn_off(site, tx, account.member_id, None, Language::default()).map(|()| 1)
+                    // Recorded with the word to the member.
+                    let language = Language::default();
+                    second_factor::turn_off(site, tx, account.member_id, None, language, site.by()).map(|()| 1)
                 })
             }
             Member::Unlock { name } => unlock(site, name, json),
@@ -138,7 +167,7 @@ impl Member {
 }
 
 impl Add {
-    fn run(&self, site: &Site, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
         let field = |name: &str, outcome: Result<String, Text>| {
             outcome.map_err(|text| refused(format!("{name} {}", text.in_english())))
         };
@@ -163,6 +192,8 @@ impl Add {
             if self.confirmed {
                 members::confirm_email(tx, member_id)?;
             }
+            let detail = Detail::none().word("role", self.role.name()).flag("confirmed", self.confirmed);
+            site.record(tx, "member.added", &Whom::Member(member_id), &detail)?;
             Ok(member_id)
         })?;
         Ok(given.shown(json, member_id, &name, &format!("{name} is {} {member_id}", self.role.name())))
@@ -220,7 +251,7 @@ fn change(
     })
 }
 
-fn reset_password(site: &Site, name: &str, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+fn reset_password(site: &Shell, name: &str, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
     let account = find(site, name)?;
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
@@ -228,16 +259,20 @@ fn reset_password(site: &Site, name: &str, json: bool, secret: Option<&str>) -> 
     site.store.write(site.now(), |tx| {
         members::set_password(tx, account.member_id, &hash)?;
         sessions::delete_of_member(tx, account.member_id, None)?;
-        security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &json!({}), Language::default())
+        let (language, nothing) = (Language::default(), json!({}));
+        security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &nothing, language, site.by())
     })?;
     let what =
         format!("{} (member {}) has a new password, and every session has ended", account.username, account.member_id);
     Ok(given.shown(json, account.member_id, &account.username, &what))
 }
 
-fn unlock(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
+fn unlock(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
     let Account { member_id, username, .. } = find(site, name)?;
-    let lifted = site.store.write(site.now(), |tx| counters::lift(site, tx, member_id))?;
+    let lifted = site.store.write(site.now(), |tx| {
+        site.record(tx, "member.unlocked", &Whom::Member(member_id), &Detail::none())?;
+        counters::lift(site, tx, member_id)
+    })?;
     let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
     tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
     if json {

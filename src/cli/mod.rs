@@ -1,5 +1,6 @@
 //! What the technician types: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
 
+mod audit;
 mod backup;
 mod bar;
 mod callbacks;
@@ -8,7 +9,10 @@ mod contact;
 pub mod control;
 mod demo;
 mod describe;
+mod doctor;
+mod export;
 mod health;
+mod import;
 mod init;
 mod key;
 mod marks;
@@ -22,23 +26,27 @@ mod rollback;
 mod routes;
 mod serve;
 mod session;
+mod shell;
 mod signer;
+mod sync;
 mod tls;
 mod tunnel;
+mod wire;
 
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
 use crate::failure::Failure;
-use crate::jobs::backup::Progress;
 use crate::site::Site;
 use crate::store::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
 use owner::become_owner;
 use serde::{Deserialize, Serialize};
+use shell::Shell;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use wire::{Sheet, Wire};
 
 /// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
 #[derive(Parser)]
@@ -73,7 +81,7 @@ enum Command {
     Check,
     /// Show every operation and who may call it
     Routes,
-    /// Members: add, list, show, set-role, confirm, ban, unlock, reset-password, reset-second-factor
+    /// Members: add, list, show, set-role, confirm, ban, unlock, reset-password, reset-second-factor, export, erase
     #[command(subcommand)]
     Member(member::Member),
     /// Partners: add, list, rotate, revoke
@@ -100,11 +108,22 @@ enum Command {
     /// The tunnels that this site knows: list, import
     #[command(subcommand)]
     Tunnel(tunnel::Tunnel),
+    /// Take members, logbook entries or bookings out of a CSV file: all of it, or nothing
+    Import(import::Import),
+    /// Write members, the logbook or bookings as CSV
+    Export(export::Export),
     /// Remind members whose currency ends: the server does that every hour by itself
     Reminders(reminders::Reminders),
+    /// Carry the partner metrics upstream now, or show how far they are; the server does it by itself
+    Sync(sync::Sync),
     /// The certificate for https: init, status, renew, authority
     #[command(subcommand)]
     Tls(tls::Tls),
+    /// Look at everything that may go wrong, and say what to do
+    Doctor(doctor::Doctor),
+    /// Who did what to whom from where: list, verify
+    #[command(subcommand)]
+    Audit(audit::Audit),
     /// Copies of the whole site: make one, list them, try one
     Backup(backup::Command),
     /// Put a backup in the site's place; the server must be stopped
@@ -125,6 +144,9 @@ enum Command {
 pub struct Outcome {
     pub code: u8,
     pub text: String,
+    /// Whether the text is what was asked for, whatever the code says of it.
+    #[serde(default)]
+    pub is_result: bool,
 }
 
 /// Why a command was not done; one line that says what to do.
@@ -133,20 +155,23 @@ pub enum Trouble {
     Refused(String),
     /// Something else was.
     Broken(String),
+    /// What was asked for, and it is bad news: the code says how bad.
+    Found(u8, String),
 }
 
 impl Outcome {
     pub fn broken(text: &str) -> Outcome {
-        Outcome { code: 2, text: text.to_owned() }
+        Outcome { code: 2, text: text.to_owned(), is_result: false }
     }
 }
 
 impl From<Result<String, Trouble>> for Outcome {
     fn from(done: Result<String, Trouble>) -> Outcome {
         match done {
-            Ok(text) => Outcome { code: 0, text },
-            Err(Trouble::Refused(text)) => Outcome { code: 1, text },
-            Err(Trouble::Broken(text)) => Outcome { code: 2, text },
+            Ok(text) => Outcome { code: 0, text, is_result: true },
+            Err(Trouble::Refused(text)) => Outcome { code: 1, text, is_result: false },
+            Err(Trouble::Broken(text)) => Outcome { code: 2, text, is_result: false },
+            Err(Trouble::Found(code, text)) => Outcome { code, text, is_result: true },
         }
     }
 }
@@ -194,7 +219,7 @@ fn say(outcome: &Outcome) {
         return;
     }
     // A reader that went away (a pipe into `head`) is not our trouble.
-    _ = if outcome.code == 0 {
+    _ = if outcome.is_result {
         writeln!(std::io::stdout(), "{text}")
     } else {
         writeln!(std::io::stderr(), "tunneldesk: {text}")
@@ -214,6 +239,8 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Health => health::run(&global).into(),
         Command::Rollback => rollback::run(&global).into(),
         Command::Describe(describe) => describe.run().into(),
+        Command::Doctor(doctor) => doctor.run(&global, args),
+        Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global).into(),
         command => at_the_site(&global, &command, args),
     }
 }
@@ -238,63 +265,89 @@ fn check_settings(settings: Settings) -> Result<Config, Trouble> {
 
 /// Runs a command on the file, or has the server run it that holds the file.
 fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome {
-    let secret = match read_secret(command) {
-        Ok(secret) => secret,
-        Err(trouble) => return Err(trouble).into(),
-    };
-    let config = match global.checked() {
-        Ok(config) => config,
-        Err(trouble) => return Err(trouble).into(),
-    };
-    let dir = config.data.clone();
-    if let Err(trouble) = become_owner(&dir) {
-        return Err(trouble).into();
+    match at_either(global, command, args) {
+        Ok(outcome) => outcome,
+        Err(trouble) => Err(trouble).into(),
     }
-    match Place::hold(&dir) {
+}
+
+fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Outcome, Trouble> {
+    let secret = read_secret(command)?;
+    let config = global.checked()?;
+    let mut attached = attached(command)?;
+    let mut sheet = Sheet::new(written(command));
+    let mut bar = bar::Bar::new(!global.json);
+    let dir = config.data.clone();
+    become_owner(&dir)?;
+    let outcome = match Place::hold(&dir) {
         Ok(place) => {
-            let mut bar = bar::Bar::new(!global.json);
             let mut progress = |step: &str, done, all| bar.tell(step, done, all);
-            match Site::open_telling(&place, config, Clock::machine(0), true, &mut progress) {
-                Ok((site, _)) => {
-                    let outcome = perform(&site, command, global.json, secret.as_deref(), &mut progress);
-                    site.close();
-                    outcome.into()
-                }
-                Err(text) => Err(broken(text)).into(),
-            }
+            let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
+            let (site, _) = opened.map_err(broken)?;
+            let mut wire = Wire {
+                progress: &mut progress,
+                attached: attached.as_mut().map(|(file, bytes)| (file as &mut dyn std::io::Read, *bytes)),
+                part: &mut |text| {
+                    sheet.write(text);
+                    Ok(())
+                },
+            };
+            let outcome =
+                perform(&Shell::new(&site, shell::by_us()), command, global.json, secret.as_deref(), &mut wire);
+            site.close();
+            outcome.into()
         }
-        Err(Unheld::Unfit(text)) => Err(refused(format!("{text}; make a site with `tunneldesk init`"))).into(),
+        Err(Unheld::Unfit(text)) => return Err(refused(format!("{text}; make a site with `tunneldesk init`"))),
         Err(Unheld::InUse) => {
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-            control::ask(&dir, &control::Request { args, secret }, &mut bar::Bar::new(!global.json)).unwrap_or_else(
-                || {
-                    Outcome::broken(&format!(
-                        "{} is held by another process that takes no commands; wait for it or stop it",
-                        dir.display()
-                    ))
-                },
-            )
+            let request = control::Request { args, secret, attached_bytes: attached.as_ref().map(|(_, bytes)| *bytes) };
+            let file = attached.as_mut().map(|(file, _)| file as &mut (dyn std::io::Read + Send));
+            control::ask(&dir, &request, file, &mut bar, &mut sheet).ok_or_else(|| {
+                let dir = dir.display();
+                broken(format!("{dir} is held by another process that takes no commands; wait for it or stop it"))
+            })?
         }
+    };
+    drop(bar);
+    sheet.finish(outcome)
+}
+
+/// The file that a command reads, and its length: opened here, because a running server may be another user in another
+/// directory.
+fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, Trouble> {
+    let Command::Import(import) = command else { return Ok(None) };
+    let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", import.file().display()));
+    let file = std::fs::File::open(import.file()).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len();
+    Ok(Some((file, bytes)))
+}
+
+/// Where a command has its result written, if not on standard output.
+fn written(command: &Command) -> Option<PathBuf> {
+    match command {
+        Command::Export(export) => export.to(),
+        Command::Member(member) => member.to(),
+        _ => None,
     }
 }
 
 /// On the server's side: the same command line, on the server's own site.
-fn answer_for_site(site: &Site, request: &control::Request, progress: &mut Progress) -> Outcome {
+fn answer_for_site(site: &Shell, request: &control::Request, wire: &mut Wire) -> Outcome {
     match Cli::try_parse_from(&request.args) {
-        Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref(), progress).into(),
-        Err(e) => Outcome { code: 1, text: e.to_string() },
+        Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref(), wire).into(),
+        Err(e) => Outcome { code: 1, text: e.to_string(), is_result: false },
     }
 }
 
 fn perform(
-    site: &Site,
+    site: &Shell,
     command: &Command,
     json: bool,
     secret: Option<&str>,
-    progress: &mut Progress,
+    wire: &mut Wire,
 ) -> Result<String, Trouble> {
     match command {
-        Command::Member(command) => command.run(site, json, secret),
+        Command::Member(command) => command.run(site, json, secret, wire),
         Command::Partner(command) => command.run(site, json),
         Command::Signer(command) => command.run(site, json),
         Command::Session(command) => command.run(site, json),
@@ -302,9 +355,14 @@ fn perform(
         Command::Callbacks(command) => command.run(site, json),
         Command::Contact(command) => command.run(site, json),
         Command::Tunnel(command) => command.run(site, json, secret),
+        Command::Import(command) => command.run(site, json, wire),
+        Command::Export(command) => command.run(site, wire),
         Command::Reminders(command) => command.run(site, json),
+        Command::Sync(command) => command.run(site, json, wire.progress),
         Command::Tls(command) => command.run(site, json),
-        Command::Backup(command) => command.run(site, json, progress),
+        Command::Doctor(_) => doctor::Doctor::answer(site),
+        Command::Audit(command) => command.run(site, json, wire.progress),
+        Command::Backup(command) => command.run(site, json, wire.progress),
         _ => Err(refused("a running server does not carry out this command")),
     }
 }
@@ -316,6 +374,9 @@ fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
         return command.read_file();
     }
     let Command::Member(command) = command else { return Ok(None) };
+    if let Some(typed) = command.confirmation()? {
+        return Ok(Some(typed));
+    }
     if !command.wants_secret() {
         return Ok(None);
     }

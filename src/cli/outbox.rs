@@ -1,6 +1,8 @@
 //! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, marks, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
 use crate::jobs::outbox::{letter::Letter, read_letter};
 use crate::site::Site;
@@ -54,7 +56,7 @@ pub struct Retry {
 }
 
 impl Outbox {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset), json),
             Outbox::Show { message_id } => show(site, *message_id, json),
@@ -174,7 +176,7 @@ fn body<'a>(message: &Message, letter: &'a Letter) -> &'a str {
 }
 
 impl Retry {
-    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         for message_id in &self.message_ids {
             let message = find(site, *message_id)?;
             if message.sealed.is_none() {
@@ -193,6 +195,8 @@ impl Retry {
             for message_id in &self.message_ids {
                 retried += outbox::retry(tx, *message_id)?;
             }
+            let detail = Detail::none().numbers("message_ids", &self.message_ids).flag("dead", self.dead);
+            site.record(tx, "messages.retried", &Whom::Site, &detail)?;
             Ok(retried)
         })?;
         if json {

@@ -1,6 +1,8 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::gate::new_secret;
 use crate::keys::{hex, random};
 use crate::site::Site;
@@ -34,6 +36,9 @@ pub enum Partner {
 pub struct Add {
     /// What the partner is called
     name: String,
+    /// The client-id that it has already, at a site whose bookings are imported here [default: a new one]
+    #[arg(long, value_name = "ID", value_parser = client_id)]
+    client_id: Option<String>,
     /// Demand a signed timestamp, and refuse a signature that was used before
     #[arg(long)]
     strict: bool,
@@ -45,6 +50,16 @@ pub struct Add {
     requests_per_minute: i64,
 }
 
+fn client_id(text: &str) -> Result<String, String> {
+    let sound =
+        (3..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    if sound {
+        Ok(text.to_owned())
+    } else {
+        Err("is not 3 to 64 letters, digits, dots, underscores or hyphens".to_owned())
+    }
+}
+
 fn network(text: &str) -> Result<IpNet, String> {
     text.parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
@@ -52,7 +67,7 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl Partner {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Partner::Add(add) => add.run(site, json),
             Partner::List => list(site, json),
@@ -70,17 +85,19 @@ fn add_secret(site: &Site, tx: &Write, partner_id: i64) -> rusqlite::Result<Stri
 }
 
 impl Add {
-    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         if self.name.trim().is_empty() {
             return Err(refused("a partner needs a name"));
         }
-        let client_id = hex(&random::<8>());
+        let client_id = self.client_id.clone().unwrap_or_else(|| hex(&random::<8>()));
         let secret = site.store.write(site.now(), |tx| {
             let per_minute = (self.requests_per_minute > 0).then_some(self.requests_per_minute);
             let partner_id = partners::insert(tx, &client_id, self.name.trim(), self.strict, per_minute)?;
             for network in &self.allow {
                 partners::insert_network(tx, partner_id, &network.to_string())?;
             }
+            let detail = Detail::none().flag("strict", self.strict).number("networks", self.allow.len() as i64);
+            site.record(tx, "partner.added", &Whom::Partner(client_id.clone()), &detail)?;
             Ok(add_secret(site, tx, partner_id)?)
         })?;
         Ok(shown_secret(json, &client_id, &secret))
@@ -101,7 +118,7 @@ fn find(site: &Site, client_id: &str) -> Result<partners::Partner, Trouble> {
     })
 }
 
-fn rotate(site: &Site, client_id: &str, keep_days: i64, json: bool) -> Result<String, Trouble> {
+fn rotate(site: &Shell, client_id: &str, keep_days: i64, json: bool) -> Result<String, Trouble> {
     let partner = find(site, client_id)?;
     if partner.revoked_at.is_some() {
         return Err(refused(format!("{} is revoked: add it anew", partner.name)));
@@ -109,14 +126,19 @@ fn rotate(site: &Site, client_id: &str, keep_days: i64, json: bool) -> Result<St
     let secret = site.store.write(site.now(), |tx| {
         partners::end_older_secrets(tx, partner.partner_id)?;
         partners::end_secrets(tx, partner.partner_id, tx.now() + keep_days * 86_400)?;
+        let detail = Detail::none().number("keep_days", keep_days);
+        site.record(tx, "partner.rotated", &Whom::Partner(client_id.to_owned()), &detail)?;
         Ok(add_secret(site, tx, partner.partner_id)?)
     })?;
     Ok(shown_secret(json, client_id, &secret))
 }
 
-fn revoke(site: &Site, client_id: &str, json: bool) -> Result<String, Trouble> {
+fn revoke(site: &Shell, client_id: &str, json: bool) -> Result<String, Trouble> {
     let partner = find(site, client_id)?;
-    site.store.write(site.now(), |tx| Ok(partners::revoke(tx, partner.partner_id)?))?;
+    site.store.write(site.now(), |tx| {
+        site.record(tx, "partner.revoked", &Whom::Partner(client_id.to_owned()), &Detail::none())?;
+        Ok(partners::revoke(tx, partner.partner_id)?)
+    })?;
     Ok(if json { as_json(&json!({ "client_id": client_id })) } else { format!("{} can no longer call", partner.name) })
 }
 

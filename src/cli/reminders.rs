@@ -1,9 +1,10 @@
 //! `tunneldesk reminders`: what the server does every hour, now.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::reminder::Reminder;
 use crate::jobs::reminders::{self, Given};
-use crate::site::Site;
 use clap::Args;
 use serde_json::json;
 
@@ -18,11 +19,16 @@ pub struct Reminders {
 }
 
 impl Reminders {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         if site.clock.is_suspect() {
             return Err(refused("the clock is behind what this file has seen: set it, or members get wrong dates"));
         }
         let given = reminders::run(site, self.dry_run, &|| false)?;
+        if !self.dry_run {
+            // Each member's was a transaction of its own.
+            let detail = Detail::none().number("reminders", given.reminders.len() as i64);
+            site.store.write(site.now(), |tx| site.record(tx, "reminders.given", &Whom::Site, &detail))?;
+        }
         if json {
             let rows: Vec<_> = given.reminders.iter().map(as_row).collect();
             return Ok(as_json(&json!({ "dry_run": self.dry_run, "mails": given.mails, "reminders": rows })));

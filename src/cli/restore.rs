@@ -2,8 +2,11 @@
 
 use super::bar::Bar;
 use super::owner::become_owner;
+use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment};
 use crate::config::Config;
+use crate::jobs::backup::encrypted::Identities;
+use crate::jobs::backup::restore::Restored;
 use crate::jobs::backup::shelf::{Backup, Shelf};
 use crate::jobs::backup::{restore, shelf};
 use crate::store::place::{Place, Unheld};
@@ -16,6 +19,9 @@ pub struct Restore {
     /// Which: a name as `backup list` shows it, or a directory [default: the newest there is]
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
+    /// The secret key of an encrypted copy, as `age-keygen` writes it
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
 }
 
 impl Restore {
@@ -28,19 +34,32 @@ impl Restore {
         })?;
         restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
         let backup = self.choose(&config)?;
+        let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;
+        if backup.is_encrypted() && keys.is_none() {
+            let dir = backup.dir.display();
+            return Err(refused(format!("{dir} is encrypted: give the secret key to it with --identity FILE")));
+        }
         let mut bar = Bar::new(!global.json);
-        let replaced = restore::restore(&place, &backup, &config, &mut |step, done, all| bar.tell(step, done, all));
+        let restored = restore::restore(&place, &backup, keys.as_ref(), &config, &by_us(), &mut |step, done, all| {
+            bar.tell(step, done, all);
+        });
         drop(bar);
-        let replaced = replaced.map_err(|e| broken(format!("nothing was changed: {e}")))?;
+        let Restored { replaced, erased } = restored.map_err(|e| broken(format!("nothing was changed: {e}")))?;
         let (name, made) = (backup.name(), shown_moment(backup.manifest.made_at));
         if global.json {
-            return Ok(as_json(&json!({ "backup": name, "made_at": backup.manifest.made_at, "replaced": replaced })));
+            return Ok(as_json(&json!({ "backup": name, "made_at": backup.manifest.made_at,
+                "replaced": replaced, "erased_again": erased })));
         }
         let kept = replaced.map_or_else(String::new, |dir| {
             format!("\nWhat it replaced is in {}; remove that once nobody misses anything.", dir.display())
         });
+        let gone = match erased {
+            0 => "",
+            1 => "\nOne member had been erased since, and is not in it any more.",
+            _ => &*format!("\n{erased} members had been erased since, and are not in it any more."),
+        };
         Ok(format!(
-            "The site is as it was on {made} UTC ({name}).{kept}\n\nNext:\n  tunneldesk serve --data {}",
+            "The site is as it was on {made} UTC ({name}).{gone}{kept}\n\nNext:\n  tunneldesk serve --data {}",
             config.data.display()
         ))
     }
@@ -49,8 +68,10 @@ impl Restore {
     fn choose(&self, config: &Config) -> Result<Backup, Trouble> {
         let shelves = || std::iter::once(shelf(&config.data)).chain(config.backup.second_place.clone().map(Shelf::new));
         let Some(named) = &self.backup else {
-            let newest =
-                shelves().filter_map(|shelf| shelf.list().into_iter().next()).max_by_key(|b| b.manifest.made_at);
+            // Of the two copies of one backup the one beside the site, which needs no key.
+            let newest = shelves()
+                .filter_map(|shelf| shelf.list().into_iter().next())
+                .max_by_key(|b| (b.manifest.made_at, !b.is_encrypted()));
             return newest.ok_or_else(|| refused("there is no backup: name the directory of one"));
         };
         if named.is_dir() {

@@ -2,6 +2,7 @@
 
 use super::bar::Bar;
 use super::owner::become_owner;
+use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment};
 use crate::jobs::backup::rollback::{self, RolledBack, Unmoved};
 use crate::store::place::{Place, Unheld};
@@ -15,7 +16,7 @@ pub fn run(global: &Global) -> Result<String, Trouble> {
         Unheld::Unfit(text) => refused(text),
     })?;
     let mut bar = Bar::new(!global.json);
-    let done = rollback::run(&place, &mut |step, done, all| bar.tell(step, done, all));
+    let done = rollback::run(&place, &by_us(), &mut |step, done, all| bar.tell(step, done, all));
     drop(bar);
     let done = done.map_err(|unmoved| match unmoved {
         Unmoved::Nothing(text) => refused(text),

@@ -10,6 +10,8 @@ use crate::jobs::backup::upgrade::Upgraded;
 use crate::server::{self, Running, Sockets};
 use crate::service::{Service, watchdog};
 use crate::site::Site;
+use crate::store::Condition;
+use crate::store::ballast::Ballast;
 use crate::store::place::{Place, Unheld};
 use clap::Args;
 use std::io::Write;
@@ -20,6 +22,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How often a running server looks whether it must stop by itself.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+/// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
+const DESCRIPTORS_BESIDE: u64 = 40;
+/// Fewer connections than this are no site, whatever the system allows.
+const CONNECTIONS_MIN: u64 = 8;
 
 #[derive(Args)]
 pub struct Serve {
@@ -32,6 +38,10 @@ pub struct Serve {
     /// Flush the disk for each write on its own: only to measure what grouping is worth
     #[arg(long, hide = true)]
     ungrouped: bool,
+    /// Do not flush the disk for a write: the power cuts that must lose something
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true)]
+    flush_seldom: bool,
 }
 
 /// Why a server ended.
@@ -39,6 +49,32 @@ enum End {
     Told,
     /// A flush of the disk failed.
     StoreStopped,
+    /// The file is served as it is, and could be written again.
+    Writable,
+}
+
+/// What runs by itself while the file takes writes.
+struct Jobs {
+    until_dropped: Vec<mpsc::Sender<()>>,
+    sending: jobs::outbox::Sending,
+}
+
+impl Jobs {
+    fn start(site: &Site) -> Result<Jobs, Trouble> {
+        let until_dropped = vec![
+            start("look", site, jobs::look_at_the_file)?,
+            start("sweep", site, jobs::sweep_until_stopped)?,
+            start("backup", site, jobs::backup::run_until_stopped)?,
+            start("reminders", site, jobs::reminders::run_until_stopped)?,
+            start("sync", site, jobs::sync::run_until_stopped)?,
+        ];
+        Ok(Jobs { until_dropped, sending: jobs::outbox::start(site).map_err(broken)? })
+    }
+
+    fn stop(self) {
+        drop(self.until_dropped);
+        self.sending.stop();
+    }
 }
 
 impl Serve {
@@ -52,9 +88,9 @@ impl Serve {
     }
 
     fn run_for(&self, service: &mut Service, global: &Global) -> Result<String, Trouble> {
-        let config = self.config(global)?;
+        let mut config = self.config(global)?;
         crate::log::start(&config.log);
-        raise_descriptor_limit();
+        fit_connections(&mut config, raise_descriptor_limit());
         become_owner(&config.data)?;
         let place = self.hold(&config)?;
         let sockets = self.bind(&config, service.take_sockets())?;
@@ -62,34 +98,35 @@ impl Serve {
         let running = server::start(&site, sockets).map_err(broken)?;
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
-        let sweeping = start("sweep", &site, jobs::sweep_until_stopped)?;
-        let backups = start("backup", &site, jobs::backup::run_until_stopped)?;
-        let reminding = start("reminders", &site, jobs::reminders::run_until_stopped)?;
-        let sending = jobs::outbox::start(&site).map_err(broken)?;
+        let writable = site.store.writer().condition() != Condition::ReadOnly;
+        let jobs = if writable { Some(Jobs::start(&site)?) } else { None };
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, place.dir())?;
-        service.tell(&format!("READY=1\nSTATUS=on {url}"));
+        let how = if writable { "on" } else { "READ ONLY on" };
+        service.tell(&format!("READY=1\nSTATUS={how} {url}"));
         let (stop, stopped) = mpsc::channel();
         let end = std::thread::scope(|scope| {
             if let Some(patience) = service.watchdog {
                 let (service, site, pulse) = (&*service, site.for_another_thread(), running.pulse());
                 scope.spawn(move || watchdog::feed_until_stopped(service, patience, &site, &pulse, &stopped));
             }
-            let end = signals.wait(&site);
+            let end = signals.wait(&site, &place);
             drop(stop);
             end
         });
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");
         running.stop();
-        drop((sweeping, backups, reminding));
-        sending.stop();
+        jobs.into_iter().for_each(Jobs::stop);
         site.close();
         match end {
             End::Told => Ok(String::new()),
             End::StoreStopped => Err(broken(
                 "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound",
             )),
+            End::Writable => {
+                Err(broken("the disk takes writes again, and the site was served as it is until now; start again"))
+            }
         }
     }
 
@@ -127,6 +164,11 @@ impl Serve {
     }
 
     fn open(&self, place: &Place, config: Config, service: &Service) -> Result<(Site, Option<demo::Facts>), Trouble> {
+        if matches!(place.takes_writes(), Ok(false)) {
+            return Ok((open_read_only(place, config)?, None));
+        }
+        let ballast = Ballast::in_dir(place.dir());
+        ballast.make_way();
         let fresh = !place.database().exists();
         let site = if self.demo && fresh {
             demo::create(place, config).map_err(broken)?
@@ -147,9 +189,22 @@ impl Serve {
             }
             site
         };
+        site.store.carry(ballast);
+        #[cfg(debug_assertions)]
+        if self.flush_seldom {
+            site.store.flush_seldom().map_err(|e| broken(e.to_string()))?;
+        }
         let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
         Ok((site, facts))
     }
+}
+
+/// The site as it is, with no writes: better than a start that fails over and over.
+fn open_read_only(place: &Place, config: Config) -> Result<Site, Trouble> {
+    let site = Site::open_read_only(place, config, Clock::machine(0)).map_err(broken)?;
+    let dir = place.dir().display();
+    tracing::error!(%dir, "the disk takes no writes: the site is served as it is, and nobody can sign in or enter anything; look after the disk (`dmesg`), and the site starts again by itself");
+    Ok(site)
 }
 
 /// Runs a job on a thread of its own until the sender is dropped.
@@ -177,6 +232,7 @@ fn announce(
         Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
         None => format!("tunneldesk {} on {url}  (data: {})", crate::VERSION, data.display()),
     };
+    let text = if site.store.writer().condition() == Condition::ReadOnly { format!("READ ONLY: {text}") } else { text };
     _ = writeln!(std::io::stdout(), "{text}");
     for address in &running.addresses {
         tracing::info!(%address, site_id = &*site.site_id, "listening");
@@ -210,7 +266,7 @@ impl Signals {
     }
 
     /// Until one of them comes, or the disk cannot be trusted any more.
-    fn wait(self, site: &Site) -> End {
+    fn wait(self, site: &Site, place: &Place) -> End {
         let Signals { runtime, mut terminate, mut interrupt } = self;
         runtime.block_on(async {
             loop {
@@ -218,8 +274,10 @@ impl Signals {
                     _ = terminate.recv() => return End::Told,
                     _ = interrupt.recv() => return End::Told,
                     _ = tokio::time::sleep(WATCH_INTERVAL) => {
-                        if site.store.writer().is_stopped() {
-                            return End::StoreStopped;
+                        match site.store.writer().condition() {
+                            Condition::Stopped => return End::StoreStopped,
+                            Condition::ReadOnly if matches!(place.takes_writes(), Ok(true)) => return End::Writable,
+                            _ => site.store.look_at_the_room(),
                         }
                     }
                 }
@@ -228,14 +286,32 @@ impl Signals {
     }
 }
 
-/// As many descriptors as the system lets us have: each connection is one.
-fn raise_descriptor_limit() {
+/// Where the system allows few descriptors, there are fewer connections than configured.
+fn fit_connections(config: &mut Config, descriptors: u64) {
+    let connections = descriptors.saturating_sub(DESCRIPTORS_BESIDE).max(CONNECTIONS_MIN) as usize;
+    if connections < config.limits.connections_max {
+        tracing::warn!(
+            descriptors,
+            connections,
+            "the system allows few descriptors: fewer connections than configured"
+        );
+        config.limits.connections_max = connections;
+    }
+}
+
+/// As many descriptors as the system lets us have: each connection is one. Returns how many that are.
+fn raise_descriptor_limit() -> u64 {
+    const WANTED: u64 = 65_536;
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel fills in and reads one struct of ours.
     unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
-            limit.rlim_cur = limit.rlim_max.min(65_536);
-            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
+            return WANTED;
+        }
+        let raised = libc::rlimit { rlim_cur: limit.rlim_max.min(WANTED), ..limit };
+        if limit.rlim_cur < raised.rlim_cur && libc::setrlimit(libc::RLIMIT_NOFILE, &raised) == 0 {
+            return raised.rlim_cur;
         }
     }
+    limit.rlim_cur
 }

@@ -1,10 +1,11 @@
 //! `tunneldesk session …`: sessions for jobs.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::gate::new_token;
-use crate::site::Site;
 use crate::store::{Write, members, sessions};
 use clap::Subcommand;
 use serde_json::json;
@@ -23,7 +24,7 @@ pub enum Session {
 }
 
 impl Session {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         let Session::Issue { role } = self;
         if Role::parse(role) != Some(Role::Sync) {
             return Err(refused("only --role sync has sessions without a sign-in; people sign in"));
@@ -32,6 +33,8 @@ impl Session {
             let member_id = sync_account(tx)?;
             let (token, hash) = new_token();
             sessions::insert(tx, &hash, member_id, Role::Sync, "issued in the shell")?;
+            let detail = Detail::none().word("role", Role::Sync.name());
+            site.record(tx, "session.issued", &Whom::Member(member_id), &detail)?;
             Ok((token, member_id, tx.now() + Role::Sync.session_lifetime().1.as_secs() as i64))
         })?;
         if json {

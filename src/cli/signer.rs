@@ -1,7 +1,9 @@
 //! `tunneldesk signer …`: whom the tunnel lets sign for others.
 
 use super::member::find;
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::failure::Failure;
 use crate::site::Site;
@@ -43,7 +45,7 @@ pub struct Add {
 }
 
 impl Signer {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Signer::Add(add) => add.run(site, json),
             Signer::List { tunnel } => list(site, tunnel.unwrap_or(site.tunnel_id), json),
@@ -55,7 +57,7 @@ impl Signer {
 }
 
 impl Add {
-    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         let account = find(site, &self.name)?;
         let programme = signing_programme(site.catalogue, &self.programme)?;
         let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
@@ -70,7 +72,12 @@ impl Add {
         }
         let new =
             New { tunnel_id, member_id: account.member_id, cat_group: programme, cat_id: &cat_id, appointed_by: None };
-        site.store.write(site.now(), |tx| Ok(signers::insert(tx, &new)?))?;
+        site.store.write(site.now(), |tx| {
+            let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
+            let first = self.first.map_or(detail.clone(), |level| detail.number("first", level.into()));
+            site.record(tx, "signer.added", &Whom::Member(account.member_id), &first)?;
+            Ok(signers::insert(tx, &new)?)
+        })?;
         Ok(if json {
             as_json(&json!({ "member_id": account.member_id, "username": account.username, "tunnel_id": tunnel_id,
                              "cat_group": programme, "cat_id": cat_id }))
@@ -140,11 +147,17 @@ fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c st
     found.copied().ok_or_else(|| refused(format!("nobody signs as {asked}: give one of {}", signing.join(", "))))
 }
 
-fn remove(site: &Site, name: &str, programme: &str, tunnel_id: i64, json: bool) -> Result<String, Trouble> {
+fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64, json: bool) -> Result<String, Trouble> {
     let account = find(site, name)?;
     let programme = signing_programme(site.catalogue, programme)?;
-    let ended =
-        site.store.write(site.now(), |tx| Ok(signers::end(tx, tunnel_id, account.member_id, programme, None)?))?;
+    let ended = site.store.write(site.now(), |tx| {
+        let ended = signers::end(tx, tunnel_id, account.member_id, programme, None)?;
+        if ended > 0 {
+            let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
+            site.record(tx, "signer.removed", &Whom::Member(account.member_id), &detail)?;
+        }
+        Ok(ended)
+    })?;
     if ended == 0 {
         return Err(refused(format!("{} is not on the list of tunnel {tunnel_id} as {programme}", account.username)));
     }

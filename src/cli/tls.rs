@@ -1,5 +1,6 @@
 //! `tunneldesk tls …`: the certificate for https on the hall's own network.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment};
 use crate::config::host_name;
 use crate::site::Site;
@@ -37,13 +38,13 @@ pub struct Init {
 }
 
 impl Tls {
-    pub fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Tls::Init(init) => init.run(site, json),
             Tls::Status => Ok(status(site, json)?),
             Tls::Renew => {
                 authority(site)?;
-                let made = tls::renew(site)?;
+                let made = tls::renew(site, site.by())?;
                 Ok(if json {
                     as_json(&facts(&made))
                 } else {
@@ -56,7 +57,7 @@ impl Tls {
 }
 
 impl Init {
-    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         if !self.replace && tls::find(site, Kind::Authority)?.is_some() {
             return Err(refused(
                 "the site has an authority already, which devices trust: `tunneldesk tls renew` makes a new certificate, --replace a new authority",
@@ -67,7 +68,7 @@ impl Init {
         names.extend(self.addresses.iter().map(ToString::to_string));
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
         let subject = format!("{} tunneldesk authority", home.map_or_else(String::new, |tunnel| tunnel.name));
-        let made = tls::init(site, &subject, &names)?;
+        let made = tls::init(site, &subject, &names, site.by())?;
         if json {
             return Ok(as_json(&facts(&authority(site)?)));
         }

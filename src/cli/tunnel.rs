@@ -1,6 +1,8 @@
 //! `tunneldesk tunnel …`: the tunnels that this site knows, and lists of them from elsewhere.
 
+use super::shell::Shell;
 use super::{Trouble, as_json, refused, table};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::tunnel::{self, FIELDS, Listed};
 use crate::failure::Failure;
 use crate::site::Site;
@@ -50,7 +52,7 @@ impl Tunnel {
         Ok(Some(text))
     }
 
-    pub fn run(&self, site: &Site, json: bool, text: Option<&str>) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, json: bool, text: Option<&str>) -> Result<String, Trouble> {
         match self {
             Tunnel::List => list(site, json),
             Tunnel::Import { .. } => import(site, text.unwrap_or(""), json),
@@ -86,7 +88,7 @@ fn as_cells(site: &Site, tunnel: &tunnel::Tunnel) -> Vec<String> {
 }
 
 /// Takes a list as a whole, or nothing of it.
-fn import(site: &Site, text: &str, json: bool) -> Result<String, Trouble> {
+fn import(site: &Shell, text: &str, json: bool) -> Result<String, Trouble> {
     let rows = match text.trim_start().chars().next() {
         Some('[' | '{') => from_json(text),
         _ => from_csv(text),
@@ -101,7 +103,8 @@ fn import(site: &Site, text: &str, json: bool) -> Result<String, Trouble> {
                 Put::Same => same += 1,
             }
         }
-        Ok(())
+        let detail = Detail::none().number("new", new).number("changed", changed).number("same", same);
+        site.record(tx, "tunnels.imported", &Whom::Site, &detail)
     })?;
     if json {
         return Ok(as_json(&json!({ "new": new, "changed": changed, "same": same })));

@@ -1,6 +1,7 @@
 //! The settings of backups.
 
 use super::Settings;
+use crate::jobs::backup::encrypted::Recipient;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -9,6 +10,8 @@ pub struct Backup {
     pub every_hours: i64,
     /// A directory on another disk.
     pub second_place: Option<PathBuf>,
+    /// Whom the copies there are encrypted to.
+    pub recipient: Option<Recipient>,
 }
 
 impl Settings {
@@ -18,9 +21,11 @@ impl Settings {
             text if text.starts_with('/') => Ok(Some(PathBuf::from(text))),
             _ => Err("must be a path from the root, like /mnt/backup"),
         };
+        let recipient = |text: &str| if text.is_empty() { Ok(None) } else { Recipient::parse(text).map(Some) };
         Backup {
             every_hours: self.whole("backup.every_hours", 0, 168),
             second_place: self.text("backup.second_place", absolute).flatten(),
+            recipient: self.text("backup.recipient", recipient).flatten(),
         }
     }
 }

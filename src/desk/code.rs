@@ -80,7 +80,7 @@ pub fn take(site: &Site, call: &Call) -> Answer {
         let Some(account) = step::try_once(tx, token)?.filter(|account| bar(account).is_none()) else {
             return Ok(reply::see_other(ANEW));
         };
-        let prove = || second_factor::prove(site, tx, &account, &code);
+        let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::judge_code(site, call, tx, &account, prove)? {
             Proof::Right(cleared) => {
                 step::end(tx, account.member_id)?;

@@ -15,12 +15,15 @@ pub mod walk_in;
 pub use frame::Frame;
 
 use crate::call::Call;
+use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
 use crate::fields::Fields;
+use crate::gate::Clerk;
 use crate::language::Language;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::store::{Write, audit};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
@@ -63,6 +66,13 @@ pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Rep
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     let html = page.render().unwrap_or_default();
     reply::console(status, language, html).with_header(header::VARY, HeaderValue::from_static("accept-language"))
+}
+
+/// What a clerk did for a member, in the audit log: in the deed's own transaction.
+pub fn record(tx: &Write, clerk: &Clerk, deed: &'static str, member_id: i64, detail: &Detail) -> Result<(), Failure> {
+    let by = clerk.by();
+    audit::insert(tx, &by.who, deed, &Whom::Member(member_id), &by.origin, detail)?;
+    Ok(())
 }
 
 /// What a form of ours sent. Anything else than a form has nothing to say to a page.

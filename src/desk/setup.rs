@@ -76,7 +76,14 @@ pub fn take(site: &Site, call: &Call) -> Answer {
             Proof::ClockSuspect => return Ok(Err(Some((account, "factor.clock_suspect")))),
         };
         step::end(tx, account.member_id)?;
-        let codes = second_factor::welcome_factor(site, tx, account.member_id, None, call.language())?;
+        let codes = second_factor::welcome_factor(
+            site,
+            tx,
+            account.member_id,
+            None,
+            call.language(),
+            &call.by(account.member_id),
+        )?;
         let opened = sign_in::open_session(site, call, tx, cleared, &account, None)?;
         let opened = opened.ok_or_else(Failure::not_signed_in)?;
         let page = show(StatusCode::OK, call.language(), &Welcome { frame, codes });

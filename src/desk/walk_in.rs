@@ -4,6 +4,7 @@ use super::form;
 use super::today::{self, WalkIn};
 use crate::api::partner::booking::record;
 use crate::call::Call;
+use crate::domain::audit::Detail;
 use crate::domain::booking::{self, Booking};
 use crate::domain::minutes;
 use crate::failure::Failure;
@@ -56,7 +57,10 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             tunnel_id: site.tunnel_id,
             checkin_time: None,
         };
-        Ok(Ok(record(tx, own_client(tx)?, member_id, &booking)?))
+        let booking_id = record(tx, own_client(tx)?, member_id, &booking)?;
+        let detail = Detail::none().number("booking_id", booking_id);
+        super::record(tx, clerk, "booking.made", member_id, &detail)?;
+        Ok(Ok(booking_id))
     })?;
     match booked {
         Ok(booking_id) => Ok(reply::see_other(&format!("/desk?done=booked#b{booking_id}"))),

@@ -1,5 +1,6 @@
 //! The rules, without clock, file, JSON or SQL.
 
+pub mod audit;
 pub mod booking;
 pub mod catalogue;
 pub mod category;
@@ -8,8 +9,10 @@ pub mod country;
 pub mod currency;
 pub mod email;
 pub mod entry;
+pub mod health;
 pub mod local_time;
 pub mod mail_event;
+pub mod mention;
 pub mod minutes;
 pub mod passkey;
 pub mod password;

@@ -2,6 +2,7 @@
 
 use super::session::token_hash;
 use crate::call::{Call, Who};
+use crate::domain::audit::By;
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::reply::{self, Reply};
@@ -20,6 +21,7 @@ pub struct Clerk {
     id: i64,
     role: Role,
     session: TokenHash,
+    by: By,
 }
 
 impl Clerk {
@@ -34,6 +36,11 @@ impl Clerk {
     /// The session that this browser holds.
     pub fn session(&self) -> &TokenHash {
         &self.session
+    }
+
+    /// This clerk from where the call came, for the audit log.
+    pub fn by(&self) -> &By {
+        &self.by
     }
 
     /// For what only an admin may do.
@@ -53,7 +60,8 @@ pub fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
         let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
         _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
     }
-    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash }))
+    let by = call.by(found.member_id);
+    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, by }))
 }
 
 /// Whoever is not signed in is asked to, and comes back to what was wanted where that can be asked again.

@@ -15,7 +15,7 @@ use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::members::{self, Account};
 use crate::store::throttles::{self, Counter, ThrottleKey};
-use crate::store::{Read, Write};
+use crate::store::{Read, Write, misses};
 
 /// Nobody's number.
 const NOBODY: i64 = 0;
@@ -67,6 +67,7 @@ impl Counters {
     }
 
     pub fn miss(&self, tx: &Write) -> Result<(), Failure> {
+        misses::count_one(tx)?;
         Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
     }
 

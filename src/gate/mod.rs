@@ -25,11 +25,17 @@ pub use rates::{Caller, Pace, Rates};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 
 use crate::call::{Call, Who};
+use crate::failure::Failure;
 use crate::routes::{Access, Answer};
 use crate::site::Site;
+use crate::store::Condition;
 
 /// Finds out who calls, refuses those who may not, and runs the operation.
 pub fn admit(site: &Site, call: &Call) -> Answer {
+    let full = site.store.writer().condition() == Condition::Full;
+    if full && !call.reads() && !call.route.when_full {
+        return Err(Failure::disk_full().because("the room that is left is for sign-in"));
+    }
     match &call.route.access {
         Access::Open(operation) => repeat::or_run(site, call, Who::Anyone, || operation(site, call)),
         Access::Member(operation) => {

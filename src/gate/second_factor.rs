@@ -5,6 +5,7 @@
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
 use crate::call::Call;
+use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::{recovery_code, totp};
 use crate::failure::Failure;
 use crate::keys::{Purpose, random};
@@ -14,7 +15,7 @@ use crate::store::members::Account;
 use crate::store::outbox::Channel;
 use crate::store::second_factors::{self, Factor, Kind, Reachable};
 use crate::store::sessions::{self, TokenHash};
-use crate::store::{Read, Write, notices, passcodes};
+use crate::store::{Read, Write, audit, notices, passcodes};
 use serde_json::json;
 
 /// How long a secret that was handed out waits for its first code.
@@ -122,11 +123,11 @@ pub fn send(site: &Site, call: &Call, tx: &Write, member_id: i64, to: &(Channel,
 
 /// Whether a code proves the factor that is on: one of the authenticator's, a passcode that was sent, or a recovery
 /// code. A right one is used up.
-pub fn prove(site: &Site, tx: &Write, account: &Account, typed: &str) -> Result<Proof, Failure> {
+pub fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typed: &str) -> Result<Proof, Failure> {
     let factor = second_factors::find(tx, account.member_id, tx.now())?;
     let Some(kind) = factor.kind else { return Ok(Proof::Wrong) };
     if let Some(code) = recovery_code::normalise(typed) {
-        return prove_by_recovery_code(site, tx, account.member_id, &code);
+        return prove_by_recovery_code(site, call, tx, account.member_id, &code);
     }
     let code: String = typed.split_whitespace().collect();
     let suspect = site.clock.is_suspect();
@@ -153,11 +154,13 @@ fn prove_by_authenticator(
     Ok(true)
 }
 
-fn prove_by_recovery_code(site: &Site, tx: &Write, member_id: i64, code: &str) -> Result<Proof, Failure> {
+fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, code: &str) -> Result<Proof, Failure> {
     if !second_factors::take_recovery_code(tx, member_id, &hash(site, member_id, code))? {
         return Ok(Proof::Wrong);
     }
     let left = second_factors::count_recovery_codes(tx, member_id)?;
+    let (by, detail) = (call.by(member_id), Detail::none().number("left", left));
+    audit::insert(tx, &by.who, "member.recovery_code_used", &Whom::Member(member_id), &by.origin, &detail)?;
     notices::insert(tx, member_id, "notice.recovery_code_used", &format!("{{\"left\":{left}}}"))?;
     Ok(Proof::Right(Cleared(())))
 }
@@ -198,9 +201,10 @@ pub fn welcome_factor(
     member_id: i64,
     kept: Option<&TokenHash>,
     language: Language,
+    by: &By,
 ) -> Result<Vec<String>, Failure> {
     end_older(tx, member_id, kept)?;
-    security_event::tell(site, tx, member_id, Event::SecondFactorOn, &json!({}), language)?;
+    security_event::tell(site, tx, member_id, Event::SecondFactorOn, &json!({}), language, by)?;
     new_recovery_codes(site, tx, member_id)
 }
 
@@ -211,10 +215,11 @@ pub fn turn_off(
     member_id: i64,
     kept: Option<&TokenHash>,
     language: Language,
+    by: &By,
 ) -> Result<(), Failure> {
     second_factors::delete(tx, member_id)?;
     end_older(tx, member_id, kept)?;
-    security_event::tell(site, tx, member_id, Event::SecondFactorOff, &json!({}), language)
+    security_event::tell(site, tx, member_id, Event::SecondFactorOff, &json!({}), language, by)
 }
 
 fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {

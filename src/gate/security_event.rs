@@ -1,11 +1,12 @@
-//! What changed in the ways into an account, told to its owner: a notice, and a message to a confirmed address, in the
-//! transaction of the change. Who has no address gets the notice alone.
+//! What changed in the ways into an account: a row of the audit log, and word to its owner, a notice and a message to a
+//! confirmed address, in the transaction of the change. Who has no address gets the notice alone.
 
+use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
 use crate::language::Language;
 use crate::site::Site;
 use crate::store::outbox::{self, Channel};
-use crate::store::{Write, notices, second_factors};
+use crate::store::{Write, audit, notices, second_factors};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,22 @@ impl Event {
         }
     }
 
+    /// How the audit log calls it.
+    fn deed(self) -> &'static str {
+        match self {
+            Event::PasswordChanged => "member.password_changed",
+            Event::Recovered => "member.recovered",
+            Event::EmailChanged => "member.email_changed",
+            Event::PhoneChanged => "member.phone_changed",
+            Event::SecondFactorOn => "member.second_factor_on",
+            Event::SecondFactorOff => "member.second_factor_off",
+            Event::RecoveryCodes => "member.recovery_codes_made",
+            Event::PasskeyAdded => "member.passkey_added",
+            Event::PasskeyRemoved => "member.passkey_removed",
+            Event::SocialLinked => "member.social_linked",
+        }
+    }
+
     /// What comes after `mail.event.` in the translations.
     fn name(self) -> &'static str {
         match self {
@@ -55,7 +72,7 @@ impl Event {
     }
 }
 
-/// Tells the member, in words that may speak of `detail`. The message goes to the e-mail address, or else the number,
+/// Records it and tells the member, in words that may speak of `detail`. The message goes to the e-mail address, or else the number,
 /// that the member has confirmed: what nobody confirmed may be a stranger's.
 pub fn tell(
     site: &Site,
@@ -64,7 +81,9 @@ pub fn tell(
     event: Event,
     detail: &Value,
     language: Language,
+    by: &By,
 ) -> Result<(), Failure> {
+    audit::insert(tx, &by.who, event.deed(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
     notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
     let reachable = second_factors::find_reachable(tx, member_id)?;
     let email = reachable.email.map(|address| (Channel::Email, address));

@@ -1,6 +1,7 @@
 //! Sessions and booking tokens: who holds the token that a request carries.
 
 use crate::call::{Call, Who};
+use crate::domain::audit::By;
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::site::Site;
@@ -18,6 +19,7 @@ pub struct Member {
     id: i64,
     role: Role,
     session: TokenHash,
+    by: By,
 }
 
 /// A session that may read the reports.
@@ -40,6 +42,11 @@ impl Member {
 
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// This member from where the call came, for the audit log.
+    pub fn by(&self) -> &By {
+        &self.by
     }
 
     /// The session that this call came by.
@@ -103,7 +110,7 @@ fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
         let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
         _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
     }
-    Ok(Member { id: found.member_id, role: found.role, session: hash })
+    Ok(Member { id: found.member_id, role: found.role, session: hash, by: call.by(found.member_id) })
 }
 
 fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<BookingToken>, Failure> {

@@ -5,12 +5,13 @@ use super::device;
 use super::second_factor::{Cleared, Proof};
 use super::session::new_token;
 use crate::call::Call;
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::members::{self, Account};
-use crate::store::{Read, Write, sessions};
+use crate::store::{Read, Write, audit, sessions};
 use std::time::Duration;
 
 const USER_AGENT_CHARS_MAX: usize = 200;
@@ -112,11 +113,15 @@ pub fn open_session(
     Ok(Some(insert_session(call, tx, account)?))
 }
 
-/// A session for an account whose owner has proven enough.
+/// A session for an account whose owner has proven enough. The log has those of the people who serve others.
 pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<Opened, Failure> {
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
+    if account.role.is_staff() {
+        let (by, detail) = (call.by(account.member_id), Detail::none().word("role", account.role.name()));
+        audit::insert(tx, &by.who, "staff.signed_in", &Whom::Member(account.member_id), &by.origin, &detail)?;
+    }
     if call.asks_for_language() {
         members::set_language(tx, account.member_id, call.language().tag())?;
     }

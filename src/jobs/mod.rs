@@ -1,8 +1,11 @@
 //! What runs by itself.
 
+pub mod audit;
 pub mod backup;
+pub mod erasure;
 pub mod outbox;
 pub mod reminders;
+pub mod sync;
 
 use crate::domain::mail_event;
 use crate::failure::Failure;
@@ -11,10 +14,10 @@ use crate::gate::passcode::LIFE_SECONDS;
 use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
-    contact, devices, email_tokens, outbox as messages, partners, passcodes, passkeys, payments, reminders as given,
-    replays, sessions, sign_in_steps, throttles,
+    contact, devices, email_tokens, misses, outbox as messages, partners, passcodes, passkeys, payments,
+    reminders as given, replays, sessions, sign_in_steps, soundness, throttles,
 };
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
@@ -53,6 +56,12 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
+/// Looks at the whole file, once: the start looks only as long as nobody notices.
+pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
+    backup::yield_to_requests();
+    soundness::look_on(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
+}
+
 /// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,
 /// messages of long ago.
 pub fn sweep(site: &Site) -> Result<usize, Failure> {
@@ -75,6 +84,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += given::sweep(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
         removed += devices::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += sign_in_steps::sweep(tx)?;
+        removed += misses::sweep(tx)?;
         Ok(removed)
     })
 }

@@ -1,11 +1,13 @@
 //! `/metrics`: the counters as Prometheus reads them.
 
 use super::front::Front;
+use crate::jobs;
+use crate::keys::hex;
 use crate::reply::Reply;
 use crate::routes::TABLE;
-use crate::site::Site;
+use crate::site::{Site, health};
 use crate::stats::{BOUNDS_MICROS, RouteStats};
-use crate::store::outbox;
+use crate::store::{Condition, audit, outbox};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,20 +18,23 @@ pub fn write(front: &Front) -> Reply {
     durations(&mut text, front);
     let stats = &front.stats;
     let (waiting_hashing, waiting) = front.pool.waiting();
-    let (commits, transactions, writer_waiting, stopped, suspect, wal_bytes, messages) = front.with_site(|site| {
-        let writer = site.store.writer();
-        let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
-        let suspect = u64::from(site.clock.is_suspect());
-        (
-            get(&writer.commits),
-            get(&writer.transactions),
-            writer.waiting() as u64,
-            u64::from(writer.is_stopped()),
-            suspect,
-            wal,
-            message_counts(site),
-        )
-    });
+    let (commits, transactions, writer_waiting, condition, suspect, wal_bytes, messages, sync) =
+        front.with_site(|site| {
+            let writer = site.store.writer();
+            let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
+            let suspect = u64::from(site.clock.is_suspect());
+            (
+                get(&writer.commits),
+                get(&writer.transactions),
+                writer.waiting() as u64,
+                writer.condition(),
+                suspect,
+                wal,
+                message_counts(site),
+                sync_counts(site),
+            )
+        });
+    let is = |what: Condition| u64::from(condition == what);
     for (name, kind, help, value) in [
         ("panics_total", "counter", "Operations that panicked.", get(&stats.panics)),
         ("connections", "gauge", "Open connections.", get(&stats.connections_open)),
@@ -52,19 +57,56 @@ pub fn write(front: &Front) -> Reply {
         ("store_commits_total", "counter", "Flushes of the disk.", commits),
         ("store_transactions_total", "counter", "Write transactions.", transactions),
         ("store_writers_waiting", "gauge", "Threads waiting for the writer.", writer_waiting),
-        ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", stopped),
+        ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", is(Condition::Stopped)),
+        ("store_full", "gauge", "1 while the disk is full and only sign-in is written.", is(Condition::Full)),
+        ("store_read_only", "gauge", "1 when the file system takes no writes.", is(Condition::ReadOnly)),
+        ("store_damaged", "gauge", "1 when the file was found damaged.", is(Condition::Damaged)),
         ("store_wal_bytes", "gauge", "Size of the write-ahead log.", wal_bytes),
         ("clock_suspect", "gauge", "1 when the clock is behind what the file has seen.", suspect),
         ("outbox_waiting", "gauge", "Messages that wait for sending.", messages.0),
         ("outbox_dead", "gauge", "Messages that nobody will take; tunneldesk outbox list shows them.", messages.1),
+        ("sync_waiting_rows", "gauge", "Rows of the history that wait for the receiver.", sync.waiting_rows),
+        ("sync_lag_seconds", "gauge", "How long the oldest of them has waited.", sync.lag_seconds),
+        ("sync_refused_rows", "gauge", "Rows that the receiver refuses; tunneldesk sync --status.", sync.refused_rows),
+        ("sync_misses", "gauge", "Tries in a row that came to nothing.", sync.misses),
+        ("sync_rows_total", "counter", "Rows that the receiver took.", sync.rows),
     ] {
         _ = write!(
             text,
             "# HELP tunneldesk_{name} {help}\n# TYPE tunneldesk_{name} {kind}\ntunneldesk_{name} {value}\n"
         );
     }
+    front.with_site(|site| doctor(&mut text, site));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Reply { status: StatusCode::OK, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]), body: text.into() }
+}
+
+/// What the doctor says, and the end of the audit log: whoever keeps the figures keeps a witness of it.
+fn doctor(text: &mut String, site: &Site) {
+    let facts = health::brief(site);
+    text.push_str(
+        "# HELP tunneldesk_health Each fact of the doctor: 0 ok, 1 warning, 2 alarm.\n# TYPE tunneldesk_health gauge\n",
+    );
+    for fact in &*facts {
+        _ = writeln!(text, "tunneldesk_health{{fact=\"{}\"}} {}", fact.name, fact.state as u8);
+    }
+    for (name, (unit, value)) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
+        _ = writeln!(
+            text,
+            "# HELP tunneldesk_health_{name}_{unit} By which the fact is judged.\n# TYPE tunneldesk_health_{name}_{unit} gauge\ntunneldesk_health_{name}_{unit} {value}"
+        );
+    }
+    let head = site.store.read(|tx| Ok(audit::head(tx)?));
+    site.store.rest();
+    if let Ok(head) = head {
+        _ = writeln!(
+            text,
+            "# HELP tunneldesk_audit_head Rows of the audit log; the label is the hash of the last.\n\
+             # TYPE tunneldesk_audit_head gauge\ntunneldesk_audit_head{{hash=\"{}\"}} {}",
+            hex(&head.hash),
+            head.seq
+        );
+    }
 }
 
 /// Waiting and dead; zero while the file cannot be read, which other figures tell.
@@ -72,6 +114,33 @@ fn message_counts(site: &Site) -> (u64, u64) {
     let (waiting, dead) = site.store.read(|tx| Ok(outbox::counts(tx)?)).unwrap_or_default();
     site.store.rest();
     (waiting.unsigned_abs(), dead.unsigned_abs())
+}
+
+/// What goes upstream.
+#[derive(Default)]
+struct SyncCounts {
+    waiting_rows: u64,
+    lag_seconds: u64,
+    refused_rows: u64,
+    misses: u64,
+    rows: u64,
+}
+
+/// Zero where nothing goes upstream, because nothing waits for that then.
+fn sync_counts(site: &Site) -> SyncCounts {
+    if site.config.sync.is_none() {
+        return SyncCounts::default();
+    }
+    let status = jobs::sync::status(site);
+    site.store.rest();
+    let counts = |status: jobs::sync::Status| SyncCounts {
+        waiting_rows: status.waiting_rows.unsigned_abs(),
+        lag_seconds: status.lag_seconds.unsigned_abs(),
+        refused_rows: status.refused_rows.unsigned_abs(),
+        misses: status.misses.unsigned_abs(),
+        rows: status.rows.unsigned_abs(),
+    };
+    status.map(counts).unwrap_or_default()
 }
 
 fn get(counter: &AtomicU64) -> u64 {

@@ -280,6 +280,7 @@ mod tests {
             body_bytes_max: 0,
             ours: false,
             in_clear: false,
+            when_full: false,
         }
     }
 

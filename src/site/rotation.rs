@@ -5,7 +5,9 @@
 //! start after a crash in between finds that the waiting key fits, and finishes.
 
 use super::{Site, fits};
+use crate::domain::audit::{By, Detail, Whom};
 use crate::keys::Keys;
+use crate::store::audit;
 use crate::store::place::Place;
 use crate::store::sealed::{COLUMNS, Resealed};
 
@@ -27,9 +29,9 @@ pub(super) fn fitting(place: &Place, keys: Keys, key_check: &[u8]) -> Result<Key
 
 impl Site {
     /// Gives the held directory a new site key. This site's own keys are the old ones afterwards: close it.
-    pub fn rotate_key(&self, place: &Place) -> Result<Resealed, String> {
+    pub fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
         let next = self.prepare_next_key(place)?;
-        let done = self.reseal(&next)?;
+        let done = self.reseal(&next, by)?;
         place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
         // What the old key sealed is still in free pages of the file.
         let emptied = self.store.writer().alone(|conn| conn.execute_batch("VACUUM"));
@@ -50,7 +52,7 @@ impl Site {
     }
 
     /// Seals everything by the other key, in one transaction.
-    fn reseal(&self, next: &Keys) -> Result<Resealed, String> {
+    fn reseal(&self, next: &Keys, by: &By) -> Result<Resealed, String> {
         let done = self.store.write(self.now(), |tx| {
             let mut sum = Resealed::default();
             for column in COLUMNS {
@@ -58,6 +60,8 @@ impl Site {
                 let one = column.reseal(tx, anew)?;
                 (sum.values, sum.damaged) = (sum.values + one.values, sum.damaged + one.damaged);
             }
+            let detail = Detail::none().number("values", sum.values as i64).number("damaged", sum.damaged as i64);
+            audit::insert(tx, &by.who, "key.rotated", &Whom::Site, &by.origin, &detail)?;
             Ok(sum)
         });
         done.map_err(|e| format!("nothing was changed: {e}"))
@@ -113,7 +117,7 @@ mod tests {
         let site = new_site(&place);
         let pin = site.keys.hash(Purpose::Pin, &[b"123456"]);
         let old = std::fs::read(place.key()).unwrap();
-        assert_eq!(site.rotate_key(&place).unwrap(), Resealed { values: 5, damaged: 1 });
+        assert_eq!(site.rotate_key(&place, &By::job("test")).unwrap(), Resealed { values: 5, damaged: 1 });
         drop(site);
         assert!(!place.next_key().exists());
         check(&open(&place).unwrap(), pin);
@@ -132,7 +136,7 @@ mod tests {
         let site = open(&place).unwrap();
         check(&site, pin);
         let next = site.prepare_next_key(&place).unwrap();
-        site.reseal(&next).unwrap();
+        site.reseal(&next, &By::job("test")).unwrap();
         drop(site);
         check(&open(&place).unwrap(), pin);
         assert!(!place.next_key().exists(), "the start has finished the rotation");
@@ -149,7 +153,7 @@ mod tests {
         let pin = Keys::open(&place.key()).unwrap().hash(Purpose::Pin, &[b"123456"]);
         let site = open(&place).unwrap();
         check(&site, pin);
-        site.rotate_key(&place).unwrap();
+        site.rotate_key(&place, &By::job("test")).unwrap();
         drop(site);
         check(&open(&place).unwrap(), pin);
     }

@@ -1,8 +1,10 @@
 //! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
 //! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for a few hundred pages at most.
 
+use super::connection::{open_immutable, prepare_connection};
 use super::reader::CACHE_KIB;
-use super::{Store, Writer, prepare_connection};
+use super::{Read, Store, Writer, audit};
+use crate::domain::audit::Head;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,6 +26,8 @@ pub struct Sound {
     /// Sealed by the site key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
+    /// The end of its audit log; none in a file from before there was one.
+    pub audit: Option<Head>,
 }
 
 /// Copies the file to `target`, which must not exist, and counts the rows that it had at the moment of the copy. The
@@ -112,12 +116,8 @@ pub fn check_live(store: &Store) -> Result<Sound, String> {
 }
 
 fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
-    // Immutable, so that looking at it leaves no files beside it.
-    let address = format!("file:{}?immutable=1", escaped(path));
-    let conn = Connection::open_with_flags(
-        address,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
+    // Looking at it leaves no files beside it.
+    let conn = open_immutable(path)?;
     prepare_connection(&conn, CACHE_KIB)?;
     sound(&conn)
 }
@@ -136,18 +136,16 @@ pub(super) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>
         site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
         key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
         rows: rows(conn)?,
+        audit: audit_head(conn)?,
     }))
 }
 
-/// A path inside an SQLite address.
-fn escaped(path: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
-    path.as_os_str()
-        .as_bytes()
-        .iter()
-        .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
-        .collect()
+fn audit_head(conn: &Connection) -> rusqlite::Result<Option<Head>> {
+    let has_one = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_seq')";
+    match conn.query_row(has_one, [], |row| row.get(0))? {
+        true => audit::head(&Read::on(conn)).map(Some),
+        false => Ok(None),
+    }
 }
 
 fn rows(conn: &Connection) -> rusqlite::Result<Rows> {

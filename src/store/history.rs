@@ -1,4 +1,4 @@
-//! What the partners did: append-only, numbered without gaps, the source of what goes upstream.
+//! What the partners did: append-only, numbered upwards, the source of what goes upstream.
 
 use super::{Asked, Read, Write, partners};
 use crate::domain::booking::Booking;
@@ -114,4 +114,48 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     let asked = filter.asked();
     let sql = format!("SELECT count(*) FROM history h WHERE {}", asked.sql());
     tx.get(&sql, &*asked.params, |row| row.get(0))
+}
+
+/// The moment of a row.
+pub fn find_moment(tx: &Read, seq: i64) -> Result<Option<i64>> {
+    tx.find("SELECT at FROM history WHERE seq = ?1", [seq], |row| row.get(0))
+}
+
+/// The highest number ever given; 0: none was.
+pub fn last_seq(tx: &Read) -> Result<i64> {
+    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'history'";
+    Ok(tx.find(sql, [], |row| row.get(0))?.unwrap_or(0))
+}
+
+/// How many rows come after this one, and the moment of the oldest of them.
+pub fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
+    let count = tx.get("SELECT count(*) FROM history WHERE seq > ?1", [after], |row| row.get(0))?;
+    let oldest = tx.find("SELECT at FROM history WHERE seq > ?1 ORDER BY seq LIMIT 1", [after], |row| row.get(0))?;
+    Ok((count, oldest))
+}
+
+/// The first row with a number in this range (both ends in it) that is younger than `at`.
+pub fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result<Option<i64>> {
+    let sql = "SELECT seq FROM history WHERE seq BETWEEN ?1 AND ?2 AND at > ?3 ORDER BY seq LIMIT 1";
+    tx.find(sql, [first, last, at], |row| row.get(0))
+}
+
+/// Gives the rows from `first` on the numbers from `to` on, in the same order, and returns how many they are.
+pub fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
+    let by = to - first;
+    // By way of numbers that no row has: the new ones may be those of rows that move later.
+    let moved = tx.run("UPDATE history SET seq = -(seq + ?2) WHERE seq >= ?1", [first, by])?;
+    tx.run("UPDATE history SET seq = -seq WHERE seq < 0", [])?;
+    let highest = tx.get("SELECT coalesce(max(seq), 0) FROM history", [], |row| row.get(0))?;
+    raise_numbers(tx, highest)?;
+    Ok(moved)
+}
+
+/// From here on no row gets this number or a lower one.
+pub fn raise_numbers(tx: &Write, number: i64) -> Result<usize> {
+    let sql = "UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'history'";
+    if tx.run(sql, [number])? == 0 {
+        tx.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('history', ?1)", [number])?;
+    }
+    Ok(1)
 }

@@ -4,6 +4,7 @@
 use super::place::Place;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt::Display;
+use std::path::Path;
 
 mod embedded {
     refinery::embed_migrations!("sql/migrations");
@@ -36,14 +37,14 @@ pub fn latest() -> i64 {
 /// Makes the file of a new site where there is none. The error is one line that says what to do.
 pub fn create(place: &Place) -> Result<(), String> {
     let path = place.database();
-    let made = super::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    let made = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
 /// The schema of the file as it is.
 pub fn schema(place: &Place) -> Result<i64, String> {
     let path = place.database();
-    let read = super::open_writer(&path).and_then(|conn| version(&conn));
+    let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
     read.map_err(|e| format!("cannot read {}: {e}", path.display()))
 }
 
@@ -51,7 +52,7 @@ pub fn schema(place: &Place) -> Result<i64, String> {
 pub fn older(place: &Place) -> Result<Option<Older>, String> {
     let path = place.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
-    let conn = super::open_writer(&path).map_err(broken)?;
+    let conn = super::connection::open_writer(&path).map_err(broken)?;
     let found = version(&conn).map_err(broken)?;
     if found > latest() {
         return Err(format!(
@@ -81,7 +82,7 @@ fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
 /// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.
 pub fn upgrade(place: &Place) -> Result<(), String> {
     let path = place.database();
-    let done = super::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }
 
@@ -147,6 +148,19 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
                AND name NOT LIKE 'refinery_%' ORDER BY 1";
     conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Refuses a file that would have to be upgraded first, where nothing can be written.
+pub fn check_current(store: &super::Store, path: &Path) -> Result<(), String> {
+    let found =
+        store.writer().alone(|conn| version(conn)).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    if found == latest() {
+        return Ok(());
+    }
+    Err(format!(
+        "the disk under {} takes no writes, and the file must be upgraded first: make the disk writable",
+        path.display()
+    ))
 }
 
 fn version(conn: &Connection) -> rusqlite::Result<i64> {

@@ -3,11 +3,15 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
+pub mod audit;
+pub mod ballast;
 pub mod bell;
 pub mod bookings;
 pub mod bulk;
 pub mod callbacks;
 pub mod certificates;
+mod condition;
+mod connection;
 pub mod contact;
 pub mod copy;
 pub mod deletions;
@@ -15,12 +19,17 @@ pub mod devices;
 pub mod email_tokens;
 pub mod entries;
 pub mod erasure;
+pub mod held;
 pub mod history;
 pub mod holdings;
+pub mod integrity;
+pub mod lists;
 pub mod logbook;
 pub mod media;
 pub mod members;
+pub mod mentions;
 pub mod migrate;
+pub mod misses;
 pub mod moves;
 pub mod notices;
 pub mod outbox;
@@ -43,33 +52,37 @@ pub mod sign_in_steps;
 pub mod signers;
 pub mod skills;
 pub mod social_links;
+pub mod soundness;
 pub mod standing;
 pub mod suppressed;
+pub mod sync;
 pub mod throttles;
 pub mod tls;
 pub mod tunnels;
 mod writer;
 
+pub use condition::Condition;
 pub use writer::Writer;
 
 use crate::failure::Failure;
+use ballast::Ballast;
 use bell::Bell;
+use connection::open_writer;
 use reader::{Reader, Readers};
-use rusqlite::config::DbConfig;
-use rusqlite::{CachedStatement, Connection, OpenFlags, Params, Row, ToSql};
+use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
 use std::cell::{Cell, RefCell};
 #[cfg(debug_assertions)]
 use std::panic::Location;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The first SQLite that cannot lose a commit when a second connection checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
-const WRITER_CACHE_KIB: i64 = 1024;
-const STATEMENTS_KEPT: usize = 128;
-/// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// The SQLite that this binary carries.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
 
 /// Has SQLite not count its memory, which it does under one lock for all threads. Only before its first use.
 pub fn settle() {
@@ -104,9 +117,43 @@ impl Store {
     pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let conn = open_writer(path).map_err(|e| format!("cannot open {}: {e}", path.display()))?;
-        let readers = Arc::new(Readers::of(path));
-        let writer = Arc::new(Writer::new(conn, grouped, readers.clone()));
-        Ok(Store { writer, bell: Bell::default(), readers, reader: RefCell::default() })
+        Ok(Store::over(conn, grouped, Readers::of(path), Condition::Sound))
+    }
+
+    /// Opens a file on a file system that takes no writes, as it is; every write is refused. The error is one line.
+    pub fn open_read_only(path: &Path) -> Result<Store, String> {
+        check_version(rusqlite::version_number())?;
+        let readers = Readers::of_read_only(path)?;
+        let conn = readers.open().map_err(|e| format!("cannot open {}: {e}", path.display()))?;
+        Ok(Store::over(conn, true, readers, Condition::ReadOnly))
+    }
+
+    fn over(conn: Connection, grouped: bool, readers: Readers, condition: Condition) -> Store {
+        let readers = Arc::new(readers);
+        let writer = Arc::new(Writer::new(conn, grouped, readers.clone(), condition));
+        Store { writer, bell: Bell::default(), readers, reader: RefCell::default() }
+    }
+
+    /// Keeps a ballast from now on, to be given up when the disk is full.
+    pub fn carry(&self, ballast: Ballast) {
+        self.writer.watched.carry(ballast);
+    }
+
+    /// Makes the ballast again where there is room for it; then writes go on. To be called every now and then.
+    pub fn look_at_the_room(&self) {
+        self.writer.watched.look_at_the_room();
+    }
+
+    /// What is in the write-ahead log goes into the file.
+    pub fn empty_log(&self) -> rusqlite::Result<()> {
+        self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+    }
+
+    /// Commits without a flush, as others do: for the power cuts that must lose something, so that the others show
+    /// something. Not in a product.
+    #[cfg(debug_assertions)]
+    pub fn flush_seldom(&self) -> rusqlite::Result<()> {
+        self.writer.alone(|conn| conn.pragma_update(None, "synchronous", "normal"))
     }
 
     /// The same file for another thread.
@@ -136,7 +183,8 @@ impl Store {
             self.reader.replace(Some(self.readers.take()?));
         }
         let reader = self.reader.borrow();
-        question(&Read { conn: reader.as_ref().expect("it was taken").conn() })
+        let answer = question(&Read { conn: reader.as_ref().expect("it was taken").conn() });
+        answer.inspect_err(|failure| self.writer.watched.hear(failure))
     }
 
     /// Runs `change` as one transaction at the moment `now`, together with those of other threads, and returns when it
@@ -291,34 +339,6 @@ fn check_version(version: i32) -> Result<(), String> {
     Err(format!(
         "this binary carries SQLite {version}, which can lose a commit; it needs {SQLITE_VERSION_MIN} or later: install a sound build"
     ))
-}
-
-/// The connection that alone writes and checkpoints.
-fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
-    let conn = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
-    prepare_connection(&conn, WRITER_CACHE_KIB)?;
-    conn.pragma_update(None, "journal_mode", "wal")?;
-    conn.pragma_update(None, "synchronous", "full")?;
-    conn.pragma_update(None, "foreign_keys", true)?;
-    conn.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
-    Ok(conn)
-}
-
-fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
-    conn.busy_timeout(LOCK_WAIT)?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // Plans do not depend on bound values; without this SQLite parses a statement anew whenever it is given others.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A reader that is closed last must not checkpoint behind the writer's back.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    conn.pragma_update(None, "cell_size_check", true)?;
-    conn.pragma_update(None, "temp_store", "memory")?;
-    conn.pragma_update(None, "cache_size", -cache_kib)
 }
 
 #[cfg(test)]

@@ -157,6 +157,12 @@ pub fn counts(tx: &Read) -> Result<(i64, i64)> {
     tx.get(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// Since when the message waits that should have gone first.
+pub fn find_oldest_due(tx: &Read, now: i64) -> Result<Option<i64>> {
+    let sql = "SELECT min(created_at) FROM outbox WHERE state = 'waiting' AND next_try_at <= ?1";
+    tx.get(sql, [now], |row| row.get(0))
+}
+
 /// A server took it: what it said is wiped, and the name is kept under which events about it will come.
 pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize> {
     let sql = "UPDATE outbox SET state = 'sent', sealed = NULL, last_error = '', provider_id = :provider_id,

@@ -87,6 +87,19 @@ impl Place {
         self.flush()
     }
 
+    /// Whether the file system takes writes; a full one does. The error is why nobody can tell.
+    pub fn takes_writes(&self) -> std::io::Result<bool> {
+        let probe = self.dir.join(".writable");
+        let written = std::fs::write(&probe, b"1");
+        // A full disk takes the name and not the byte.
+        let removed = if probe.exists() { std::fs::remove_file(&probe) } else { Ok(()) };
+        match written.and(removed).map_err(|e| (e.kind(), e)) {
+            Ok(()) | Err((std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded, _)) => Ok(true),
+            Err((std::io::ErrorKind::ReadOnlyFilesystem, _)) => Ok(false),
+            Err((_, e)) => Err(e),
+        }
+    }
+
     /// The directory's names are on the disk.
     pub fn flush(&self) -> std::io::Result<()> {
         self.held.sync_all()
@@ -109,6 +122,11 @@ pub fn shared_memory(dir: &Path) -> PathBuf {
 
 pub fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
+}
+
+/// See [`super::ballast`].
+pub fn ballast(dir: &Path) -> PathBuf {
+    dir.join("ballast")
 }
 
 /// What an unprivileged process may still write there.

@@ -6,7 +6,7 @@
 //! the same again costs a good part of a brief read. No snapshot is kept over a change, so that whoever takes one sees
 //! every write that was acknowledged, and none pins the write-ahead log.
 
-use super::prepare_connection;
+use super::connection::{open_immutable, prepare_connection};
 use rusqlite::{Connection, OpenFlags};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A read transaction over this would pin the write-ahead log.
-const READ_TIME_MAX: Duration = Duration::from_secs(2);
+pub(super) const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
 pub(super) const CACHE_KIB: i64 = 480;
@@ -27,12 +27,23 @@ const OPEN_BESIDE: usize = 2;
 /// All connections that read.
 pub(super) struct Readers {
     path: PathBuf,
+    source: Source,
     line: Mutex<Line>,
     /// Rings when one is given back.
     given_back: Condvar,
     open_max: usize,
     /// One more when the file begins to change, and one more when that is done: odd meanwhile.
     turns: AtomicU64,
+}
+
+/// How the file is opened.
+#[derive(Clone, Copy)]
+enum Source {
+    Live,
+    /// On a file system that takes no writes, with a write-ahead log that SQLite reads without writing its index.
+    ReadOnly,
+    /// The same without a log: SQLite must not look for one, since it could not make its files.
+    Immutable,
 }
 
 /// The connections that nobody holds, and how many there are with the others.
@@ -65,9 +76,27 @@ pub(super) struct Reader {
 
 impl Readers {
     pub fn of(path: &Path) -> Readers {
+        Readers::from(path, Source::Live)
+    }
+
+    /// Of a file on a file system that takes no writes. The error is one line.
+    pub fn of_read_only(path: &Path) -> Result<Readers, String> {
+        let bytes = |suffix: &str| std::fs::metadata(path.with_extension(suffix)).map_or(0, |file| file.len());
+        match (bytes("sqlite-wal"), bytes("sqlite-shm")) {
+            (0, _) => Ok(Readers::from(path, Source::Immutable)),
+            (_, 1..) => Ok(Readers::from(path, Source::ReadOnly)),
+            (_, 0) => Err(format!(
+                "{} has a write-ahead log without its index, which cannot be read where nothing can be written: make the disk writable",
+                path.display()
+            )),
+        }
+    }
+
+    fn from(path: &Path, source: Source) -> Readers {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Readers {
             path: path.to_owned(),
+            source,
             line: Mutex::default(),
             given_back: Condvar::new(),
             open_max: cores * OPEN_PER_CORE + OPEN_BESIDE,
@@ -83,7 +112,7 @@ impl Readers {
     pub fn take(&self) -> rusqlite::Result<Reader> {
         let reader = match self.next() {
             Some(reader) => reader,
-            None => Reader::open(&self.path).inspect_err(|_| self.close(&mut self.line(), 1))?,
+            None => self.open().and_then(Reader::over).inspect_err(|_| self.close(&mut self.line(), 1))?,
         };
         reader.stop_at(Instant::now() + READ_TIME_MAX);
         if reader.conn.is_autocommit() {
@@ -105,6 +134,24 @@ impl Readers {
         } else {
             self.close(&mut line, 1);
         }
+    }
+
+    /// A connection that cannot write.
+    pub fn open(&self) -> rusqlite::Result<Connection> {
+        let conn = match self.source {
+            Source::Live => Connection::open_with_flags(
+                &self.path,
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            )?,
+            Source::ReadOnly => Connection::open_with_flags(
+                &self.path,
+                OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            )?,
+            Source::Immutable => open_immutable(&self.path)?,
+        };
+        prepare_connection(&conn, CACHE_KIB)?;
+        conn.pragma_update(None, "query_only", true)?;
+        Ok(conn)
     }
 
     /// An idle one, or leave to open another.
@@ -144,11 +191,7 @@ impl Readers {
 }
 
 impl Reader {
-    fn open(path: &Path) -> rusqlite::Result<Reader> {
-        let mut conn =
-            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        prepare_connection(&conn, CACHE_KIB)?;
-        conn.pragma_update(None, "query_only", true)?;
+    fn over(mut conn: Connection) -> rusqlite::Result<Reader> {
         let opened = Instant::now();
         let stop_at = Arc::new(AtomicU64::new(u64::MAX));
         let deadline = stop_at.clone();

@@ -3,7 +3,7 @@
 use super::*;
 use http::StatusCode;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn numbers() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();

@@ -4,12 +4,13 @@
 //! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
 //! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
 
+use super::condition::{Condition, Watched};
 use super::reader::Readers;
 use crate::failure::Failure;
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How far time may run before the file remembers it again.
@@ -21,8 +22,7 @@ pub struct Writer {
     waiting: AtomicUsize,
     grouped: bool,
     readers: Arc<Readers>,
-    /// Set when a flush failed: its pages may be gone, so nothing after it could be trusted.
-    stopped: AtomicBool,
+    pub(super) watched: Watched,
     pub commits: AtomicU64,
     pub transactions: AtomicU64,
 }
@@ -48,21 +48,26 @@ enum Fate {
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, grouped: bool, readers: Arc<Readers>) -> Writer {
+    pub(super) fn new(conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
         Writer {
             line: Mutex::new(Line { conn, group: None, clock_mark: 0 }),
             waiting: AtomicUsize::new(0),
             grouped,
             readers,
-            stopped: AtomicBool::new(false),
+            watched: Watched::new(condition),
             commits: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
         }
     }
 
+    /// Whether the file takes writes, and if it does not, why.
+    pub fn condition(&self) -> Condition {
+        self.watched.get()
+    }
+
     /// Whether a flush failed: the process must end and open the file anew.
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire)
+        self.condition() == Condition::Stopped
     }
 
     /// Callers waiting for the connection now.
@@ -73,12 +78,14 @@ impl Writer {
     /// Runs `change` in the open group and returns once the group is on the disk.
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
         let mut line = self.take_connection();
-        if self.is_stopped() {
-            return Err(Failure::store_stopped().because("an earlier flush of the disk failed"));
+        if let Some(refusal) = self.watched.refusal() {
+            return Err(refusal);
         }
-        let group = line.join_group(now)?;
+        let group = line.join_group(now).inspect_err(|failure| self.watched.hear(failure))?;
         let outcome = catch_unwind(AssertUnwindSafe(|| in_savepoint(&line.conn, change)));
-        let full = matches!(&outcome, Ok(Err(failure)) if failure.status() == StatusCode::INSUFFICIENT_STORAGE);
+        let failure = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err());
+        failure.inspect(|failure| self.watched.hear(failure));
+        let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
         self.settle(line, &group, full);
         let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
         group.wait().map(|()| value)
@@ -121,9 +128,13 @@ impl Writer {
             Ok(_) => Fate::Kept,
             Err(error) => {
                 let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
-                if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) {
-                    self.stopped.store(true, Ordering::Release);
-                    tracing::error!(cause = %error, "a flush of the disk failed; no more writes until a restart");
+                match error.sqlite_error_code() {
+                    Some(ErrorCode::DiskFull) => self.watched.fill(&error),
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => self.watched.damage(&error),
+                    Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+                        self.watched.stop(&error)
+                    }
+                    _ => {}
                 }
                 if !conn.is_autocommit() {
                     _ = conn.execute_batch("ROLLBACK");
@@ -196,7 +207,7 @@ mod tests {
         let path = dir.path().join("numbers");
         let conn = Connection::open(&path).unwrap();
         conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
-        (dir, Writer::new(conn, true, Arc::new(Readers::of(&path))))
+        (dir, Writer::new(conn, true, Arc::new(Readers::of(&path)), Condition::Sound))
     }
 
     fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {

@@ -4,12 +4,17 @@
 //! key lie in the database, the key sealed, so that a backup has them.
 
 pub mod authority;
+mod validity;
+
+pub use validity::ends_at_of_file;
 
 use crate::config::CertificateFiles;
+use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tls::{self, Certificate, Kind};
+use crate::store::{Write, audit};
 use rustls::crypto::ring::{default_provider, sign::any_supported_type};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -112,7 +117,7 @@ pub fn refresh(site: &Site) -> Result<(), String> {
     let server = find(site, Kind::Server).map_err(|e| format!("cannot read the certificate: {e}"))?;
     let half_life = |made: &Certificate| made.created_at + (made.ends_at - made.created_at) / 2;
     if server.is_some_and(|made| site.now() >= half_life(&made)) {
-        let made = renew(site).map_err(|e| format!("cannot renew the certificate: {e}"))?;
+        let made = renew(site, &By::job("tls")).map_err(|e| format!("cannot renew the certificate: {e}"))?;
         tracing::info!(ends_at = made.ends_at, "the certificate was renewed");
     }
     Ok(())
@@ -125,15 +130,29 @@ pub fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failure> {
 }
 
 /// Makes the authority and this server's certificate, in the place of any before.
-pub fn init(site: &Site, subject: &str, names: &[String]) -> Result<Certificate, Failure> {
+pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Certificate, Failure> {
     let made = authority::make(subject, names, site.now()).map_err(|e| Failure::broken().because(e))?;
     let row = row(site, subject, names, made);
-    site.store.write(site.now(), |tx| Ok(tls::replace(tx, Kind::Authority, &row)?))?;
-    renew(site)
+    site.store.write(site.now(), |tx| {
+        record(tx, by, "tls.made", names)?;
+        Ok(tls::replace(tx, Kind::Authority, &row)?)
+    })?;
+    sign(site, |_, _| Ok(()))
 }
 
 /// A new certificate from the authority that there is, shown from now on.
-pub fn renew(site: &Site) -> Result<Certificate, Failure> {
+pub fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
+    sign(site, |tx, names| record(tx, by, "tls.renewed", names))
+}
+
+fn record(tx: &Write, by: &By, deed: &'static str, names: &[String]) -> Result<(), Failure> {
+    let detail = Detail::none().number("names", names.len() as i64);
+    audit::insert(tx, &by.who, deed, &Whom::Site, &by.origin, &detail)?;
+    Ok(())
+}
+
+/// The server's certificate, with what else belongs into its transaction.
+fn sign(site: &Site, beside: impl FnOnce(&Write, &[String]) -> Result<(), Failure>) -> Result<Certificate, Failure> {
     let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let names = authority.names;
     let key = site
@@ -143,7 +162,10 @@ pub fn renew(site: &Site) -> Result<Certificate, Failure> {
     let made =
         authority::sign(&authority.subject, &key, &names, site.now()).map_err(|e| Failure::broken().because(e))?;
     let row = row(site, names.first().map_or("", String::as_str), &names, made);
-    site.store.write(site.now(), |tx| Ok(tls::replace(tx, Kind::Server, &row)?))?;
+    site.store.write(site.now(), |tx| {
+        beside(tx, &names)?;
+        Ok(tls::replace(tx, Kind::Server, &row)?)
+    })?;
     load(site).map_err(|e| Failure::broken().because(e))?;
     Ok(row)
 }
@@ -192,7 +214,7 @@ mod tests {
         let site = new_site(dir.path(), Config::defaults());
         assert!(load(&site).unwrap_err().contains("tunneldesk tls init"));
         refresh(&site).unwrap();
-        let made = init(&site, "Here", &["tunnel.example.org".to_owned()]).unwrap();
+        let made = init(&site, "Here", &["tunnel.example.org".to_owned()], &By::job("test")).unwrap();
         let first = shown(&site);
         let half = (made.ends_at - made.created_at) / 2;
         site.clock.advance(Duration::from_secs(half as u64 - 1));

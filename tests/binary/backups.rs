@@ -144,3 +144,71 @@ fn a_backup_made_under_writes_holds_all_that_was_acknowledged_before_it() {
     let minutes = format!("{}:{:02}", held * 5 / 60, held * 5 % 60);
     assert_eq!(text(&listed["total_flight_time"]), minutes, "{held} entries");
 }
+
+/// The pair of a key, as `age-keygen` writes it: the public one, and a file with the secret one.
+fn key(desk: &Desk, name: &str) -> (String, PathBuf) {
+    use age::secrecy::ExposeSecret;
+    let key = age::x25519::Identity::generate();
+    let path = desk.path().join(name);
+    std::fs::write(&path, format!("# created: today\n{}\n", key.to_string().expose_secret())).unwrap();
+    (key.to_public().to_string(), path)
+}
+
+#[test]
+fn copies_for_a_recipient_open_with_the_key_alone() {
+    let desk = Desk::with_site();
+    desk.add_member("zaphodette", "member");
+    let second = desk.path().join("second");
+    std::fs::create_dir(&second).unwrap();
+    let ((recipient, identity), (_, other)) = (key(&desk, "ours"), key(&desk, "theirs"));
+    let settings = format!("[backup]\nsecond_place = {:?}\nrecipient = {recipient:?}\n", second.to_str().unwrap());
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    let made = desk.json(&["backup", "now"]);
+    let copy = PathBuf::from(text(&made["second"]));
+    let files: std::collections::BTreeSet<_> =
+        std::fs::read_dir(&copy).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(Vec::from_iter(files), ["manifest.json", "site.key.age", "tunneldesk.sqlite.age"]);
+    for file in ["site.key.age", "tunneldesk.sqlite.age"] {
+        let bytes = std::fs::read(copy.join(file)).unwrap();
+        assert!(bytes.starts_with(b"age-encryption.org/v1\n"), "{file}");
+        assert!(!bytes.windows(10).any(|part| part == b"zaphodette" || part == b"SQLite for"), "{file}");
+    }
+    // Beside the site lies a plain one, which is taken first; then the disk is lost.
+    desk.json(&["restore"]);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let said = desk.run(&["restore"]).trouble(1);
+    assert!(said.contains("is encrypted") && said.contains("--identity"), "{said}");
+    let said = desk.run(&["restore", "--identity", other.to_str().unwrap()]).trouble(2);
+    assert!(said.contains("nothing was changed") && said.contains("another key"), "{said}");
+    let whole = std::fs::read(copy.join("tunneldesk.sqlite.age")).unwrap();
+    for cut in [whole.len() - 1, whole.len() / 2] {
+        std::fs::write(copy.join("tunneldesk.sqlite.age"), &whole[..cut]).unwrap();
+        let said = desk.run(&["restore", "--identity", identity.to_str().unwrap()]).trouble(2);
+        assert!(said.contains("nothing was changed"), "{said}");
+    }
+    std::fs::write(copy.join("tunneldesk.sqlite.age"), &whole).unwrap();
+    desk.run(&["restore", "--identity", identity.to_str().unwrap()]).done();
+    assert_eq!(names(&desk), ["zaphodette"]);
+}
+
+#[test]
+fn the_backup_that_a_drill_opened_is_kept() {
+    let desk = Desk::with_site();
+    let first = desk.json(&["backup"]);
+    desk.json(&["backup", "drill"]);
+    let dir = backups(&desk).remove(0);
+    let age = |dir: &Path, days: i64| {
+        let path = dir.join("manifest.json");
+        let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        manifest["made_at"] = json!(manifest["made_at"].as_i64().unwrap() - days * 86_400);
+        std::fs::write(&path, manifest.to_string()).unwrap();
+    };
+    desk.json(&["backup"]);
+    let unproven = backups(&desk).into_iter().find(|one| *one != dir).unwrap();
+    // Both too old to be kept for their age; only one of them was ever opened.
+    age(&dir, 100);
+    age(&unproven, 101);
+    assert_eq!(desk.json(&["backup"])["pruned"], 1);
+    let left = backups(&desk);
+    assert!(left.contains(&dir) && !left.contains(&unproven), "{left:?} without {first}");
+}

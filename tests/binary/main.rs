@@ -2,16 +2,21 @@
 //!
 //! Each test runs it in a directory of its own and knows nothing of its insides but the file it leaves.
 
+mod audit;
 mod backups;
 mod callbacks;
 mod cli;
+mod doctor;
 mod ending;
+mod faults;
 mod figures;
 mod harness;
 mod kills;
 mod limits;
 mod log;
 mod outbox;
+mod people;
 mod story;
+mod sync;
 mod tls;
 mod upgrade;

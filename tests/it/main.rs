@@ -1,6 +1,7 @@
 //! One binary for everything that is tested over HTTP. It mirrors `src/api`; the tests here at the top hold for every
 //! operation, because they are generated from the table.
 
+mod audit;
 mod auth;
 mod bad_input;
 mod callbacks;
@@ -20,6 +21,7 @@ mod paths;
 mod profile;
 mod public;
 mod repeats;
+mod sync;
 mod table;
 mod verify;
 mod world;

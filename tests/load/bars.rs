@@ -22,6 +22,8 @@ pub enum Measured {
     Guesses,
     GuessedFromEverywhere,
     GuessesFromEverywhere,
+    Quiet,
+    BackedUp,
 }
 
 /// Every round's figures of everything measured.
@@ -33,6 +35,8 @@ pub struct Figures {
     pub loaded_kib: u64,
     pub guessed_kib: u64,
     pub started_in: Vec<Duration>,
+    /// A copy that was made under load, restored: its rows, or what was not as in the site at its moment.
+    pub restored: Option<Result<i64, String>>,
 }
 
 pub struct Bar {
@@ -60,6 +64,8 @@ impl Measured {
             Measured::Guesses => "g: guesses from one address",
             Measured::GuessedFromEverywhere => "g, beside guesses from everywhere",
             Measured::GuessesFromEverywhere => "g: guesses from everywhere",
+            Measured::Quiet => "h: the profile, calm, others write",
+            Measured::BackedUp => "h, beside one backup after another",
         }
     }
 }
@@ -83,6 +89,18 @@ impl Figures {
     }
 
     pub fn bars(&self) -> Vec<Bar> {
+        let mut bars = if self.seen.contains_key(&Measured::Bare) { self.bars_of_requests() } else { Vec::new() };
+        bars.push(self.p99_at_most(Measured::BackedUp, Measured::Quiet, 2.0));
+        bars.extend(self.restored.as_ref().map(|restored| Bar {
+            text: "a copy made under load, restored: by count and content the site at its moment".to_owned(),
+            target: "equal".to_owned(),
+            reached: restored.as_ref().map_or_else(String::clone, |rows| format!("{rows} rows equal")),
+            met: restored.is_ok(),
+        }));
+        bars
+    }
+
+    fn bars_of_requests(&self) -> Vec<Bar> {
         use Measured::*;
         vec![
             self.at_least(Profile, Bare, 0.5),

@@ -71,6 +71,23 @@ impl Load {
         })
     }
 
+    /// Runs the load by these callers while others run theirs at their own pace; what the first saw.
+    pub fn run_among(
+        &self,
+        callers: Callers,
+        (others, theirs): (&Load, Callers),
+        address: SocketAddr,
+        time: Duration,
+    ) -> Result<Seen, String> {
+        let span = Span::of(time);
+        std::thread::scope(|scope| {
+            let beside = scope.spawn(move || others.run_by(theirs, address, span));
+            let seen = self.run_by(callers, address, span)?;
+            beside.join().expect("the generator does not panic")?;
+            Ok(seen)
+        })
+    }
+
     /// Runs the load for so long by these callers, and nobody else.
     pub fn run_by_these(&self, callers: Callers, address: SocketAddr, time: Duration) -> Result<Seen, String> {
         self.run_by(callers, address, Span::of(time))

@@ -3,6 +3,7 @@
 //! Everything runs on the same cores as the generator, in rounds that take each measurement in turn, because machines
 //! drift: ratios are taken within a round, and their medians judged. Run it by `tests/load/run`.
 
+mod backup;
 mod bare;
 mod bars;
 mod generator;
@@ -30,6 +31,8 @@ const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_mill
 struct Plan {
     rounds: u32,
     time: Duration,
+    /// Nothing but what backups cost those who read.
+    backups_only: bool,
 }
 
 impl Plan {
@@ -80,7 +83,8 @@ fn plan(args: &[String]) -> Result<Plan, String> {
         }
     };
     let (rounds, seconds) = (number("--rounds", f64::from(ROUNDS))?, number("--seconds", SECONDS)?);
-    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds) })
+    let backups_only = args.iter().any(|arg| arg == "--backups-only");
+    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), backups_only })
 }
 
 /// Lists and look-ups on a large site; see [`scale`].
@@ -104,16 +108,34 @@ fn measure(plan: &Plan) -> Result<bool, String> {
     eprintln!("making a site …");
     let requests = site::prepare(&dir)?;
     let mut figures = Figures::default();
-    measure_starts(&dir, &mut figures)?;
-    let servers = Servers::start(&dir)?;
-    for round in 1..=plan.rounds {
-        eprintln!("round {round} of {}", plan.rounds);
-        run_round(plan, &servers, &requests, room.path(), &mut figures)?;
+    let backed = backup::Backed::start(&dir)?;
+    if plan.backups_only {
+        for round in 1..=plan.rounds {
+            eprintln!("round {round} of {}", plan.rounds);
+            run_backups(plan, &backed, &requests, &mut figures)?;
+        }
+    } else {
+        measure_starts(&dir, &mut figures)?;
+        let servers = Servers::start(&dir)?;
+        for round in 1..=plan.rounds {
+            eprintln!("round {round} of {}", plan.rounds);
+            run_round(plan, &servers, &requests, room.path(), &mut figures)?;
+            run_backups(plan, &backed, &requests, &mut figures)?;
+        }
+        figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
+        figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
+        servers.stop()?;
     }
-    figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
-    figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
-    servers.stop()?;
+    figures.restored = Some(backed.finish(room.path())?);
     conclude(plan, &figures)
+}
+
+/// What readers feel of a backup.
+fn run_backups(plan: &Plan, backed: &backup::Backed, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
+    let (quiet, busy) = backed.measure(requests, plan.time)?;
+    note(figures, Measured::Quiet, quiet);
+    note(figures, Measured::BackedUp, busy);
+    Ok(())
 }
 
 /// Start to first answer, and memory before anybody came.
@@ -229,7 +251,7 @@ fn about(plan: &Plan) -> report::About {
 fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
     let about = about(plan);
     println!("{}", figures.as_markdown(&about));
-    if plan.is_full() {
+    if !plan.backups_only && plan.is_full() {
         println!("kept as {}", report::keep(figures, &about)?.display());
     }
     let missed: Vec<_> = figures.bars().into_iter().filter(|bar| !bar.met).collect();

@@ -4,6 +4,7 @@ pub mod email;
 pub mod login;
 pub mod logout;
 pub mod passkey;
+pub mod person;
 pub mod qr;
 pub mod recovery;
 pub mod signup;

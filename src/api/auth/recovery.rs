@@ -226,7 +226,7 @@ fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash
     members::set_password(tx, member_id, password_hash)?;
     sessions::delete_of_member(tx, member_id, None)?;
     passcodes::delete_of_member(tx, member_id)?;
-    security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language())?;
+    security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &call.by(member_id))?;
     Ok(reply::done(call.say("recovery.done")))
 }
 

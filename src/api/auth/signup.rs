@@ -1,8 +1,9 @@
 //! Becoming a member.
 
+use super::person::{self, Person};
 use crate::call::Call;
 use crate::domain::password::Owner;
-use crate::domain::{email, password, phone, questions, username};
+use crate::domain::{password, questions, username};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
 use crate::gate::{Caller, Pace, confirmation};
@@ -12,9 +13,6 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::{members, tunnels};
 use serde::Serialize;
-
-/// Nobody flies at this age, so the year was mistyped.
-const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 
 #[derive(Serialize)]
 struct SignupReply {
@@ -35,16 +33,8 @@ struct AvailabilityReply {
 
 /// The signup body, judged. `salt`, `success` and `message` are the client's echo and not read.
 struct Signup {
-    username: String,
+    person: Person,
     password: String,
-    email: String,
-    real_name: String,
-    screen_name: Option<String>,
-    phone: Option<String>,
-    country: Option<String>,
-    country_code: Option<String>,
-    tunnel_id: Option<i64>,
-    dob: Option<i64>,
     answers: Vec<(i64, String)>,
 }
 
@@ -52,7 +42,7 @@ struct Signup {
 pub fn create(site: &Site, call: &Call) -> Answer {
     let signup = Signup::read(site, call)?;
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
-    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.username)?))?;
+    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.person.username)?))?;
     if !free {
         return Err(Failure::username_taken());
     }
@@ -70,7 +60,7 @@ pub fn create(site: &Site, call: &Call) -> Answer {
         for (question, answer_hash) in &answers {
             members::set_security_answer(tx, member_id, *question, answer_hash)?;
         }
-        confirmation::send(site, tx, member_id, &signup.email, call.language())?;
+        confirmation::send(site, tx, member_id, &signup.person.email, call.language())?;
         let message = call.say("done.signed_up");
         Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
     })
@@ -94,32 +84,15 @@ pub fn check_username(site: &Site, call: &Call) -> Answer {
 impl Signup {
     fn read(site: &Site, call: &Call) -> Result<Signup, Failure> {
         let mut body = call.fields()?;
-        let username = body.required("username", fields::as_line(username::parse));
+        let person = person::Given::read(&mut body, site.now(), true, fields::moment);
         let secret = body.required("password", fields::secret);
-        let email = body.required("email", fields::as_line(email::parse));
-        let real_name = body.required("real_name", fields::line(100));
-        let screen_name = body.optional("screen_name", fields::line(60));
-        let phone = body.optional("phone", fields::line(32));
-        let country = body.optional("country", fields::line(60));
-        let country_code = body.optional("country_code", fields::line(8));
-        let tunnel_id = body.optional("tunnel", fields::id);
-        let now = site.now();
-        let dob = body.optional("dob", |value| fields::moment(value).and_then(|dob| birth(dob, now)));
         let terms = body.required("terms", |value| fields::flag(value).and_then(accepted));
         let answers = read_answers(&mut body);
         let ok = body.finish()?;
         terms.get(&ok);
         let signup = Signup {
-            username: username.get(&ok),
+            person: person.get(&ok),
             password: secret.get(&ok),
-            email: email.get(&ok),
-            real_name: real_name.get(&ok),
-            screen_name: screen_name.get(&ok),
-            phone: phone.get(&ok),
-            country: country.get(&ok),
-            country_code: country_code.get(&ok),
-            tunnel_id: tunnel_id.get(&ok),
-            dob: dob.get(&ok),
             answers: answers
                 .into_iter()
                 .filter_map(|(question, answer)| Some((question.get(&ok)?, answer.get(&ok)?)))
@@ -128,29 +101,25 @@ impl Signup {
         signup.checked(site)
     }
 
-    /// What only several fields together, or the file, can tell. A number without a calling code is one of the site's
-    /// own country.
+    /// What only several fields together, or the file, can tell.
     fn checked(mut self, site: &Site) -> Result<Signup, Failure> {
         let mut problems = Fields::new(Default::default());
-        if let Some(typed) = &self.phone {
+        let person = &mut self.person;
+        if person.phone.is_some() {
             let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
-            let country = self.country_code.as_deref().or(home.as_deref()).unwrap_or("");
-            match phone::parse(country, typed) {
-                Ok(number) => self.phone = Some(number),
-                Err(text) => problems.refuse("phone", text),
-            }
+            person.settle_phone(home.as_deref().unwrap_or(""), &mut problems);
         }
         let owner = Owner {
-            username: &self.username,
-            email: &self.email,
-            real_name: &self.real_name,
-            screen_name: self.screen_name.as_deref().unwrap_or(""),
+            username: &person.username,
+            email: &person.email,
+            real_name: &person.real_name,
+            screen_name: person.screen_name.as_deref().unwrap_or(""),
             site: &site.name()?,
         };
         if let Err(text) = password::check(&self.password, &owner) {
             problems.refuse("password", text);
         }
-        if let Some(tunnel_id) = self.tunnel_id
+        if let Some(tunnel_id) = person.tunnel_id
             && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
         {
             problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
@@ -159,17 +128,18 @@ impl Signup {
     }
 
     fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::New<'a> {
+        let person = &self.person;
         let text = |field: &'a Option<String>| field.as_deref().unwrap_or("");
         members::New {
-            username: &self.username,
-            screen_name: self.screen_name.as_deref().unwrap_or(&self.username),
-            real_name: &self.real_name,
-            email: &self.email,
-            phone: text(&self.phone),
-            country: text(&self.country),
-            country_code: text(&self.country_code),
-            dob: self.dob,
-            tunnel_id: Some(self.tunnel_id.unwrap_or(tunnel_id)),
+            username: &person.username,
+            screen_name: person.screen_name.as_deref().unwrap_or(&person.username),
+            real_name: &person.real_name,
+            email: &person.email,
+            phone: text(&person.phone),
+            country: text(&person.country),
+            country_code: text(&person.country_code),
+            dob: person.dob,
+            tunnel_id: Some(person.tunnel_id.unwrap_or(tunnel_id)),
             role: "",
             password_hash: Some(password_hash),
             accepted_terms: true,
@@ -202,8 +172,4 @@ fn read_answers(body: &mut Fields) -> Vec<UnjudgedAnswer> {
 
 fn accepted(terms: bool) -> Result<(), Text> {
     if terms { Ok(()) } else { Err(Text::new("field.terms")) }
-}
-
-fn birth(dob: i64, now: i64) -> Result<i64, Text> {
-    if dob <= now && dob > now - AGE_SECONDS_MAX { Ok(dob) } else { Err(Text::new("field.dob")) }
 }

@@ -87,7 +87,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
     if !account.banned {
         social_links::insert(tx, network, &person.subject, member_id, "")?;
         let detail = json!({ "network": person.network.name() });
-        security_event::tell(site, tx, member_id, Event::SocialLinked, &detail, call.language())?;
+        security_event::tell(site, tx, member_id, Event::SocialLinked, &detail, call.language(), &call.by(member_id))?;
     }
     Ok(Found::Member(member_id))
 }

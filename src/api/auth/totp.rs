@@ -78,7 +78,7 @@ pub fn setup(site: &Site, call: &Call) -> Answer {
         if second_factors::find(tx, account.member_id, tx.now())?.kind.is_some() {
             let missing = || Failure::field("code", Text::new("field.code_of_factor"));
             let code = asked.code.as_deref().ok_or_else(missing)?;
-            let prove = || second_factor::prove(site, tx, &account, code);
+            let prove = || second_factor::prove(site, call, tx, &account, code);
             match sign_in::judge_code(site, call, tx, &account, prove)? {
                 Proof::Right(_) => {}
                 proof => return Ok(refused(call.say(why_not(&proof)))),
@@ -120,7 +120,8 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
             Proof::Right(_) => {
                 let kept = presented_session(call);
                 let language = call.language();
-                let recovery_codes = second_factor::welcome_factor(site, tx, member_id, kept.as_ref(), language)?;
+                let recovery_codes =
+                    second_factor::welcome_factor(site, tx, member_id, kept.as_ref(), language, &call.by(member_id))?;
                 let message = call.say("factor.turned_on");
                 Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
             }
@@ -146,7 +147,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }
-        let prove = || second_factor::prove(site, tx, &account, asked.code());
+        let prove = || second_factor::prove(site, call, tx, &account, asked.code());
         match sign_in::judge_code(site, call, tx, &account, prove)? {
             Proof::Right(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
             proof => Ok(refused(call.say(why_not(&proof)))),
@@ -167,7 +168,7 @@ fn verify_by_step(site: &Site, call: &Call, mut body: Fields) -> Answer {
             return Ok(refused(call.say("sign_in.banned")));
         }
         let prove = || match member_id.is_none_or(|given| given == account.member_id) {
-            true => second_factor::prove(site, tx, &account, &code),
+            true => second_factor::prove(site, call, tx, &account, &code),
             false => Ok(Proof::Wrong),
         };
         match sign_in::judge_code(site, call, tx, &account, prove)? {

@@ -1,6 +1,7 @@
 //! A person asks the social network to have us forget what we got from it.
 
 use crate::call::Call;
+use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::failure::Failure;
 use crate::gate::DeletionRequest;
 use crate::keys::{Purpose, hex, random};
@@ -9,7 +10,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::callbacks::{self, New, Sender};
 use crate::store::deletions::{self, Outcome};
-use crate::store::{Write, erasure, sessions, social_links};
+use crate::store::{Write, audit, erasure, sessions, social_links};
 use serde::Serialize;
 
 const CODE_BYTES: usize = 16;
@@ -38,7 +39,8 @@ pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer 
         let (code, verdict) = match (known, link) {
             (Some(code), None) => (code, "known"),
             (_, link) => {
-                let outcome = link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(tx, member_id, &name))?;
+                let outcome =
+                    link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(site, call, tx, member_id, &name))?;
                 let code = hex(&random::<CODE_BYTES>());
                 deletions::insert(tx, &code, &subject, outcome)?;
                 (code, outcome.name())
@@ -64,12 +66,16 @@ fn accepted(site: &Site, code: &str) -> reply::Reply {
 
 /// Which session was opened by the network is not kept, so all of the member's end. An account that nothing else opens
 /// goes with the link: it would only lie there with somebody's name on it.
-fn forget(tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
+fn forget(site: &Site, call: &Call, tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
     sessions::delete_of_member(tx, member_id, None)?;
+    let (who, whom, origin) = (Who::Sender("social"), Whom::Member(member_id), Origin::Address(call.peer));
+    let record = |deed| audit::insert(tx, &who, deed, &whom, &origin, &Detail::none());
     if erasure::has_other_ways_in(tx, member_id)? {
         erasure::forget_name(tx, member_id, name)?;
+        record("member.social_unlinked")?;
         return Ok(Outcome::Unlinked);
     }
-    erasure::erase(tx, member_id)?;
+    erasure::erase(tx, &site.keys, member_id, tx.now())?;
+    record("member.erased")?;
     Ok(Outcome::Erased)
 }

@@ -7,6 +7,8 @@ use crate::routes::{ROUTES, Route};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../assets/templates/docs.html");
+/// What whoever receives the history must do: no operation of ours.
+const UPSTREAM: &str = include_str!("../../../assets/templates/upstream.html");
 
 /// A row of the table with what is said of it.
 pub struct Operation<'a> {
@@ -42,6 +44,7 @@ pub fn write(description: &Description) -> String {
         ("{types}", description.types()),
         ("{codes}", codes(description)),
         ("{everywhere}", description.refusals(&document["x-everywhere"]["responses"])),
+        ("{upstream}", UPSTREAM.to_owned()),
         ("{groups}", groups.iter().map(|(tag, of)| group(description, tag, of)).collect()),
     ];
     places.iter().fold(PAGE.to_owned(), |html, (place, value)| html.replace(place, value))

@@ -17,10 +17,13 @@ pub fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     site.once(call, |tx| {
         let owner = entries::find_owner(tx, entry_id)?
             .filter(|entry| entry.member_id == member.id() || member.role().is_staff());
-        owner.ok_or_else(Failure::not_found)?;
+        let owner = owner.ok_or_else(Failure::not_found)?;
         match skills::find(tx, entry_id)? {
             Some(entry) => delete_unsigned(tx, &entry, member)?,
             None => _ = entries::delete(tx, entry_id)?,
+        }
+        if owner.member_id != member.id() {
+            signing::record_entry(tx, member, "entry.deleted", owner.member_id, entry_id)?;
         }
         Ok(reply::done(call.say("done.deleted")))
     })

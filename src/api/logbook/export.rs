@@ -3,6 +3,7 @@
 use super::read_member;
 use crate::call::Call;
 use crate::domain::entry::NOT_CURRENT;
+use crate::exchange::cell::{self, moment};
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Bearer;
@@ -12,7 +13,6 @@ use crate::site::Site;
 use crate::store::logbook::{self, Line};
 use crate::store::standing;
 use http::{HeaderValue, header};
-use jiff::Timestamp;
 
 /// One answer ends after so many rows, or with the row that reaches so many bytes; its `Link` then leads to the rest.
 const ROWS_MAX: i64 = 5_000;
@@ -58,7 +58,7 @@ pub fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
                 return Ok((table, Some(offset + written)));
             }
             let line = logbook::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
-            write_row(&mut table, &cells(site, &line, &lapsed));
+            cell::write_row(&mut table, &cells(site, &line, &lapsed));
         }
         Ok((table, None))
     })?;
@@ -100,61 +100,4 @@ fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
         line.author_id.to_string(),
         number(line.booking_id),
     ]
-}
-
-fn moment(moment: i64) -> String {
-    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |moment| moment.to_string())
-}
-
-fn write_row(table: &mut String, cells: &[String]) {
-    for (place, cell) in cells.iter().enumerate() {
-        if place > 0 {
-            table.push(',');
-        }
-        write_cell(table, cell);
-    }
-    table.push_str("\r\n");
-}
-
-/// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.
-fn write_cell(table: &mut String, cell: &str) {
-    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let quoted = formula || cell.contains([',', '"', '\r', '\n']) || cell.trim() != cell;
-    if !quoted {
-        return table.push_str(cell);
-    }
-    table.push('"');
-    if formula {
-        table.push('\'');
-    }
-    table.push_str(&cell.replace('"', "\"\""));
-    table.push('"');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
-        for (cell, written) in [
-            ("", ""),
-            ("a good one", "a good one"),
-            ("one, two", "\"one, two\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("two\nlines", "\"two\nlines\""),
-            (" kept ", "\" kept \""),
-            ("=1+1", "\"'=1+1\""),
-            ("+41 79", "\"'+41 79\""),
-            ("-2", "\"'-2\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("\t=1", "\"'\t=1\""),
-            ("＝1", "\"'＝1\""),
-            ("a=b", "a=b"),
-        ] {
-            let mut table = String::new();
-            write_cell(&mut table, cell);
-            assert_eq!(table, written, "{cell:?}");
-        }
-    }
 }

@@ -43,7 +43,7 @@ pub fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let comment = body.optional("comments_instructor", fields::lines(COMMENT_CHARS_MAX));
     let ok = body.finish()?;
     let comment = comment.get(&ok);
-    carry_out(site, call, member, |tx, entry| signing::sign_entry(site, tx, entry, member.id(), comment.as_deref()))
+    carry_out(site, call, member, |tx, entry| signing::sign_entry(site, tx, entry, member, comment.as_deref()))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.

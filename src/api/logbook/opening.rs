@@ -73,6 +73,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         let entry_id = enter(tx, &balance, &subjects)?;
         let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
         signing::tell_asked(site, tx, &entry)?;
+        signing::record(tx, member, "opening.entered", &entry)?;
         Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, Status::Pending)))
     })
 }

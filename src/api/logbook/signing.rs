@@ -1,6 +1,7 @@
 //! The moves of an entry as effects: signed, refused, paused, given back; each with its move, the levels that follow from
 //! it, and word to whom it concerns.
 
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Act, Actor, Status};
 use crate::domain::role::Role;
@@ -10,7 +11,7 @@ use crate::gate::Member;
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::skills::{self, SkillEntry};
-use crate::store::{Read, Write, holdings, members, notices, signers};
+use crate::store::{Read, Write, audit, holdings, members, notices, signers};
 use serde_json::json;
 
 /// What the caller is to the entry.
@@ -33,10 +34,10 @@ pub fn sign_entry(
     site: &Site,
     tx: &Write,
     entry: &SkillEntry,
-    signer_id: i64,
+    member: &Member,
     comment: Option<&str>,
 ) -> Result<Status, Failure> {
-    let mut to = entry.status;
+    let (mut to, signer_id) = (entry.status, member.id());
     for one in &whole(tx, entry)? {
         let level = match one.kind.as_str() {
             "time" => first_level(site),
@@ -53,6 +54,7 @@ pub fn sign_entry(
     }
     let subject = if entry.opening.is_some() { "notice.opening_signed" } else { "notice.signed" };
     settle(site, tx, entry, signer_id, subject)?;
+    record(tx, member, "entry.signed", entry)?;
     Ok(to)
 }
 
@@ -77,6 +79,7 @@ pub fn deny_entry(
         Some(_) => tell(site, tx, entry.author_id, "notice.opening_denied", entry, member.id(), reason)?,
         None => tell(site, tx, entry.member_id, "notice.denied", entry, member.id(), reason)?,
     }
+    record(tx, member, "entry.denied", entry)?;
     Ok(to)
 }
 
@@ -87,8 +90,12 @@ pub fn pause(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, act: 
     }
     let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
     skills::step(tx, entry, member.id(), to)?;
-    let subject = if to == Status::Open { "notice.reinstated" } else { "notice.suspended" };
+    let (subject, deed) = match to {
+        Status::Open => ("notice.reinstated", "entry.reinstated"),
+        _ => ("notice.suspended", "entry.suspended"),
+    };
     settle(site, tx, entry, member.id(), subject)?;
+    record(tx, member, deed, entry)?;
     Ok(to)
 }
 
@@ -102,7 +109,31 @@ pub fn cancel(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member) -> R
     if let Some(signer_id) = entry.instructor_id {
         tell(site, tx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
     }
+    record_for_other(tx, member, "entry.cancelled", entry)?;
     Ok(to)
+}
+
+/// What was done to an entry, in the audit log.
+pub fn record(tx: &Write, member: &Member, deed: &'static str, entry: &SkillEntry) -> Result<(), Failure> {
+    record_entry(tx, member, deed, entry.member_id, entry.entry_id)
+}
+
+/// The same for what members do with their own entries too: the log has it only where one did it for another.
+pub fn record_for_other(tx: &Write, member: &Member, deed: &'static str, entry: &SkillEntry) -> Result<(), Failure> {
+    if member.id() == entry.member_id { Ok(()) } else { record(tx, member, deed, entry) }
+}
+
+/// By numbers.
+pub fn record_entry(
+    tx: &Write,
+    member: &Member,
+    deed: &'static str,
+    holder_id: i64,
+    entry_id: i64,
+) -> Result<(), Failure> {
+    let (by, detail) = (member.by(), Detail::none().number("entry_id", entry_id));
+    audit::insert(tx, &by.who, deed, &Whom::Member(holder_id), &by.origin, &detail)?;
+    Ok(())
 }
 
 /// An entry, or all of the opening balance that it is part of.

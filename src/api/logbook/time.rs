@@ -1,6 +1,6 @@
 //! Flight time.
 
-use super::read_member;
+use super::{read_member, signing};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::fields;
@@ -112,6 +112,11 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         };
         check(tx, known.member_id, &time, Some(known.entry_date), tx.now())?;
         entries::update_time(tx, entry_id, &time)?;
+        if let Bearer::Member(member) = bearer
+            && member.id() != known.member_id
+        {
+            signing::record_entry(tx, member, "entry.edited", known.member_id, entry_id)?;
+        }
         Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
     })
 }

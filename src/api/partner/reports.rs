@@ -10,6 +10,7 @@ use crate::site::Site;
 use crate::store::bookings::{self, BookingRow};
 use crate::store::history::{self, HistoryRow};
 use crate::store::partners;
+use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -109,8 +110,14 @@ pub fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
     site.store.read(|tx| {
         let rows = history::list(tx, &filter, question.page.limit, question.page.offset)?;
         let rows: Result<Vec<_>, Failure> = rows.into_iter().map(shown).collect();
-        Ok(reply::list(history::count(tx, &filter)?, question.page, rows?))
+        let list = reply::list(history::count(tx, &filter)?, question.page, rows?);
+        // Whoever carries the rows on names the site with them.
+        Ok(list.with_header(HeaderName::from_static("x-site-id"), site_id(site)))
     })
+}
+
+fn site_id(site: &Site) -> HeaderValue {
+    HeaderValue::from_str(&site.site_id).expect("hex digits are a header's value")
 }
 
 fn shown(row: HistoryRow) -> Result<HistoryReply, Failure> {

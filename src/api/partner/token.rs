@@ -14,6 +14,7 @@ use crate::site::Site;
 use crate::store::history::{self, About, Event};
 use crate::store::{Write, members, notices, sessions, tunnels};
 use serde::Serialize;
+use serde_json::Value;
 use subtle::ConstantTimeEq;
 
 const PIN_MISSES_MAX: i64 = 5;
@@ -71,8 +72,11 @@ impl Request {
         let mut body = call.fields()?;
         let member_id = body.required("member_id", fields::id);
         let member_pin = body.required("member_pin", fields::line(32));
-        let booking =
-            if BOOKING_FIELDS.iter().any(|field| body.has(field)) { Some(read_booking(&mut body)) } else { None };
+        let booking = if BOOKING_FIELDS.iter().any(|field| body.has(field)) {
+            Some(read_booking(&mut body, fields::moment))
+        } else {
+            None
+        };
         let ok = body.finish()?;
         let booking = booking.map(|read| read(&ok));
         if let Some(booking) = &booking
@@ -84,14 +88,17 @@ impl Request {
     }
 }
 
-/// Any field of a booking makes it one, and then three of them are needed.
-fn read_booking(body: &mut Fields) -> impl FnOnce(&fields::Judged) -> Booking + use<> {
+/// Any field of a booking makes it one, and then three of them are needed. `moment`: how one is written there.
+pub fn read_booking<M: Fn(&Value) -> Result<i64, Text> + Copy>(
+    body: &mut Fields,
+    moment: M,
+) -> impl FnOnce(&fields::Judged) -> Booking + use<M> {
     let mut number = |field: &str| -> Unjudged<Option<i64>> { body.optional(field, fields::whole_in(0..=i64::MAX)) };
     let (registration_id, purchase_id, product_id) =
         (number("registration_id"), number("purchase_id"), number("product_id"));
-    let purchase_date = body.optional("purchase_date", fields::moment);
-    let checkin_time = body.optional("checkin_time", fields::moment);
-    let flight_date = body.required("flight_date", fields::moment);
+    let purchase_date = body.optional("purchase_date", moment);
+    let checkin_time = body.optional("checkin_time", moment);
+    let flight_date = body.required("flight_date", moment);
     let minutes_booked = body.required("minutes_booked", fields::flight_minutes);
     let tunnel_id = body.required("tunnel_id", fields::id);
     |ok| Booking {

@@ -110,7 +110,14 @@ impl Request<'_> {
         second_factors::set_passcodes(self.tx, self.account.member_id)?;
         let kept = Some(self.member.session());
         let language = self.call.language();
-        let codes = second_factor::welcome_factor(self.site, self.tx, self.account.member_id, kept, language)?;
+        let codes = second_factor::welcome_factor(
+            self.site,
+            self.tx,
+            self.account.member_id,
+            kept,
+            language,
+            self.member.by(),
+        )?;
         self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
     }
 
@@ -123,7 +130,7 @@ impl Request<'_> {
         }
         self.proven(|| {
             let (member_id, kept) = (self.account.member_id, Some(self.member.session()));
-            second_factor::turn_off(self.site, self.tx, member_id, kept, self.call.language())?;
+            second_factor::turn_off(self.site, self.tx, member_id, kept, self.call.language(), self.member.by())?;
             self.answer(None, "factor.turned_off", Vec::new())
         })
     }
@@ -135,7 +142,15 @@ impl Request<'_> {
         self.proven(|| {
             let codes = second_factor::new_recovery_codes(self.site, self.tx, self.account.member_id)?;
             let (member_id, language) = (self.account.member_id, self.call.language());
-            security_event::tell(self.site, self.tx, member_id, Event::RecoveryCodes, &json!({}), language)?;
+            security_event::tell(
+                self.site,
+                self.tx,
+                member_id,
+                Event::RecoveryCodes,
+                &json!({}),
+                language,
+                self.member.by(),
+            )?;
             self.answer(self.factor.kind, "factor.new_recovery_codes", codes)
         })
     }
@@ -156,7 +171,7 @@ impl Request<'_> {
     fn proven(&self, effect: impl FnOnce() -> Answer) -> Answer {
         let code = self.code.ok_or_else(|| Failure::field("code", Text::new("field.code_of_factor")))?;
         sign_in::check_open(self.site, self.call, self.tx, self.account)?;
-        let prove = || second_factor::prove(self.site, self.tx, self.account, code);
+        let prove = || second_factor::prove(self.site, self.call, self.tx, self.account, code);
         match sign_in::judge_code(self.site, self.call, self.tx, self.account, prove)? {
             Proof::Right(_) => effect(),
             Proof::Wrong => Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code")))),

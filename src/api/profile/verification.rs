@@ -112,5 +112,5 @@ fn take_over(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &Place
     if confirmed && !old.is_empty() {
         security_event::send(site, tx, member_id, event, place.channel, &old, call.language())?;
     }
-    security_event::tell(site, tx, member_id, event, &json!({}), call.language())
+    security_event::tell(site, tx, member_id, event, &json!({}), call.language(), &call.by(member_id))
 }

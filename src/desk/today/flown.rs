@@ -93,7 +93,7 @@ fn bars(today: &[i64; 24], usual: &[f64; 24]) -> Vec<Bar> {
             usual_y: px(up(usual[hour])),
             usual_x: px(left + step * 0.05),
             usual_to: px(left + step * 0.95),
-            label: (hour % 3 == 0).then_some(hour),
+            label: hour.is_multiple_of(3).then_some(hour),
             middle: px(left + step / 2.0),
         }
     };

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Proof};
 use super::{Label, passkey_from, text_of};
 use crate::call::Call;
+use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::failure::Failure;
 use crate::gate::Member;
@@ -11,7 +12,7 @@ use crate::gate::sign_in::{self, Opened};
 use crate::site::Site;
 use crate::store::members::{self, Account};
 use crate::store::passkeys::{self, Held, New};
-use crate::store::{Write, is_taken, notices, sessions};
+use crate::store::{Write, audit, is_taken, notices, sessions};
 use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
@@ -30,7 +31,7 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
     match &answer.proof {
         None => Ok(Outcome::Refused),
         Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
-            Some(held) => warn_of_copy(tx, *member_id, &held),
+            Some(held) => warn_of_copy(call, tx, *member_id, &held),
             None => Ok(Outcome::Refused),
         },
         Some(Proof::SignIn { member_id, result }) => sign_in(call, tx, *member_id, result),
@@ -49,7 +50,7 @@ fn sign_in(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResul
     let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(Outcome::Refused) };
     let counter = i64::from(result.counter());
     if is_copied(held.counter, counter) {
-        return warn_of_copy(tx, member_id, &held);
+        return warn_of_copy(call, tx, member_id, &held);
     }
     let account = members::find_account_by_id(tx, member_id)?.filter(|account| !account.banned);
     let Some(account) = account else { return Ok(Outcome::Refused) };
@@ -88,7 +89,15 @@ fn register(
         Err(e) if is_taken(&e) => return Ok(Outcome::Refused),
         Err(e) => return Err(e.into()),
     }
-    security_event::tell(site, tx, member_id, Event::PasskeyAdded, &named(&label.name), call.language())?;
+    security_event::tell(
+        site,
+        tx,
+        member_id,
+        Event::PasskeyAdded,
+        &named(&label.name),
+        call.language(),
+        &call.by(member_id),
+    )?;
     Ok(Outcome::Registered(account))
 }
 
@@ -96,11 +105,13 @@ fn register(
 pub fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
     let Some(name) = passkeys::delete(tx, member.id(), passkey_id)? else { return Ok(false) };
     sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
-    security_event::tell(site, tx, member.id(), Event::PasskeyRemoved, &named(&name), call.language())?;
+    security_event::tell(site, tx, member.id(), Event::PasskeyRemoved, &named(&name), call.language(), member.by())?;
     Ok(true)
 }
 
-fn warn_of_copy(tx: &Write, member_id: i64, held: &Held) -> Result<Outcome, Failure> {
+fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &Held) -> Result<Outcome, Failure> {
+    let (who, origin) = (Who::Job("passkeys"), Origin::Address(call.peer));
+    audit::insert(tx, &who, "member.passkey_copied", &Whom::Member(member_id), &origin, &Detail::none())?;
     notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;
     Ok(Outcome::Refused)
 }

@@ -2,6 +2,7 @@
 //! is not the one that matters.
 
 use super::{Progress, restore, shelf};
+use crate::domain::audit::{By, Detail};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ pub struct Drill {
     pub trouble: String,
     /// Rows that were counted in what was restored.
     pub rows: i64,
+    /// The backup that opened last, in this drill or one before: it is kept.
+    #[serde(default)]
+    pub proven: String,
 }
 
 pub fn last(site_dir: &Path) -> Option<Drill> {
@@ -33,7 +37,7 @@ pub fn is_due(site: &Site) -> bool {
 }
 
 pub fn run_and_log(site: &Site) {
-    match run(site, &mut |_, _, _| ()) {
+    match run(site, &By::job("drill"), &mut |_, _, _| ()) {
         Ok(drill) if drill.trouble.is_empty() => {
             tracing::info!(backup = drill.backup, rows = drill.rows, "restore drill: the backup opens and is whole");
         }
@@ -44,21 +48,25 @@ pub fn run_and_log(site: &Site) {
 
 /// Restores the newest backup beside the site and throws it away again. The error: there was nothing to try, or its
 /// result could not be kept.
-pub fn run(site: &Site, progress: &mut Progress) -> Result<Drill, String> {
+pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
     let shelf = shelf(&site.config.data);
     let _hold = shelf.hold()?;
     let backup = shelf.list().into_iter().next().ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let beside = shelf.dir().join(".drill");
-    let tried = restore::try_in(&beside, &backup, &site.config, progress);
+    let tried = restore::try_in(&beside, &backup, None, &site.config, progress, |_, _| Ok(()));
     let removed = std::fs::remove_dir_all(&beside);
+    let before = last(&site.config.data).map(|drill| drill.proven).unwrap_or_default();
     let drill = Drill {
         at: site.now(),
         backup: backup.name(),
+        proven: if tried.is_ok() { backup.name() } else { before },
         trouble: tried.err().unwrap_or_default(),
         rows: backup.manifest.rows.values().sum(),
     };
     let kept = serde_json::to_vec(&drill).map_err(Into::into).and_then(|json| write(&record(&site.config.data), &json));
     removed.and(kept).map_err(|e| format!("cannot write to {}: {e}", shelf.dir().display()))?;
+    let detail = Detail::none().flag("sound", drill.trouble.is_empty());
+    super::record(site, by, "backup.drilled", &backup, detail);
     Ok(drill)
 }
 

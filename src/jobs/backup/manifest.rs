@@ -1,5 +1,6 @@
 //! What a backup says of itself, in `manifest.json` beside its files. A backup without one was never finished.
 
+use crate::domain::audit::Head;
 use crate::keys::hex;
 use crate::store::copy::Rows;
 use serde::{Deserialize, Serialize};
@@ -21,11 +22,17 @@ pub struct Manifest {
     /// The moment of the copy, in Unix seconds.
     pub made_at: i64,
     pub files: BTreeMap<String, Print>,
+    /// What lies there instead where the copy is encrypted: the same names, with a suffix.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub encrypted: BTreeMap<String, Print>,
     /// Rows of each table at that moment.
     pub rows: Rows,
     /// Of the file as it was before an upgrade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<Upgrade>,
+    /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
+    #[serde(default)]
+    pub audit: Option<Anchor>,
 }
 
 /// Why a backup was made that no hour asked for.
@@ -34,6 +41,20 @@ pub struct Upgrade {
     /// The version that opened the file last; empty: nobody knows.
     pub from_version: String,
     pub to_schema: i64,
+}
+
+/// The end of the audit log, as a witness outside of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    pub seq: i64,
+    /// In hex.
+    pub hash: String,
+}
+
+impl Anchor {
+    pub fn of(head: &Head) -> Anchor {
+        Anchor { seq: head.seq, hash: hex(&head.hash) }
+    }
 }
 
 /// What a file must be.
@@ -72,17 +93,42 @@ impl Print {
 
     /// The same while the bytes go somewhere.
     pub fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
-        let (mut file, mut digest, mut bytes) = (File::open(path)?, Sha256::new(), 0);
+        Print::of_reader(&mut File::open(path)?, to, progress)
+    }
+
+    /// The same of whatever is read.
+    pub fn of_reader(from: &mut dyn Read, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        let mut printing = Print::begin();
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
-            let read = file.read(&mut chunk)?;
+            let read = from.read(&mut chunk)?;
             if read == 0 {
-                return Ok(Print { bytes, sha256: hex(&digest.finalize()) });
+                return Ok(printing.end());
             }
-            digest.update(&chunk[..read]);
+            printing.add(&chunk[..read]);
             to.write_all(&chunk[..read])?;
-            bytes += read as u64;
             progress(read as u64);
         }
+    }
+
+    pub fn begin() -> Printing {
+        Printing { digest: Sha256::new(), bytes: 0 }
+    }
+}
+
+/// The print of what went by so far.
+pub struct Printing {
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl Printing {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.digest.update(bytes);
+        self.bytes += bytes.len() as u64;
+    }
+
+    pub fn end(self) -> Print {
+        Print { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
     }
 }

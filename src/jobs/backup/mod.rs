@@ -1,16 +1,19 @@
 //! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
 
 pub mod drill;
+pub mod encrypted;
 pub mod manifest;
 pub mod restore;
 pub mod rollback;
 pub mod shelf;
+pub mod tombstones;
 pub mod upgrade;
 
+use super::erasure;
+use crate::domain::audit::{By, Detail, Whom};
 use crate::site::Site;
-use crate::store::place;
-use crate::store::{Store, copy};
-use manifest::{Manifest, Print, Upgrade};
+use crate::store::{Store, audit, copy, place};
+use manifest::{Anchor, Manifest, Print, Upgrade};
 use shelf::{Backup, Hold, Shelf};
 use std::io;
 use std::path::Path;
@@ -54,16 +57,17 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         let hours = site.config.backup.every_hours;
         let newest = shelf(&site.config.data).newest().map(|backup| backup.manifest.made_at);
         if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
-            log(&make(site, &mut |_, _, _| ()));
+            log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }
         if drill::is_due(site) {
             drill::run_and_log(site);
         }
+        erasure::look_after(site);
     }
 }
 
 /// Requests come first.
-fn yield_to_requests() {
+pub(super) fn yield_to_requests() {
     // SAFETY: takes numbers and changes nothing but this thread's own priority.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 10) };
 }
@@ -83,15 +87,24 @@ fn log(made: &Result<Made, String>) {
 
 /// Makes a backup now: copy, check of the copy, manifest, flush, rename; then the second place, then pruning. The error
 /// is one line, and leaves every older backup as it was.
-pub fn make(site: &Site, progress: &mut Progress) -> Result<Made, String> {
+pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
     let (shelf, made_at) = (shelf(&site.config.data), site.now());
     let hold = shelf.hold()?;
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
-    source.check_space(shelf.dir(), 1)?;
+    check_space(source.bytes(), shelf.dir())?;
     let backup = put(&source, &hold, &shown(made_at), None, progress)?;
-    let second = site.config.backup.second_place.as_deref().map(|second| carry(&backup, second, made_at, progress));
-    let pruned = hold.prune(made_at).map_err(|e| unwritten(&shelf, &e))?;
+    let second =
+        site.config.backup.second_place.as_deref().map(|second| carry(site, &backup, second, made_at, progress));
+    let pruned = hold.prune(made_at, proven(&site.config.data).as_deref()).map_err(|e| unwritten(&shelf, &e))?;
+    record(site, by, "backup.made", &backup, Detail::none().number("pruned", pruned as i64));
     Ok(Made { backup, pruned, second })
+}
+
+/// A backup that is there is there: that it cannot be recorded now (a full disk, say) is no reason to call it none.
+fn record(site: &Site, by: &By, deed: &'static str, backup: &Backup, detail: Detail) {
+    let whom = Whom::Backup(backup.name());
+    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, &by.who, deed, &whom, &by.origin, &detail)?));
+    _ = recorded.inspect_err(|e| tracing::error!(deed, cause = %e, "a deed is missing in the audit log"));
 }
 
 /// `2026-11-21T12-00-00Z`.
@@ -143,48 +156,62 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.insert(name, print.map_err(failed)?);
     }
-    Ok(Manifest {
-        version: crate::VERSION.to_owned(),
-        site_id: sound.site_id,
-        schema: sound.schema,
-        made_at: source.now,
-        files,
-        rows: sound.rows,
-        upgrade: None,
-    })
+    let version = crate::VERSION.to_owned();
+    let audit = sound.audit.as_ref().map(Anchor::of);
+    let encrypted = Default::default();
+    let (site_id, schema, rows, made_at) = (sound.site_id, sound.schema, sound.rows, source.now);
+    Ok(Manifest { version, site_id, schema, made_at, files, encrypted, rows, upgrade: None, audit })
 }
 
-/// A copy of a backup in another place, with its own pruning.
-fn carry(backup: &Backup, second: &Path, now: i64, progress: &mut Progress) -> Result<Backup, String> {
+/// The backup that was last seen to open.
+fn proven(site_dir: &Path) -> Option<String> {
+    drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty())
+}
+
+/// A copy of a backup in another place, with its own pruning; encrypted, where a recipient is named.
+fn carry(site: &Site, backup: &Backup, second: &Path, now: i64, progress: &mut Progress) -> Result<Backup, String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", second.display());
     if !second.is_dir() {
         return Err(format!("{} is not there: is it mounted?", second.display()));
     }
+    check_space(backup.manifest.bytes(), second)?;
     let shelf = Shelf::new(second.to_owned());
     let hold = shelf.hold()?;
     let unfinished = hold.start(&backup.name()).map_err(failed)?;
-    backup.copy_to(&unfinished, &mut |done, all| progress("copying to the second place", done, all))?;
-    backup.manifest.write(&unfinished).map_err(failed)?;
+    let mut tell = |done, all| progress("copying to the second place", done, all);
+    let manifest = match &site.config.backup.recipient {
+        Some(recipient) => backup.encrypt_to(&unfinished, recipient, &mut tell).map_err(failed)?,
+        None => {
+            backup.copy_to(&unfinished, None, &mut tell)?;
+            backup.manifest.clone()
+        }
+    };
+    manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
-    hold.prune(now).map_err(failed)?;
-    Ok(Backup { dir, manifest: backup.manifest.clone() })
+    hold.prune(now, proven(&site.config.data).as_deref()).map_err(failed)?;
+    Ok(Backup { dir, manifest })
 }
 
 impl Source<'_> {
-    /// So many copies must fit, and leave room for the file to go on.
-    fn check_space(&self, shelf: &Path, copies: u64) -> Result<(), String> {
+    /// What a copy takes at the most.
+    fn bytes(&self) -> u64 {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-        let needed = copies * (bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))) + SPARE_BYTES;
-        let free = place::free_bytes(shelf).map_err(|e| format!("cannot look at {}: {e}", shelf.display()))?;
-        if free >= needed {
-            return Ok(());
-        }
-        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
-        Err(format!(
-            "no room for a backup in {}: {} MB are free and {} MB are needed; make room there",
-            shelf.display(),
-            megabytes(free),
-            megabytes(needed)
-        ))
+        bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))
     }
+}
+
+/// A copy must fit, and leave room for the file to go on.
+pub(super) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
+    let needed = bytes + SPARE_BYTES;
+    let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
+    if free >= needed {
+        return Ok(());
+    }
+    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+    Err(format!(
+        "no room for a copy in {}: {} MB are free and {} MB are needed; make room there",
+        dir.display(),
+        megabytes(free),
+        megabytes(needed)
+    ))
 }

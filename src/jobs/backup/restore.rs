@@ -1,38 +1,63 @@
 //! A backup takes the place of the file: tried beside it first, then swapped so that a crash at any moment leaves the
 //! old site or the new one, and what was replaced is kept.
 
-use super::Progress;
+use super::encrypted::Identities;
 use super::shelf::{Backup, make_dir};
+use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::failure::Failure;
+use crate::jobs::erasure;
 use crate::site::Site;
 use crate::store::copy::Sound;
+use crate::store::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::place::{self, Place, Unheld};
+use crate::store::{Write, audit, history};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// More than partners do at a site for long.
+const ROWS_PER_SECOND: i64 = 10;
+const ROWS_AT_LEAST: i64 = 10_000;
 
 /// Where a backup is tried.
 const TRIED: &str = ".restoring";
 /// Where one waits that is to take the file's place: from the moment it has this name, it does.
 const READY: &str = ".restored";
 
-/// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program. The directory
-/// is left with a site in it. Nothing else changes.
-pub fn try_in(dir: &Path, backup: &Backup, config: &Config, progress: &mut Progress) -> Result<(), String> {
-    let (place, _) = unpack(dir, backup, progress)?;
-    let site = Site::open_copy(&place, config.clone(), Clock::machine(0))?;
+/// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program; then `after`
+/// works on it. The directory is left with a site in it. Nothing else changes.
+pub fn try_in(
+    dir: &Path,
+    backup: &Backup,
+    keys: Option<&Identities>,
+    config: &Config,
+    progress: &mut Progress,
+    after: impl FnOnce(&Site, &mut Progress) -> Result<(), String>,
+) -> Result<(), String> {
+    let (place, _) = unpack(dir, backup, keys, progress)?;
+    let config = Config { data: dir.to_owned(), ..config.clone() };
+    let site = Site::open_copy(&place, config, Clock::machine(0))?;
+    let worked = after(&site, progress);
     site.close();
-    Ok(())
+    worked
 }
 
 /// Copies the backup into the directory, made anew, and checks it: files and rows as the manifest says.
-pub(super) fn unpack(dir: &Path, backup: &Backup, progress: &mut Progress) -> Result<(Place, Sound), String> {
+pub(super) fn unpack(
+    dir: &Path,
+    backup: &Backup,
+    keys: Option<&Identities>,
+    progress: &mut Progress,
+) -> Result<(Place, Sound), String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(dir).map_err(failed)?;
     }
     make_dir(dir).map_err(failed)?;
-    backup.copy_to(dir, &mut |done, all| progress("restoring", done, all))?;
+    check_space(backup.manifest.bytes(), dir)?;
+    backup.copy_to(dir, keys, &mut |done, all| progress("restoring", done, all))?;
     progress("checking", 0, 1);
     let sound = crate::store::copy::check(&place::database(dir))?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
@@ -45,16 +70,42 @@ pub(super) fn unpack(dir: &Path, backup: &Backup, progress: &mut Progress) -> Re
     Ok((place, sound))
 }
 
-/// Puts a backup in the place of the held directory's file. Returns where the old one lies now, if there was one.
+/// What a restore did.
+#[derive(Debug)]
+pub struct Restored {
+    /// Where the files lie now that were replaced, if there were any.
+    pub replaced: Option<PathBuf>,
+    /// People whom the backup still held, and who had been erased since.
+    pub erased: usize,
+}
+
+/// Puts a backup in the place of the held directory's file, without whoever was erased since it was made.
 pub fn restore(
     place: &Place,
     backup: &Backup,
+    keys: Option<&Identities>,
     config: &Config,
+    by: &By,
     progress: &mut Progress,
-) -> Result<Option<PathBuf>, String> {
+) -> Result<Restored, String> {
     let tried = tried_in(place);
-    try_in(&tried, backup, config, progress)?;
-    take_over(place, &tried)
+    let gone = erased_since(place, backup, config);
+    let mut erased = 0;
+    try_in(&tried, backup, keys, config, progress, |site, progress| {
+        let again = erasure::erase_again(site, &gone, progress);
+        erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
+        erasure::rebuild(site, progress)?;
+        // The record goes into the file that takes the place, so that it cannot come without.
+        let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
+        let written = site.store.write(site.now(), |tx| {
+            audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
+            leave_numbers(tx, backup.manifest.made_at)
+        });
+        written.map_err(|e| format!("the restored site takes no writes: {e}"))
+    })?;
+    // A new site's directory has shelves of its own; what the trial made there is empty.
+    _ = std::fs::remove_dir_all(tried.join("backups"));
+    Ok(Restored { replaced: take_over(place, &tried)?, erased })
 }
 
 /// Where a backup is tried before it takes the place of the held directory's file.
@@ -68,6 +119,29 @@ pub(super) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, 
     std::fs::rename(tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
     complete(place).map_err(failed)
+}
+
+/// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
+fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
+    let site_id = &backup.manifest.site_id;
+    let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
+        true => list_of_file(&place.database()),
+        false => Vec::new(),
+    };
+    let own = place.dir().join("backups");
+    let shelves = [Some(own.as_path()), config.backup.second_place.as_deref(), backup.dir.parent()];
+    known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
+    known.sort_unstable();
+    known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
+    known
+}
+
+/// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
+/// a second time: the next row gets one that the site cannot have reached since.
+fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+    let seconds = (tx.now() - made_at).max(0);
+    let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
+    Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
 }
 
 /// Finishes a swap that was begun, also one that a crash cut off, and says where the old files lie; without one it does

@@ -1,6 +1,7 @@
 //! The directory where backups lie, each in a directory of its own. One that is not finished has a name with a dot in
 //! front, and is nobody's backup.
 
+use super::encrypted::{Identities, Recipient, SUFFIX};
 use super::manifest::{Manifest, Print};
 use crate::domain::retention;
 use std::fs::File;
@@ -39,26 +40,70 @@ impl Backup {
         self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them.
-    /// `progress` is told bytes done and in all.
-    pub fn copy_to(&self, dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), String> {
+    pub fn is_encrypted(&self) -> bool {
+        !self.manifest.encrypted.is_empty()
+    }
+
+    /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them;
+    /// encrypted ones are opened by `keys`. `progress` is told bytes done and in all.
+    pub fn copy_to(
+        &self,
+        dir: &Path,
+        keys: Option<&Identities>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), String> {
         let (mut done, all) = (0, self.manifest.bytes());
         for (name, print) in &self.manifest.files {
-            let (from, to) = (self.dir.join(name), dir.join(name));
-            let failed = |e: io::Error| format!("cannot copy {} to {}: {e}", from.display(), to.display());
-            let mut file =
-                std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to).map_err(failed)?;
+            let to = dir.join(name);
+            let failed = |e: io::Error| format!("cannot write {}: {e}", to.display());
+            let mut file = new_file(&to).map_err(failed)?;
             let mut tell = |bytes| {
                 done += bytes;
                 progress(done, all);
             };
-            if Print::of_copy(&from, &mut file, &mut tell).map_err(failed)? != *print {
+            let (from, copied) = if self.is_encrypted() {
+                let from = self.dir.join(format!("{name}{SUFFIX}"));
+                let keys = keys.ok_or_else(|| format!("{} is encrypted: give --identity FILE", self.dir.display()))?;
+                let opened = keys.decrypt(&from, &mut file, &mut tell)?;
+                (from, opened)
+            } else {
+                let from = self.dir.join(name);
+                let failed = |e: io::Error| format!("cannot copy {} to {}: {e}", from.display(), to.display());
+                let copied = Print::of_copy(&from, &mut file, &mut tell).map_err(failed)?;
+                (from, copied)
+            };
+            if copied != *print {
                 return Err(format!("{} is damaged: it is not the file that its manifest speaks of", from.display()));
             }
             file.sync_all().map_err(failed)?;
         }
         Ok(())
     }
+
+    /// Writes its files into a directory, encrypted; the manifest of that copy. `progress` as above.
+    pub fn encrypt_to(
+        &self,
+        dir: &Path,
+        recipient: &Recipient,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> io::Result<Manifest> {
+        let (mut done, all) = (0, self.manifest.bytes());
+        let mut manifest = self.manifest.clone();
+        for name in self.manifest.files.keys() {
+            let sealed = format!("{name}{SUFFIX}");
+            let mut tell = |bytes| {
+                done += bytes;
+                progress(done, all);
+            };
+            let print = recipient.encrypt(&self.dir.join(name), new_file(&dir.join(&sealed))?, &mut tell)?;
+            manifest.encrypted.insert(sealed, print);
+        }
+        Ok(manifest)
+    }
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 impl Shelf {
@@ -130,9 +175,10 @@ impl Hold<'_> {
         self.held.sync_all().map(|()| dir)
     }
 
-    /// Removes what need not be kept any more; returns how many went. Of those before an upgrade the newest of each schema
-    /// stays for a while: it is the way back.
-    pub fn prune(&self, now: i64) -> io::Result<usize> {
+    /// Removes what need not be kept any more, and never the one that a drill last opened (`proven`, by its name): it is
+    /// the last that is known to be good. Of those before an upgrade the newest of each schema stays for a while: it is
+    /// the way back. Returns how many went.
+    pub fn prune(&self, now: i64, proven: Option<&str>) -> io::Result<usize> {
         let (ways_back, backups): (Vec<_>, Vec<_>) =
             self.shelf.list().into_iter().partition(|backup| backup.manifest.upgrade.is_some());
         let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
@@ -142,6 +188,7 @@ impl Hold<'_> {
             way.made_at < now - WAY_BACK_SECONDS || newer.iter().any(|newer| newer.manifest.schema == way.schema)
         };
         old.extend(ways_back.iter().enumerate().filter(|(i, _)| is_over(*i)).map(|(_, backup)| (backup, false)));
+        old.retain(|(backup, _)| proven != Some(&*backup.name()));
         for (backup, _) in &old {
             // Renamed first: a removal that is cut off must not leave half a backup under a good name.
             let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));
@@ -152,6 +199,7 @@ impl Hold<'_> {
     }
 }
 
-pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
+/// For its owner alone.
+pub fn make_dir(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }

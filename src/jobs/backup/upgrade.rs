@@ -4,7 +4,7 @@
 
 use super::manifest::Upgrade;
 use super::shelf::{Backup, Shelf};
-use super::{Progress, Source, put, shelf, shown};
+use super::{Progress, Source, check_space, proven, put, shelf, shown};
 use crate::store::migrate::{self, Older};
 use crate::store::place::Place;
 use crate::store::{Store, copy};
@@ -38,12 +38,12 @@ fn keep(place: &Place, older: &Older, now: i64, progress: &mut Progress) -> Resu
     copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
     let shelf = shelf(place.dir());
     let hold = shelf.hold()?;
-    source.check_space(shelf.dir(), COPIES)?;
+    check_space(COPIES * source.bytes(), shelf.dir())?;
     let upgrade = Upgrade { from_version: version_of(&shelf, older), to_schema: migrate::latest() };
     let name = format!("{}-schema-{}", shown(now), older.schema);
     let backup = put(&source, &hold, &name, Some(upgrade), progress)?;
     // An upgrade that fails at each start must not fill the disk.
-    hold.prune(now).map_err(|e| super::unwritten(&shelf, &e))?;
+    hold.prune(now, proven(place.dir()).as_deref()).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(backup)
 }
 

@@ -7,7 +7,7 @@ mod server;
 
 pub use http::{Answer, Caller, Client, read_answer};
 pub use random::Random;
-pub use server::{Server, answers_until_close};
+pub use server::{Ended, Server, answers_until_close};
 
 use serde_json::Value;
 use std::io::Write;

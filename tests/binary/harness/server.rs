@@ -27,17 +27,31 @@ pub struct Ended {
 
 impl Server {
     /// Starts `serve` on ports of the system's choice and returns once it listens.
-    pub fn start(mut command: Command) -> Server {
+    pub fn start(command: Command) -> Server {
+        Server::try_start(command).unwrap_or_else(|ended| panic!("did not start: {}", ended.log.join("\n")))
+    }
+
+    /// The same where a start may fail; then how it ended.
+    pub fn try_start(mut command: Command) -> Result<Server, Ended> {
         command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "127.0.0.1:0");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Log::follow(child.stderr.take().unwrap());
         let out = Log::follow(child.stdout.take().unwrap());
         let address = |message| {
-            let line = log.wait_for(message).unwrap_or_else(|| panic!("did not start: {}", log.whole().join("\n")));
-            super::text(&line["address"]).parse().unwrap()
+            let line = log.wait_for(message)?;
+            super::text(&line["address"]).parse().ok()
         };
-        let (address, metrics_address) = (address("listening"), address("listening for figures"));
-        Server { child, address, metrics_address, log, out }
+        match (address("listening"), address("listening for figures")) {
+            (Some(address), Some(metrics_address)) => Ok(Server { child, address, metrics_address, log, out }),
+            _ => {
+                let code = child.wait().unwrap().code();
+                Err(Ended { code, out: out.whole().join("\n"), log: log.whole(), took: Duration::ZERO })
+            }
+        }
+    }
+
+    pub fn process_id(&self) -> i32 {
+        self.child.id() as i32
     }
 
     pub fn client(&self) -> Client {

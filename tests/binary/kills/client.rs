@@ -3,6 +3,7 @@
 use super::deeds::{Deed, Known, Record};
 use crate::harness::{self, Answer, Caller, Random};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const MINUTES_MAX: u64 = 60;
@@ -21,6 +22,14 @@ pub struct Client {
     /// Counts names.
     next: u64,
     flown_at: i64,
+}
+
+/// What became of a deed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    Done,
+    Refused(u16),
+    Unknown,
 }
 
 impl Client {
@@ -51,6 +60,40 @@ impl Client {
             let Ok(answer) = self.send_pending(&mut http) else { return };
             self.acknowledge(&answer);
             acknowledged();
+        }
+    }
+
+    /// The same where the disk may fail or the power be cut: until the connection breaks, nobody knows what became of a
+    /// deed, or `go_on` says no. `cut` is read once an answer is here: after it, an answer comes too late to count.
+    pub fn endure(&mut self, address: SocketAddr, cut: &AtomicBool, mut go_on: impl FnMut(Heard) -> bool) {
+        let mut http = harness::Client::new(address);
+        loop {
+            let deed = self.choose();
+            let key =
+                (self.is_post(&deed) && self.random.below(2) == 0).then(|| format!("{:016x}", self.random.next()));
+            self.pending = Some((deed, key));
+            let answer = self.send_pending(&mut http);
+            if cut.load(Ordering::SeqCst) {
+                return;
+            }
+            let Ok(answer) = answer else { return };
+            let heard = match answer.status {
+                200..300 => {
+                    self.acknowledge(&answer);
+                    Heard::Done
+                }
+                // Not done, and that is a promise.
+                503 | 507 => {
+                    self.pending = None;
+                    Heard::Refused(answer.status)
+                }
+                // Done or not: the next look at the file tells.
+                500 => Heard::Unknown,
+                _ => panic!("client {}: {answer:?}", self.number),
+            };
+            if !go_on(heard) || heard == Heard::Unknown {
+                return;
+            }
         }
     }
 

@@ -73,17 +73,38 @@ pub fn make_current(database: &Path, members: &[i64]) {
     }
 }
 
+/// A connection to a copy of the file and its log, which is sound.
+fn open_copy(data: &Path, copy: &Path) -> Connection {
+    for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-wal"] {
+        if data.join(name).exists() {
+            std::fs::copy(data.join(name), copy.join(name)).unwrap();
+        }
+    }
+    let conn = Connection::open(copy.join("tunneldesk.sqlite")).unwrap();
+    let verdict: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(verdict, "ok");
+    conn
+}
+
+/// How many acknowledged entries, bookings and users are not there, or not as they were acknowledged; those that the deed
+/// in the air may have changed count too.
+pub fn count_lost(data: &Path, clients: &[Client]) -> usize {
+    let copy = tempfile::tempdir().unwrap();
+    let conn = open_copy(data, copy.path());
+    let records = records(&conn, clients.len());
+    let lost = |(client, (found, _)): (&Client, &(Record, Known))| {
+        let record = &client.record;
+        record.times.iter().filter(|(name, minutes)| found.times.get(*name) != Some(minutes)).count()
+            + record.bookings.iter().filter(|(number, minutes)| found.bookings.get(*number) != Some(minutes)).count()
+            + record.users.iter().filter(|(name, version)| found.users.get(*name) != Some(version)).count()
+    };
+    clients.iter().zip(&records).map(lost).sum()
+}
+
 /// Every acknowledged deed is there once, and the one in the air wholly or not at all.
 pub fn audit(data: &Path, clients: &mut [Client]) {
     let copy = tempfile::tempdir().unwrap();
-    for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-wal"] {
-        if data.join(name).exists() {
-            std::fs::copy(data.join(name), copy.path().join(name)).unwrap();
-        }
-    }
-    let conn = Connection::open(copy.path().join("tunneldesk.sqlite")).unwrap();
-    let verdict: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(verdict, "ok");
+    let conn = open_copy(data, copy.path());
     for (what, sql) in HALF_DONE {
         let found: Vec<i64> = list(&conn, sql, |row| row.get(0));
         assert!(found.is_empty(), "{what}: {found:?}");

@@ -88,6 +88,15 @@ fn of_the_asked(route: &Route, role: Role, having: Having) -> Result<(), u16> {
     }
 }
 
+/// An opening balance is entered by the desk, for anybody.
+fn of_an_opening(role: Role, having: Having) -> Result<(), u16> {
+    match (role, having) {
+        (Role::Desk | Role::Admin, Having::Missing) => Err(404),
+        (Role::Desk | Role::Admin, _) => Ok(()),
+        _ => Err(403),
+    }
+}
+
 #[test]
 fn nobody_gets_at_what_is_not_theirs() {
     let world = World::open_with(|config| {
@@ -112,6 +121,7 @@ fn try_it(world: &World, route: &Route, object: Option<&Object>, role: Role, hav
     let expected = match (gate, object) {
         (Err(status), _) => Err(status),
         (Ok(()), _) if route.path.starts_with("/account/logbook/entries/") => of_the_asked(route, role, having),
+        (Ok(()), _) if route.path.starts_with("/account/logbook/opening-balance/") => of_an_opening(role, having),
         (Ok(()), Some(object)) => of_the_object(object.whose, role, having),
         (Ok(()), None) => Ok(()),
     };

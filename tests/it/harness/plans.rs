@@ -5,8 +5,20 @@ use tunneldesk::site::Site;
 use tunneldesk::store::{Read, prepared};
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
-const SMALL: [&str; 7] =
-    ["site", "tunnels", "partners", "partner_secrets", "partner_networks", "sqlite_schema", "refinery_schema_history"];
+const SMALL: [&str; 11] = [
+    "site",
+    "tunnels",
+    "partners",
+    "partner_secrets",
+    "partner_networks",
+    // Rows that the receiver refuses are few: after some in a row none is set aside any more.
+    "sync",
+    "sync_refused",
+    "erasures",
+    "sqlite_schema",
+    "sqlite_sequence",
+    "refinery_schema_history",
+];
 
 /// Indexes of the few rows of a large table that wait for somebody or something.
 const SMALL_INDEXES: [&str; 4] = ["outbox_due", "outbox_dead", "entries_waiting", "contact_messages_open"];
@@ -15,6 +27,7 @@ const SMALL_INDEXES: [&str; 4] = ["outbox_due", "outbox_dead", "entries_waiting"
 const ALLOWED: &[(&str, &str)] = &[
     ("ORDER BY b.booking_id DESC LIMIT", "a report reads on in the order of its key until its page is full"),
     ("ORDER BY h.seq", "likewise"),
+    ("ORDER BY a.seq DESC LIMIT", "likewise"),
     ("FROM passkeys ORDER BY passkey_id LIMIT 1", "the first row there is"),
     ("DELETE FROM passcodes WHERE ends_at", "passcodes live ten minutes and are swept each minute, so there are few"),
     ("DELETE FROM sign_in_steps WHERE ends_at", "steps live ten minutes and are swept each minute, so there are few"),

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use tunneldesk::cli::control;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
+use tunneldesk::domain::audit::By;
 use tunneldesk::failure::Failure;
 use tunneldesk::keys::Purpose;
 use tunneldesk::routes::ROUTES;
@@ -166,7 +167,7 @@ impl Site {
     /// Gives the site an authority of its own, for its certificate.
     pub fn with_authority(&self) {
         let names = ["tunnel.example.org".to_owned()];
-        tunneldesk::tls::init(self.inside(), "Windwerk", &names).expect("a certificate can be made");
+        tunneldesk::tls::init(self.inside(), "Windwerk", &names, &By::job("test")).expect("a certificate can be made");
     }
 
     /// The site as a job has it, on a thread of its own.
@@ -178,7 +179,7 @@ impl Site {
         &self.door
     }
 
-    pub(super) fn inside(&self) -> &Inside {
+    pub fn inside(&self) -> &Inside {
         &self.up().inside
     }
 

@@ -2,7 +2,7 @@
 
 mod mail;
 #[path = "../../post/office.rs"]
-mod office;
+pub mod office;
 mod sending;
 mod sms;
 

@@ -56,7 +56,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let holder_id = holder.get(&ok).unwrap_or(member.id());
     site.once(call, |tx| {
         let (entry_id, status) = if recorded {
-            (record(site, tx, member.id(), holder_id, &told)?, Status::Open)
+            (record(site, tx, member, holder_id, &told)?, Status::Open)
         } else {
             (ask(site, tx, member.id(), &told)?, Status::Pending)
         };
@@ -74,8 +74,8 @@ fn ask(site: &Site, tx: &Write, member_id: i64, told: &Told) -> Result<i64, Fail
 }
 
 /// Whoever may not sign this learns nothing about the member.
-fn record(site: &Site, tx: &Write, signer_id: i64, holder_id: i64, told: &Told) -> Result<i64, Failure> {
-    let Asked { skill, tunnel_id, .. } = &told.asked;
+fn record(site: &Site, tx: &Write, member: &Member, holder_id: i64, told: &Told) -> Result<i64, Failure> {
+    let (signer_id, Asked { skill, tunnel_id, .. }) = (member.id(), &told.asked);
     let subject = ask::subject(site, skill).ok_or_else(|| Failure::field("skill", Text::new("field.unknown_skill")))?;
     let level = subject.level;
     let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, *tunnel_id, tx.now())?;
@@ -92,6 +92,7 @@ fn record(site: &Site, tx: &Write, signer_id: i64, holder_id: i64, told: &Told) 
     let entry_id = skills::insert_signed(tx, &new, &authority, &told.comments_instructor)?;
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
     signing::settle(site, tx, &entry, signer_id, "notice.signed")?;
+    signing::record(tx, member, "entry.signed", &entry)?;
     Ok(entry_id)
 }
 

@@ -93,8 +93,8 @@ fn as_signer(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given
     }
     match (given.status, &given.comments_instructor) {
         (Some(Status::Denied), _) => Err(Failure::field("comment_denial", Text::new("field.missing"))),
-        (Some(Status::Open), comment) => signing::sign_entry(site, tx, entry, member.id(), comment.as_deref()),
-        (_, Some(comment)) => signing::sign_entry(site, tx, entry, member.id(), Some(comment)),
+        (Some(Status::Open), comment) => signing::sign_entry(site, tx, entry, member, comment.as_deref()),
+        (_, Some(comment)) => signing::sign_entry(site, tx, entry, member, Some(comment)),
         _ => Err(Failure::field("status", Text::new("field.sign_or_deny"))),
     }
 }
@@ -107,7 +107,7 @@ fn as_desk(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given: 
     match given.status {
         Some(Status::Cancelled) => signing::cancel(site, tx, entry, member),
         Some(Status::Open) if entry.status == Status::Pending => {
-            signing::sign_entry(site, tx, entry, member.id(), given.comments_instructor.as_deref())
+            signing::sign_entry(site, tx, entry, member, given.comments_instructor.as_deref())
         }
         _ if entry.status.is_signed() => Err(Failure::entry_signed()),
         _ if entry.opening.is_some() => Err(Failure::not_allowed()),
@@ -144,6 +144,7 @@ fn ask_again(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given
         instructor_id,
     };
     skills::update_wish(tx, entry.entry_id, &wish)?;
+    signing::record_for_other(tx, member, "entry.edited", entry)?;
     if to != entry.status {
         skills::step(tx, entry, member.id(), to)?;
     }

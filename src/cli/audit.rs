@@ -1,0 +1,200 @@
+//! `tunneldesk audit …`: who did what to whom from where, and whether that is still what was written.
+
+use super::shell::Shell;
+use super::{Trouble, as_json, refused, shown_moment, table};
+use crate::jobs::audit::{Walk, walk};
+use crate::jobs::backup::Progress;
+use crate::keys::hex;
+use crate::site::Site;
+use crate::store::audit::{self, Filter, Kept};
+use crate::store::{members, partners};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+/// What stands before the colon where no single one is meant.
+const KINDS: [&str; 5] = ["member", "cli", "partner", "job", "sender"];
+/// The same, where something was done to.
+const OBJECTS: [&str; 1] = ["site"];
+
+#[derive(Subcommand)]
+#[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken, and for `verify`: the log is not what was written.")]
+pub enum Audit {
+    /// List deeds, newest first
+    List(List),
+    /// Read the log whole: that no row was changed, removed or put in, and that the backups remember the same
+    Verify,
+}
+
+#[derive(Args)]
+pub struct List {
+    /// Only since then: 2026-11-21, 2026-11-21T12:00, Unix seconds, or 90m, 24h, 7d ago
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only by one: a member's name or number, a client-id, or cli, member, partner, job, sender for all of a kind
+    #[arg(long)]
+    who: Option<String>,
+    /// Only to one: a member's name or number, a client-id, site
+    #[arg(long)]
+    whom: Option<String>,
+    /// Only one kind of deed, as the list names it: member.banned
+    #[arg(long)]
+    deed: Option<String>,
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    limit: i64,
+    /// Only rows before this one: the next page begins with the last number of the one before
+    #[arg(long, value_name = "NUMBER")]
+    before: Option<i64>,
+}
+
+impl Audit {
+    pub fn run(&self, site: &Shell, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+        match self {
+            Audit::List(list) => list.run(site, json),
+            Audit::Verify => verify(&walk(site, progress)?, json),
+        }
+    }
+}
+
+impl List {
+    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+        let named =
+            |name: &Option<String>, fixed: &[&str]| name.as_deref().map(|name| resolve(site, name, fixed)).transpose();
+        let filter = Filter {
+            who: named(&self.who, &KINDS)?,
+            whom: named(&self.whom, &OBJECTS)?,
+            deed: self.deed.clone(),
+            since: self.since.as_deref().map(|when| moment(when, site.now())).transpose()?,
+            before: self.before,
+        };
+        let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit)?))?;
+        if json {
+            return Ok(as_json(&rows.iter().map(as_row).collect::<Vec<_>>()));
+        }
+        if rows.is_empty() {
+            return Ok("no such deed is in the log".to_owned());
+        }
+        let headings = ["NUMBER", "WHEN (UTC)", "WHO", "DEED", "WHOM", "FROM", ""];
+        Ok(table(&headings, &rows.iter().map(as_cells).collect::<Vec<_>>()))
+    }
+}
+
+fn as_row(kept: &Kept) -> Value {
+    let row = &kept.row;
+    json!({
+        "seq": row.seq, "at": row.at, "who": row.who, "deed": row.deed, "whom": row.whom, "from": row.origin,
+        "detail": serde_json::from_str::<Value>(&row.detail).unwrap_or_else(|_| row.detail.as_str().into()),
+        "hash": hex(&kept.hash),
+    })
+}
+
+fn as_cells(kept: &Kept) -> Vec<String> {
+    let row = &kept.row;
+    let detail = match serde_json::from_str::<Value>(&row.detail) {
+        Ok(Value::Object(values)) => values.iter().map(|(name, value)| format!("{name} {}", shown(value))).collect(),
+        _ => vec![row.detail.clone()],
+    };
+    vec![
+        row.seq.to_string(),
+        shown_moment(row.at),
+        row.who.clone(),
+        row.deed.clone(),
+        row.whom.clone(),
+        row.origin.clone(),
+        detail.join(", "),
+    ]
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.clone(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// How the log names somebody: as it is where it has a colon or is a fixed word, else by the member's or partner's own name.
+fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
+    if name.contains(':') || fixed.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    // Whoever is gone from the file is still in the log.
+    if let Ok(member_id) = name.parse::<i64>() {
+        return Ok(format!("member:{member_id}"));
+    }
+    let (member, partner) = site
+        .store
+        .read(|tx| Ok::<_, crate::failure::Failure>((members::find_account(tx, name)?, partners::find(tx, name)?)))?;
+    match (member, partner) {
+        (Some(account), _) => Ok(format!("member:{}", account.member_id)),
+        (None, Some(_)) => Ok(format!("partner:{name}")),
+        (None, None) => Err(refused(format!(
+            "nobody goes by {name}: give a username, an e-mail address, a number, a client-id or {}",
+            fixed.join(", ")
+        ))),
+    }
+}
+
+/// A moment as people type it, in UTC.
+fn moment(text: &str, now: i64) -> Result<i64, Trouble> {
+    let ago = |unit: char, seconds: i64| {
+        let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
+        Some(now.saturating_sub(count.saturating_mul(seconds)))
+    };
+    let ago = ago('m', 60).or_else(|| ago('h', 3_600)).or_else(|| ago('d', 86_400));
+    let seconds = || text.parse::<i64>().ok();
+    let date = || {
+        let at = text.trim_end_matches('Z').parse::<jiff::civil::DateTime>();
+        Some(at.ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second())
+    };
+    ago.or_else(seconds).or_else(date).ok_or_else(|| {
+        refused(format!("--since {text} is no moment: give 2026-11-21, 2026-11-21T12:00, Unix seconds, 90m, 24h or 7d"))
+    })
+}
+
+fn verify(walk: &Walk, json: bool) -> Result<String, Trouble> {
+    let Some(broken) = &walk.broken else {
+        return Ok(if json {
+            as_json(&json!({ "sound": true, "rows": walk.rows, "head": walk.head, "witnesses": walk.witnesses }))
+        } else {
+            let backups = match walk.witnesses {
+                0 => "no backup remembers it yet".to_owned(),
+                1 => "1 backup remembers the same".to_owned(),
+                many => format!("{many} backups remember the same"),
+            };
+            format!("The audit log is whole: {} rows, {backups}.\nIts end is {}.", walk.rows, walk.head)
+        });
+    };
+    if json {
+        let said = json!({ "sound": false, "rows": walk.rows, "head": walk.head, "witnesses": walk.witnesses,
+                           "row": broken.row(), "broken": broken });
+        return Err(Trouble::Found(2, as_json(&said)));
+    }
+    Err(super::broken(format!(
+        "the audit log is not what was written: {broken}; rows 1 to {} are sound. Keep this file and the backups: they \
+         are evidence",
+        walk.rows
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_date_a_number_or_a_time_ago() {
+        let now = 1_800_000_000;
+        let read = |text| moment(text, now).ok();
+        assert_eq!(read("2027-01-15"), Some(1_799_971_200));
+        assert_eq!(read("2027-01-15T08:00"), Some(now));
+        assert_eq!(read("2027-01-15T08:00:00Z"), Some(now));
+        assert_eq!(read("1799999999"), Some(now - 1));
+        assert_eq!(
+            (read("90m"), read("24h"), read("7d")),
+            (Some(now - 5_400), Some(now - 86_400), Some(now - 604_800))
+        );
+        for odd in ["", "yesterday", "7 d", "-1d", "2027-13-01", "m"] {
+            assert_eq!(read(odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `tunneldesk doctor`: how the site is, line by line, and what to do. The facts come from whoever holds the file; they are
+//! put into words here, for the terminal at hand.
+
+use super::bar::Bar;
+use super::shell::{self, Shell};
+use super::wire::Sheet;
+use super::{Global, Outcome, Trouble, as_json, control};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::health::{self, Fact, State};
+use crate::site::Site;
+use crate::site::health::{Look, look, look_at_closed, title};
+use crate::store::place::{Place, Unheld};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 all is well; 1 something is worth a look; 2 something needs one now. Works with and \
+                  without a running server."
+)]
+pub struct Doctor {}
+
+/// A fact as machines read it.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    name: String,
+    title: String,
+    state: String,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Said {
+    state: String,
+    facts: Vec<Line>,
+}
+
+impl Doctor {
+    /// On this side: the facts from the file, or from the server that holds it.
+    pub fn run(&self, global: &Global, args: &[OsString]) -> Outcome {
+        let config = match global.checked() {
+            Ok(config) => config,
+            Err(trouble) => return Err(trouble).into(),
+        };
+        let said = match Place::hold(&config.data) {
+            Ok(place) => said(&facts(&place, config)),
+            Err(Unheld::Unfit(why)) => said(&look_at_closed(&config.data, &why)),
+            Err(Unheld::InUse) => match ask(&config, args) {
+                Ok(said) => said,
+                Err(outcome) => return outcome,
+            },
+        };
+        let colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
+        let text = if global.json { as_json(&said) } else { shown(&said, colour) };
+        Outcome { code: said.code(), text, is_result: true }
+    }
+
+    /// On the server's side: for the other side to put into words.
+    pub fn answer(site: &Shell) -> Result<String, Trouble> {
+        Ok(as_json(&said(&look(site, Look::Close))))
+    }
+}
+
+fn facts(place: &Place, config: Config) -> Vec<Fact> {
+    match Site::open(place, config, Clock::machine(0), true) {
+        Ok((site, _)) => {
+            let facts = look(&Shell::new(&site, shell::by_us()), Look::Close);
+            site.close();
+            facts
+        }
+        Err(why) => look_at_closed(place.dir(), &why),
+    }
+}
+
+/// Has the server look.
+fn ask(config: &Config, args: &[OsString]) -> Result<Said, Outcome> {
+    let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let request = control::Request { args, secret: None, attached_bytes: None };
+    let Some(outcome) = control::ask(&config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None)) else {
+        let why = "another process holds it and takes no commands: wait for it or stop it";
+        return Ok(said(&look_at_closed(&config.data, why)));
+    };
+    if outcome.code != 0 {
+        return Err(outcome);
+    }
+    serde_json::from_str(&outcome.text)
+        .map_err(|_| Outcome::broken("the running server does not understand this command: is it another version?"))
+}
+
+fn said(facts: &[Fact]) -> Said {
+    let line = |fact: &Fact| Line {
+        name: fact.name.to_owned(),
+        title: title(fact).in_english(),
+        state: fact.state.name().to_owned(),
+        text: fact.text.in_english(),
+        next: fact.next.as_ref().map(crate::language::Text::in_english),
+    };
+    Said { state: health::worst(facts).name().to_owned(), facts: facts.iter().map(line).collect() }
+}
+
+impl Said {
+    fn code(&self) -> u8 {
+        State::parse(&self.state).map_or(2, |state| state as u8)
+    }
+}
+
+const RESET: &str = "\u{1b}[0m";
+
+fn colour_of(state: &str) -> &'static str {
+    match State::parse(state) {
+        Some(State::Ok) => "\u{1b}[32m",
+        Some(State::Warning) => "\u{1b}[1;33m",
+        Some(State::Alarm) | None => "\u{1b}[1;31m",
+    }
+}
+
+/// A line a fact, and under it what to do.
+fn shown(said: &Said, colour: bool) -> String {
+    let painted = |text: String, state: &str| match colour {
+        true => format!("{}{text}{RESET}", colour_of(state)),
+        false => text,
+    };
+    let width = said.facts.iter().map(|line| line.title.chars().count()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for line in &said.facts {
+        let state = painted(format!("{:7}", line.state), &line.state);
+        lines.push(format!("{state}  {:width$}  {}", line.title, line.text));
+        if let Some(next) = &line.next {
+            let indent = " ".repeat(9 + width);
+            lines.push(format!("{indent}  {}", painted(format!("→ {next}"), &line.state)));
+        }
+    }
+    let count = |state: State| said.facts.iter().filter(|line| line.state == state.name()).count();
+    let verdict = match (count(State::Alarm), count(State::Warning)) {
+        (0, 0) => "All is well.".to_owned(),
+        (0, 1) => "One thing is worth a look.".to_owned(),
+        (0, many) => format!("{many} things are worth a look."),
+        (1, _) => "One thing needs you now.".to_owned(),
+        (many, _) => format!("{many} things need you now."),
+    };
+    format!("{}\n\n{}", lines.join("\n"), painted(verdict, &said.state))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Text;
+
+    #[test]
+    fn lines_stand_in_columns_and_colours_are_for_terminals_alone() {
+        let warning = Fact::judged("space", State::Warning, Text::new("health.store"), Text::new("health.space.next"));
+        let said = said(&[Fact::ok("store", Text::new("health.store")), warning]);
+        let plain = shown(&said, false);
+        let lines: Vec<&str> = plain.lines().collect();
+        assert!(lines[0].starts_with("ok       The file    It can"), "{plain}");
+        assert!(lines[1].starts_with("warning  Free space  It can"), "{plain}");
+        assert!(lines[2].starts_with("                     → Make room"), "{plain}");
+        assert_eq!((lines[4], said.code()), ("One thing is worth a look.", 1));
+        assert!(!plain.contains('\u{1b}'));
+        let coloured = shown(&said, true);
+        assert_eq!(coloured.matches("\u{1b}[1;33m").count(), coloured.matches(RESET).count() - 1, "{coloured}");
+    }
+}

@@ -1,0 +1,52 @@
+//! `tunneldesk export`: members, the logbook and bookings as CSV, for other programs and for another site.
+
+use super::wire::Wire;
+use super::{Trouble, broken};
+use crate::exchange::{self, Kind, Refusal};
+use crate::site::Site;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(
+    after_help = "Moments are in UTC (RFC 3339), people are named by username, and no cell begins with what a spreadsheet takes \
+    for a formula: an apostrophe stands before it, which `tunneldesk import` takes off again. Erased members are left out, \
+    with their entries and bookings. `tunneldesk import LIST --help` has the columns."
+)]
+pub struct Export {
+    list: List,
+    /// Write to this file, whole or not at all, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum List {
+    /// Everybody, without passwords
+    Members,
+    /// Every entry of everybody
+    Logbook,
+    /// Every booking of every partner
+    Bookings,
+}
+
+impl Export {
+    pub fn to(&self) -> Option<PathBuf> {
+        self.to.clone()
+    }
+
+    pub fn run(&self, site: &Site, wire: &mut Wire) -> Result<String, Trouble> {
+        let kind = match self.list {
+            List::Members => Kind::Members,
+            List::Logbook => Kind::Logbook,
+            List::Bookings => Kind::Bookings,
+        };
+        let written = exchange::export(site, kind, wire.part, wire.progress).map_err(|refusal| match refusal {
+            Refusal::Failed(failure) => Trouble::from(failure),
+            Refusal::Unreadable(text) => broken(text),
+            Refusal::Mistakes(..) => broken("the list could not be written"),
+        })?;
+        let rows = if written == 1 { "row" } else { "rows" };
+        Ok(self.to.as_ref().map_or_else(String::new, |to| format!("{written} {rows} in {}", to.display())))
+    }
+}

@@ -1,0 +1,131 @@
+//! `tunneldesk import`: lists of members, logbook entries and bookings, as CSV. All of a list, or nothing.
+
+use super::shell::Shell;
+use super::wire::Wire;
+use super::{Trouble, as_json, broken, refused};
+use crate::domain::audit::{Detail, Whom};
+use crate::exchange::{self, Kind, Mistake, Refusal, Taken};
+use crate::store::Write;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::path::Path;
+
+/// Mistakes that an import shows; a dry run shows all.
+const MISTAKES_SHOWN: usize = 50;
+
+#[derive(Args)]
+pub struct Import {
+    #[command(subcommand)]
+    list: List,
+}
+
+const HELP: &str = "CSV in UTF-8 with a line of headings; commas, semicolons or tabs, as spreadsheets write it. Moments are a \
+    day (2026-11-21), a moment in UTC (2026-11-21T14:30:00Z) or Unix seconds. A list is taken whole or not at all, in one \
+    transaction; the same list again changes nothing. What `tunneldesk export` writes can be imported as it is: members \
+    first, then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 broken.";
+
+#[derive(Subcommand)]
+enum List {
+    /// Members. Whoever has a username here already stays as he is
+    #[command(
+        after_help = HELP,
+        long_about = "Columns: username, real_name, email (needed); screen_name, email_confirmed_at, phone, phone_confirmed_at, \
+        country, country_code, dob, tunnel, role, terms_accepted_at, paid_until, banned_at, join_date, language.\n\n\
+        A username that is here already with the same address is passed over, and its member stays as he is; with another \
+        address it is a mistake. Passwords do not move along: members set one by the way back in for a forgotten password, \
+        which needs a confirmed address."
+    )]
+    Members(From),
+    /// Logbook entries of any kind. An entry that is here already, value for value, is not entered again
+    #[command(
+        after_help = HELP,
+        long_about = "Columns: username, kind (time, skill or safety), entry_date (needed); minutes (needed for time; 15 or \
+        0:15), status, tunnel, skill (its number in the catalogue), instructor, approval_date, comment, comments_instructor, \
+        comment_denial, author, opening, booking.\n\nPeople are named by username. What is open counts as signed, as it did \
+        where it comes from. An entry that is here already, value for value, is not entered again; two alike in one list are \
+        two. opening: entries of one opening balance have the same number there. booking: CLIENT-ID/registration/NUMBER."
+    )]
+    Logbook(From),
+    /// Bookings of partners. One that is here already must be the same
+    #[command(
+        after_help = HELP,
+        long_about = "Columns: client_id, username, flight_date, minutes_booked, tunnel_id (needed); registration_id, \
+        purchase_id, purchase_date, product_id, checkin_time.\n\nThe partner must be known here by its client-id \
+        (`tunneldesk partner add --client-id`). A booking is known by its registration_id, else by purchase_id and flight, \
+        else by member and flight; one that is here already with other values is a mistake. History and flight time are not \
+        made from bookings that are imported."
+    )]
+    Bookings(From),
+}
+
+#[derive(Args)]
+struct From {
+    file: std::path::PathBuf,
+    /// Only say what would be done, or every mistake
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Import {
+    fn parts(&self) -> (Kind, &From, [&'static str; 2]) {
+        match &self.list {
+            List::Members(from) => (Kind::Members, from, ["member", "members"]),
+            List::Logbook(from) => (Kind::Logbook, from, ["entry", "entries"]),
+            List::Bookings(from) => (Kind::Bookings, from, ["booking", "bookings"]),
+        }
+    }
+
+    pub fn file(&self) -> &Path {
+        &self.parts().1.file
+    }
+
+    pub fn run(&self, site: &Shell, json: bool, wire: &mut Wire) -> Result<String, Trouble> {
+        let (kind, from, what) = self.parts();
+        let (list, bytes) = wire.attached.as_mut().ok_or_else(|| broken("the list did not come along"))?;
+        let deed = match kind {
+            Kind::Members => "members.imported",
+            Kind::Logbook => "entries.imported",
+            Kind::Bookings => "bookings.imported",
+        };
+        let record = |tx: &Write, taken: &Taken| {
+            site.record(tx, deed, &Whom::Site, &Detail::none().number("count", taken.new as i64))
+        };
+        let outcome = exchange::import(site, kind, *list, *bytes, from.dry_run, wire.progress, &record);
+        let Taken { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
+        if !from.dry_run {
+            tracing::info!(what = what[1], new, same, "a list was imported from the shell");
+        }
+        if json {
+            return Ok(as_json(&json!({ "new": new, "same": same, "dry_run": from.dry_run })));
+        }
+        let done = if from.dry_run { "No mistake. Would take" } else { "Took" };
+        let what = if new == 1 { what[0] } else { what[1] };
+        let rest = match same {
+            0 => String::new(),
+            1 => "; one is here already and stays as it is".to_owned(),
+            many => format!("; {many} are here already and stay as they are"),
+        };
+        Ok(format!("{done} {new} {what}{rest}."))
+    }
+}
+
+fn trouble(refusal: Refusal, all: bool) -> Trouble {
+    match refusal {
+        Refusal::Failed(failure) => failure.into(),
+        Refusal::Unreadable(text) => refused(format!("nothing was taken: {text}")),
+        Refusal::Mistakes(mistakes, count) => refused(shown(&mistakes, count, all)),
+    }
+}
+
+fn shown(mistakes: &[Mistake], count: u64, all: bool) -> String {
+    let most = if all { mistakes.len() } else { MISTAKES_SHOWN };
+    let s = if count == 1 { "" } else { "s" };
+    let mut lines = vec![format!("nothing was taken, because the list has {count} mistake{s}:")];
+    lines.extend(mistakes.iter().take(most).map(|mistake| format!("  {mistake}")));
+    let more = (count + 1).saturating_sub(lines.len() as u64);
+    if more > 0 {
+        let hint = if all { "" } else { "; --dry-run shows all" };
+        lines.push(format!("  … and {more} more{hint}"));
+    }
+    lines.join("\n")
+}

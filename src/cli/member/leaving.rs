@@ -1,0 +1,137 @@
+//! `tunneldesk member export` and `member erase`: what a person may ask for, by law and by courtesy.
+
+use super::find;
+use crate::cli::shell::Shell;
+use crate::cli::wire::Wire;
+use crate::cli::{Trouble, as_json, broken, refused, shown_moment};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::role::Role;
+use crate::jobs::erasure;
+use crate::site::Site;
+use crate::store::{Write as StoreWrite, erasure as erasures, held};
+use clap::Args;
+use serde_json::{Map, Value, json};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(after_help = "Moments are Unix seconds, bytes base64. What is left out is named, with the reason.")]
+pub struct Export {
+    name: String,
+    /// Write to this file, whole or not at all, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "The number stays, under a name without meaning: signatures, payments and the partners' counts refer to it. \
+    The file is written anew meanwhile, and whoever writes waits, about a second for 100 MB. A backup that is restored later \
+    forgets the person too; in the backups themselves the person stays until they are pruned, after five weeks at the most."
+)]
+pub struct Erase {
+    /// A username, an e-mail address or a member number
+    name: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Export {
+    pub fn to(&self) -> Option<PathBuf> {
+        self.to.clone()
+    }
+
+    pub fn run(&self, site: &Site, wire: &mut Wire) -> Result<String, Trouble> {
+        let member_id = find(site, &self.name)?.member_id;
+        let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
+        for part in held::PARTS {
+            let rows = site.store.read(|tx| Ok(held::rows(tx, &site.keys, part, member_id)?))?;
+            site.store.rest();
+            parts.insert(part.name.to_owned(), json!(rows));
+            hidden
+                .extend(part.hidden().map(|(column, why)| json!({ "part": part.name, "column": column, "why": why })));
+            stays.extend(part.stays().map(|why| (part.name.to_owned(), Value::from(why))));
+        }
+        let whole = json!({
+            "member_id": member_id, "site_id": &*site.site_id, "exported_at": site.now(), "held": parts,
+            "not_shown": hidden, "stays_after_an_erasure": stays,
+        });
+        let text = serde_json::to_string_pretty(&whole).map_err(|e| broken(e.to_string()))? + "\n";
+        (wire.part)(&text).map_err(|e| broken(format!("nobody takes the result: {e}")))?;
+        Ok(String::new())
+    }
+}
+
+impl Erase {
+    /// Asks, on a terminal; elsewhere `--yes` says it.
+    pub fn confirmation(&self) -> Result<Option<String>, Trouble> {
+        if self.yes {
+            return Ok(None);
+        }
+        if !std::io::stdin().is_terminal() {
+            return Err(refused("this cannot be undone: say --yes"));
+        }
+        let question = format!("This cannot be undone. Type {} again to erase that person: ", self.name);
+        let mut typed = String::new();
+        let asked = std::io::stderr().write_all(question.as_bytes());
+        asked.and_then(|()| std::io::stdin().read_line(&mut typed)).map_err(|e| broken(format!("cannot ask: {e}")))?;
+        match typed.trim() == self.name {
+            true => Ok(Some(self.name.clone())),
+            false => Err(refused("that is another name; nobody was erased")),
+        }
+    }
+
+    pub fn run(&self, site: &Shell, json: bool, typed: Option<&str>, wire: &mut Wire) -> Result<String, Trouble> {
+        if !self.yes && typed != Some(&self.name) {
+            return Err(refused("this cannot be undone: say --yes"));
+        }
+        let account = find(site, &self.name)?;
+        let member_id = account.member_id;
+        let before = site.store.read(|tx| Ok(erasures::find(tx, member_id)?))?;
+        if account.role != Role::Member {
+            let role = account.role.name();
+            return Err(refused(format!(
+                "{} is {role} here: take that away first (`tunneldesk member set-role {} member`)",
+                self.name, self.name
+            )));
+        }
+        if before.is_none() {
+            let now = site.now();
+            let record = |tx: &StoreWrite| site.record(tx, "member.erased", &Whom::Member(member_id), &Detail::none());
+            erasure::erase(site, member_id, now, wire.progress, record)?;
+        }
+        let incomplete = |what: String| {
+            broken(format!(
+                "member {member_id} is out of every row, but {what}; a running server tries again each minute"
+            ))
+        };
+        erasure::rebuild(site, wire.progress)
+            .map_err(|e| incomplete(format!("the bytes still lie in the file: {e}")))?;
+        erasure::remember_beside(site).map_err(|e| incomplete(format!("a backup may bring the person back: {e}")))?;
+        Ok(self.said(site, member_id, before, json))
+    }
+
+    fn said(&self, site: &Site, member_id: i64, before: Option<i64>, json: bool) -> String {
+        let copies = erasure::older_copies(&site.config.data);
+        if json {
+            return as_json(&json!({ "member_id": member_id, "erased_before": before, "older_copies": copies }));
+        }
+        let done = match before {
+            Some(at) => format!("Member {member_id} was erased on {} UTC already.", shown_moment(at)),
+            None => {
+                format!("Member {member_id} is erased: nothing in the file, its log or its queue tells who that was.")
+            }
+        };
+        let older = copies.iter().map(|path| format!("\n  {}", path.display())).collect::<String>();
+        let older = if copies.is_empty() {
+            String::new()
+        } else {
+            format!("\n\nOlder copies that nothing prunes still hold the person; remove them when you can:{older}")
+        };
+        format!(
+            "{done}\nBackups from before still do, until they are pruned (five weeks at the most); one that is restored \
+             forgets the person again.{older}"
+        )
+    }
+}

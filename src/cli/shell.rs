@@ -1,0 +1,56 @@
+//! The machine's shell: the site with whoever typed the command, so that each deed is recorded with its hand.
+
+use crate::domain::audit::{By, Detail, Origin, Who, Whom};
+use crate::failure::Failure;
+use crate::site::Site;
+use crate::store::{Write, audit};
+use std::ops::Deref;
+
+/// A site for one command.
+pub struct Shell<'s> {
+    site: &'s Site,
+    by: By,
+}
+
+impl<'s> Shell<'s> {
+    pub fn new(site: &'s Site, by: By) -> Shell<'s> {
+        Shell { site, by }
+    }
+
+    pub fn by(&self) -> &By {
+        &self.by
+    }
+
+    /// The row of a deed, in the deed's own transaction.
+    pub fn record(&self, tx: &Write, deed: &'static str, whom: &Whom, detail: &Detail) -> Result<(), Failure> {
+        audit::insert(tx, &self.by.who, deed, whom, &self.by.origin, detail)?;
+        Ok(())
+    }
+}
+
+impl Deref for Shell<'_> {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        self.site
+    }
+}
+
+/// Whoever runs this process.
+pub fn by_us() -> By {
+    // SAFETY: takes nothing and cannot fail.
+    by(unsafe { libc::getuid() })
+}
+
+/// A user of the machine.
+pub fn by(uid: u32) -> By {
+    By { who: Who::Cli { uid, user: user_name(uid) }, origin: Origin::Shell }
+}
+
+/// From the file alone: libc's way may load modules that a static binary cannot have.
+fn user_name(uid: u32) -> String {
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let of_uid = |line: &&str| line.split(':').nth(2).and_then(|field| field.parse().ok()) == Some(uid);
+    let line = passwd.lines().find(of_uid);
+    line.and_then(|line| line.split(':').next()).unwrap_or_default().to_owned()
+}

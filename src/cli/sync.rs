@@ -1,0 +1,273 @@
+//! `tunneldesk sync`: what goes upstream, and how far it is. A running server carries by itself; this does it now, or
+//! from another machine.
+
+use super::bar::Bar;
+use super::shell::Shell;
+use super::{Global, Trouble, as_json, broken, refused, shown_moment, table};
+use crate::clock::Clock;
+use crate::config;
+use crate::domain::audit::{Detail, Whom};
+use crate::jobs::backup::Progress;
+use crate::jobs::sync::{self, Pump, Reports, Status, Step};
+use crate::site::Site;
+use crate::store::sync::Refused;
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc;
+
+const REFUSED_SHOWN_MAX: usize = 50;
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 refused, for instance because the settings name no receiver; 2 broken: the receiver \
+                  is not reached or takes nothing. What waits, waits; nothing is lost."
+)]
+pub struct Sync {
+    /// Carry what waits now, and end: what happens without any option
+    #[arg(long, conflicts_with_all = ["status", "dry_run", "again", "rewind"])]
+    once: bool,
+    /// Show how far the history went, what waits, and what the receiver refuses
+    #[arg(long, conflicts_with_all = ["dry_run", "again", "rewind"])]
+    status: bool,
+    /// Only say what would go
+    #[arg(long, conflicts_with_all = ["again", "rewind"])]
+    dry_run: bool,
+    /// Offer the rows that the receiver refused once more
+    #[arg(long, conflicts_with = "rewind")]
+    again: bool,
+    /// Send everything after this `seq` again, to a stream that was emptied; 0: everything
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(0..))]
+    rewind: Option<i64>,
+    /// Carry for a site on another machine, read from its report; without --once until stopped
+    #[arg(long, value_name = "URL", requires = "token_file", conflicts_with_all = ["dry_run", "again", "rewind"])]
+    from: Option<String>,
+    /// The file with a token of `tunneldesk session issue --role sync`
+    #[arg(long, value_name = "FILE", requires = "from")]
+    token_file: Option<PathBuf>,
+    /// Where it is kept how far the rows of that site went
+    #[arg(long, value_name = "FILE", requires = "from", default_value = "tunneldesk-sync.json")]
+    state: PathBuf,
+    /// PEM: the authority of that site's certificate, where it has its own
+    #[arg(long, value_name = "FILE", requires = "from")]
+    site_ca: Option<PathBuf>,
+}
+
+impl Sync {
+    /// Whether it needs no site on this machine.
+    pub fn is_from_elsewhere(&self) -> bool {
+        self.from.is_some()
+    }
+
+    pub fn run(&self, site: &Shell, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+        if self.status {
+            let status = sync::status(site)?;
+            return Ok(shown(&status, &sync::refused(site)?, json));
+        }
+        let settings = site.config.sync.as_ref().ok_or_else(no_receiver)?;
+        if self.dry_run {
+            return dry_run(site, settings, json);
+        }
+        if let Some(seq) = self.rewind {
+            return rewind(site, seq, json);
+        }
+        let mut pump = sync::pump(site).map_err(refused)?.ok_or_else(no_receiver)?;
+        if self.again {
+            return again(site, &mut pump, json);
+        }
+        let total = sync::status(site)?.waiting_rows.unsigned_abs();
+        // What comes later is not in the snapshot of that question.
+        site.store.rest();
+        let rows = drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
+        let status = sync::status(site)?;
+        carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, json)
+    }
+
+    /// Beside a site on another machine: nothing here is of a site.
+    pub fn run_from_elsewhere(&self, global: &Global) -> Result<String, Trouble> {
+        let config = global.checked()?;
+        let settings = config.sync.as_ref().ok_or_else(no_receiver)?;
+        let mut reports = self.reports()?;
+        if self.status {
+            let status = reports.status(settings).map_err(broken)?;
+            return Ok(shown(&status, reports.refused_rows(), global.json));
+        }
+        let upstream = sync::upstream(settings, &reports.id(), reports.clock()).map_err(refused)?;
+        let total = reports.status(settings).map_err(broken)?.waiting_rows.unsigned_abs();
+        let mut pump = Pump::new(Box::new(reports), upstream, settings, Arc::default());
+        if !self.once {
+            crate::log::start(&config.log);
+            // Until the process is ended: every batch is kept as it is taken.
+            let (_never, stop) = mpsc::channel();
+            sync::work(pump, settings, &stop);
+            return Ok(String::new());
+        }
+        let mut bar = Bar::new(!global.json);
+        let rows = drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
+        drop((bar, pump));
+        let status = self.reports()?.status(settings).map_err(broken)?;
+        carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, global.json)
+    }
+
+    fn reports(&self) -> Result<Reports, Trouble> {
+        let file =
+            |path: &PathBuf| std::fs::read(path).map_err(|e| refused(format!("cannot read {}: {e}", path.display())));
+        let token = self.token_file.as_ref().map(file).transpose()?.unwrap_or_default();
+        let token = String::from_utf8_lossy(&token).trim().to_owned();
+        let authority = self.site_ca.as_ref().map(file).transpose()?;
+        let url = self.from.as_deref().unwrap_or_default();
+        let clock = Arc::new(Clock::machine(0));
+        Reports::open(url, token, authority.as_deref(), self.state.clone(), clock).map_err(broken)
+    }
+}
+
+fn no_receiver() -> Trouble {
+    refused("nothing goes upstream: name a receiver in [sync] of tunneldesk.toml (url, client_id, secret_file)")
+}
+
+/// Until nothing waits. The error: a try came to nothing, and the state says why.
+fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, ()> {
+    let mut rows = 0;
+    loop {
+        match pump.step() {
+            Step::Moved(more) => {
+                rows += more as u64;
+                told(rows);
+            }
+            Step::Quiet => return Ok(rows),
+            Step::Wait(_) => return Err(()),
+        }
+    }
+}
+
+fn carried(rows: u64, status: &Status, json: bool) -> Result<String, Trouble> {
+    if json {
+        return Ok(as_json(&json!({ "rows": rows, "status": status })));
+    }
+    let refused = match status.refused_rows {
+        0 => String::new(),
+        1 => " The receiver refuses 1 row: tunneldesk sync --status".to_owned(),
+        many => format!(" The receiver refuses {many} rows: tunneldesk sync --status"),
+    };
+    Ok(match rows {
+        0 => format!("Nothing waited: the receiver has everything up to row {}.{refused}", status.cursor),
+        _ => format!("Sent {}; the receiver has everything up to row {}.{refused}", count(rows as i64), status.cursor),
+    })
+}
+
+fn again(site: &Site, pump: &mut Pump, json: bool) -> Result<String, Trouble> {
+    let taken = pump.offer_refused().map_err(broken)?;
+    let left = sync::status(site)?.refused_rows;
+    if json {
+        return Ok(as_json(&json!({ "taken": taken, "refused_rows": left })));
+    }
+    if taken == 0 && left == 0 {
+        return Ok("The receiver refuses nothing.".to_owned());
+    }
+    Ok(format!("The receiver took {} this time and refuses {}.", count(taken as i64), count(left)))
+}
+
+fn rewind(site: &Shell, seq: i64, json: bool) -> Result<String, Trouble> {
+    let detail = Detail::none().number("seq", seq);
+    let waiting = sync::rewind(site, seq, |tx| site.record(tx, "sync.rewound", &Whom::Site, &detail))?;
+    if json {
+        return Ok(as_json(&json!({ "cursor": seq, "waiting_rows": waiting })));
+    }
+    Ok(format!("{} go again, unless the receiver says that it has them.", count(waiting)))
+}
+
+fn dry_run(site: &Site, settings: &config::Sync, json: bool) -> Result<String, Trouble> {
+    let status = sync::status(site)?;
+    let batch = sync::next(site, settings)?;
+    if json {
+        let first = batch.as_ref().map(|batch| {
+            json!({ "key": batch.key(), "after": batch.after, "last": batch.last, "rows": batch.rows, "bytes": batch.body.len() })
+        });
+        return Ok(as_json(&json!({ "waiting_rows": status.waiting_rows, "first_batch": first })));
+    }
+    let Some(batch) = batch else { return Ok("Nothing waits.".to_owned()) };
+    Ok(format!(
+        "{} would go to {}, unless it says that it has them.\nFirst batch: rows {} to {} in {:.1} KB, key {}",
+        count(status.waiting_rows),
+        status.upstream,
+        batch.after + 1,
+        batch.last,
+        batch.body.len() as f64 / 1e3,
+        batch.key()
+    ))
+}
+
+fn count(rows: i64) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
+}
+
+fn shown(status: &Status, refused: &[Refused], json: bool) -> String {
+    if json {
+        return as_json(&json!({ "status": status, "refused": refused }));
+    }
+    let mut lines = vec![("site", status.site_id.clone()), ("upstream", upstream(status))];
+    let taken = status.taken_at.map_or(String::new(), |at| format!(", the last on {} UTC", shown_moment(at)));
+    let batches = match status.batches {
+        0 => "nothing yet".to_owned(),
+        1 => format!("{} in 1 batch{taken}", count(status.rows)),
+        many => format!("{} in {many} batches{taken}", count(status.rows)),
+    };
+    lines.push(("sent", batches));
+    lines.push(("position", format!("row {} of {}", status.cursor, status.last_seq)));
+    lines.push((
+        "waiting",
+        match status.waiting_rows {
+            0 => "nothing".to_owned(),
+            rows => format!("{}, the oldest for {}", count(rows), duration(status.lag_seconds)),
+        },
+    ));
+    if !status.trouble.is_empty() {
+        let tried = status.tried_at.map_or(String::new(), |at| format!(", the last on {} UTC", shown_moment(at)));
+        let tries = if status.misses == 1 { "1 try".to_owned() } else { format!("{} tries", status.misses) };
+        lines.push(("trouble", format!("{} ({tries} in a row{tried})", status.trouble)));
+    }
+    if let Some(at) = status.renumbered_at {
+        let why = "because the file was put back and the receiver has others under theirs";
+        lines.push(("renumbered", format!("{} on {} UTC, {why}", count(status.renumbered), shown_moment(at))));
+    }
+    lines.push(("refused", if refused.is_empty() { "nothing".to_owned() } else { count(status.refused_rows) }));
+    let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name:<12}{value}")).collect();
+    lines.join("\n") + &refused_in_words(refused)
+}
+
+fn upstream(status: &Status) -> String {
+    match (status.upstream.as_str(), status.scheduled) {
+        ("", _) => "none: name one in [sync] of tunneldesk.toml".to_owned(),
+        (upstream, true) => upstream.to_owned(),
+        (upstream, false) => format!("{upstream}, by `tunneldesk sync` alone"),
+    }
+}
+
+fn refused_in_words(refused: &[Refused]) -> String {
+    if refused.is_empty() {
+        return String::new();
+    }
+    let row = |row: &Refused| {
+        vec![row.seq.to_string(), shown_moment(row.refused_at), row.tries.to_string(), row.error.clone()]
+    };
+    let rows: Vec<_> = refused.iter().take(REFUSED_SHOWN_MAX).map(row).collect();
+    let more = match refused.len().saturating_sub(REFUSED_SHOWN_MAX) {
+        0 => String::new(),
+        more => format!("\n… and {more} more"),
+    };
+    format!(
+        "\n\n{}{more}\n\nThe others go past them. They are offered again every day, and now by `tunneldesk sync --again`.",
+        table(&["ROW", "REFUSED (UTC)", "TRIES", "THE RECEIVER SAID"], &rows)
+    )
+}
+
+/// As people say it.
+fn duration(seconds: i64) -> String {
+    match seconds {
+        ..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

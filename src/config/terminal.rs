@@ -1,0 +1,7 @@
+//! What the environment says of the terminal.
+
+/// Not where somebody asked for none (no-color.org), nor on a terminal that has none.
+pub fn wants_colour() -> bool {
+    let unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}

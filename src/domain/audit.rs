@@ -1,0 +1,261 @@
+//! The audit log's rule: what a row is, and how each is bound to the one before.
+//!
+//! The chain begins with a hash of the site's own id, so a row of another site fits nowhere. A row's hash covers the hash
+//! before it and every value of its own, each with its length in front, so that no two rows read the same.
+
+use sha2::{Digest, Sha256};
+use std::fmt::{self, Display, Write};
+use std::net::IpAddr;
+
+/// SHA-256.
+pub type Hash = [u8; 32];
+
+const DETAIL_NAME_CHARS_MAX: usize = 80;
+
+/// Who did it: numbers and names of machines, never a person's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    Member(i64),
+    /// Somebody at the machine's shell.
+    Cli {
+        uid: u32,
+        user: String,
+    },
+    /// By the client-id.
+    Partner(String),
+    /// The product itself, by the name of the job.
+    Job(&'static str),
+    /// A third party that calls back.
+    Sender(&'static str),
+}
+
+/// To whom or what it was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whom {
+    Site,
+    Member(i64),
+    /// By the client-id.
+    Partner(String),
+    Tunnel(i64),
+    Payment(i64),
+    /// By its name on the shelf.
+    Backup(String),
+}
+
+/// Where it was done from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Address(IpAddr),
+    /// The machine's own.
+    Shell,
+    /// The product's own.
+    Site,
+}
+
+/// Somebody somewhere, about to do something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct By {
+    pub who: Who,
+    pub origin: Origin,
+}
+
+/// What else is to be said of a deed, as JSON. It takes numbers and words that stand in the program, so that nothing of a
+/// person's can come into the log, and nothing secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Detail(String);
+
+/// A row as it is stored, but for its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub seq: i64,
+    pub at: i64,
+    pub who: String,
+    pub deed: String,
+    pub whom: String,
+    pub origin: String,
+    /// JSON.
+    pub detail: String,
+}
+
+/// The end of the chain: how many rows there are, and the last one's hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    pub seq: i64,
+    pub hash: Hash,
+}
+
+impl By {
+    /// A job of the product's own.
+    pub fn job(name: &'static str) -> By {
+        By { who: Who::Job(name), origin: Origin::Site }
+    }
+}
+
+impl Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Who::Member(member_id) => write!(f, "member:{member_id}"),
+            Who::Cli { uid, user } => write!(f, "cli:{}({uid})", plain(user)),
+            Who::Partner(client_id) => write!(f, "partner:{}", plain(client_id)),
+            Who::Job(name) => write!(f, "job:{name}"),
+            Who::Sender(name) => write!(f, "sender:{name}"),
+        }
+    }
+}
+
+impl Display for Whom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whom::Site => f.write_str("site"),
+            Whom::Member(member_id) => write!(f, "member:{member_id}"),
+            Whom::Partner(client_id) => write!(f, "partner:{}", plain(client_id)),
+            Whom::Tunnel(tunnel_id) => write!(f, "tunnel:{tunnel_id}"),
+            Whom::Payment(payment_id) => write!(f, "payment:{payment_id}"),
+            Whom::Backup(name) => write!(f, "backup:{}", plain(name)),
+        }
+    }
+}
+
+impl Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Address(address) => write!(f, "{}", address.to_canonical()),
+            Origin::Shell => f.write_str("shell"),
+            Origin::Site => f.write_str("site"),
+        }
+    }
+}
+
+/// A name that a machine gave: short, and without what would steer a terminal.
+fn plain(name: &str) -> String {
+    let sound = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    name.chars().take(DETAIL_NAME_CHARS_MAX).map(sound).collect()
+}
+
+impl Detail {
+    pub fn none() -> Detail {
+        Detail::default()
+    }
+
+    pub fn number(self, name: &'static str, value: i64) -> Detail {
+        self.with(name, value)
+    }
+
+    pub fn flag(self, name: &'static str, value: bool) -> Detail {
+        self.with(name, value)
+    }
+
+    /// A word of the program's own: a role, a programme, a state.
+    pub fn word(self, name: &'static str, value: &'static str) -> Detail {
+        self.with(name, quoted(value))
+    }
+
+    pub fn numbers(self, name: &'static str, values: &[i64]) -> Detail {
+        let values: Vec<_> = values.iter().map(i64::to_string).collect();
+        self.with(name, format_args!("[{}]", values.join(",")))
+    }
+
+    /// The names of fields that were changed.
+    pub fn fields(self, values: &[&'static str]) -> Detail {
+        let values: Vec<_> = values.iter().map(|value| quoted(value)).collect();
+        self.with("fields", format_args!("[{}]", values.join(",")))
+    }
+
+    fn with(mut self, name: &'static str, value: impl Display) -> Detail {
+        let comma = if self.0.is_empty() { "" } else { "," };
+        _ = write!(self.0, "{comma}{}:{value}", quoted(name));
+        self
+    }
+}
+
+impl Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{}}}", self.0)
+    }
+}
+
+fn quoted(word: &'static str) -> String {
+    debug_assert!(word.chars().all(|c| !c.is_control() && c != '"' && c != '\\'), "{word:?} is no plain word");
+    format!("\"{word}\"")
+}
+
+/// What stands before the first row.
+pub fn genesis(site_id: &str) -> Hash {
+    Sha256::new().chain_update(b"tunneldesk audit log of site ").chain_update(site_id).finalize().into()
+}
+
+/// A row's hash.
+pub fn hash(before: &Hash, row: &Row) -> Hash {
+    let mut digest = Sha256::new().chain_update(before);
+    let (seq, at) = (row.seq.to_be_bytes(), row.at.to_be_bytes());
+    let texts = [&row.who, &row.deed, &row.whom, &row.origin, &row.detail];
+    let parts = [&seq[..], &at[..]].into_iter().chain(texts.into_iter().map(String::as_bytes));
+    for part in parts {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    digest.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Row {
+        Row {
+            seq: 1,
+            at: 1_700_000_000,
+            who: "member:7".to_owned(),
+            deed: "member.banned".to_owned(),
+            whom: "member:8".to_owned(),
+            origin: "10.0.0.5".to_owned(),
+            detail: "{}".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_hash_changes_with_every_value_with_what_came_before_and_with_the_site() {
+        let before = genesis("ab");
+        let known = hash(&before, &row());
+        assert_eq!(hash(&before, &row()), known);
+        let changes: [fn(&mut Row); 8] = [
+            |row| row.seq = 2,
+            |row| row.at += 1,
+            |row| row.who.push('1'),
+            |row| row.deed = "member.unbanned".to_owned(),
+            |row| row.whom = "member:9".to_owned(),
+            |row| row.origin = "10.0.0.6".to_owned(),
+            |row| row.detail = "{\"a\":1}".to_owned(),
+            // The same letters, cut elsewhere.
+            |row| (row.deed, row.whom) = ("member.bannedm".to_owned(), "ember:8".to_owned()),
+        ];
+        for change in changes {
+            let mut changed = row();
+            change(&mut changed);
+            assert_ne!(hash(&before, &changed), known, "{changed:?}");
+        }
+        assert_ne!(hash(&known, &row()), known);
+        assert_ne!(hash(&genesis("ac"), &row()), known);
+    }
+
+    #[test]
+    fn the_hash_stays_what_it_is_for_files_that_are_out_there() {
+        let hex: String = hash(&genesis("ab"), &row()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "e77847d90e10fb08659cb20f97a2e3df4c1cffde799f011961725b0f69a19c0b");
+    }
+
+    #[test]
+    fn names_of_machines_come_in_plain_letters_and_details_are_json() {
+        let who = Who::Cli { uid: 0, user: "ro\u{1b}[31mot".to_owned() };
+        assert_eq!(who.to_string(), "cli:ro__31mot(0)");
+        assert_eq!(Whom::Backup("../a b".to_owned()).to_string(), "backup:.._a_b");
+        let detail = Detail::none().number("days", 7).word("role", "desk").fields(&["email"]).numbers("ids", &[1, 2]);
+        let detail = detail.flag("all", true).to_string();
+        let read: serde_json::Value = serde_json::from_str(&detail).unwrap();
+        assert_eq!(
+            read,
+            serde_json::json!({ "days": 7, "role": "desk", "fields": ["email"], "ids": [1, 2], "all": true })
+        );
+        assert_eq!(Detail::none().to_string(), "{}");
+    }
+}

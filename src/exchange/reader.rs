@@ -1,0 +1,264 @@
+//! Reads a list as spreadsheets write it: commas, semicolons or tabs, any line ends, with or without a mark at the
+//! beginning; and says of what cannot be read in which line and column it stands.
+
+use super::{Refusal, cell};
+use csv::{ByteRecord, ReaderBuilder};
+use serde_json::{Map, Value};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io::{self, Cursor, Read};
+use std::rc::Rc;
+
+/// One line of the list, all cells together: more is a quote that nobody closed.
+const LINE_BYTES_MAX: u64 = 256 * 1024;
+/// The longest cell; longer than any field may be.
+const CELL_BYTES_MAX: usize = 32 * 1024;
+const LIST_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Of a value that is repeated in a mistake.
+const SHOWN_CHARS_MAX: usize = 40;
+
+pub struct Column {
+    pub name: &'static str,
+    /// The list is nothing without it.
+    pub needed: bool,
+}
+
+/// Something wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// From 1 on, with the line of headings.
+    pub line: u64,
+    /// From 1 on, with its heading; none where the whole line is meant.
+    pub column: Option<(usize, String)>,
+    /// As it stands there.
+    pub value: String,
+    pub text: String,
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "line {}", self.line)?;
+        if let Some((number, name)) = &self.column {
+            write!(f, ", column {number} ({name})")?;
+        }
+        let long = self.value.chars().count() > SHOWN_CHARS_MAX;
+        let shown: String = self.value.chars().take(SHOWN_CHARS_MAX).collect();
+        match shown.as_str() {
+            "" => write!(f, ": {}", self.text),
+            _ => write!(f, ": {shown:?}{} {}", if long { "…" } else { "" }, self.text),
+        }
+    }
+}
+
+/// One line: its cells by the names of their columns.
+pub struct Row {
+    line: u64,
+    cells: Vec<(usize, &'static str, String)>,
+}
+
+impl Row {
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// As an operation's fields.
+    pub fn fields(&self) -> Map<String, Value> {
+        self.cells.iter().map(|(_, name, text)| ((*name).to_owned(), Value::from(text.as_str()))).collect()
+    }
+
+    pub fn mistake(&self, field: &str, text: String) -> Mistake {
+        let cell = self.cells.iter().find(|(_, name, _)| *name == field);
+        let column = cell.map(|(place, name, _)| (place + 1, (*name).to_owned()));
+        let text = if column.is_some() { text } else { format!("{field} {text}") };
+        Mistake { line: self.line, column, value: cell.map(|(.., value)| value.clone()).unwrap_or_default(), text }
+    }
+}
+
+/// The lines of a list, after its headings.
+pub struct Rows<'r> {
+    reader: csv::Reader<Counted<'r>>,
+    columns: Vec<&'static str>,
+    /// Lines that ended before the last one that was read; the reader itself is out by one where lines end in CRLF.
+    passed: u64,
+    so_far: Rc<SoFar>,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct SoFar {
+    bytes: Cell<u64>,
+    /// Since the last line.
+    since_line: Cell<u64>,
+    /// Where lines end that the reader has not come to.
+    ends: RefCell<VecDeque<u64>>,
+}
+
+struct Counted<'r> {
+    text: Box<dyn Read + 'r>,
+    so_far: Rc<SoFar>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.text.read(to)?;
+        let SoFar { bytes, since_line, ends } = &*self.so_far;
+        let line_ends = (bytes.get()..).zip(&to[..read]).filter(|(_, byte)| **byte == b'\n');
+        ends.borrow_mut().extend(line_ends.map(|(place, _)| place));
+        bytes.set(bytes.get() + read as u64);
+        since_line.set(since_line.get() + read as u64);
+        // What the reader takes ahead counts for the line before it, at the most its buffer.
+        if since_line.get() > LINE_BYTES_MAX {
+            return Err(io::Error::other("is longer than 256 KiB: a quote is opened there and never closed"));
+        }
+        if bytes.get() > LIST_BYTES_MAX {
+            return Err(io::Error::other("is too far down: a list has at most 512 MiB; import it in parts"));
+        }
+        Ok(read)
+    }
+}
+
+impl<'r> Rows<'r> {
+    /// Reads the headings and judges them.
+    pub fn open(text: &'r mut dyn Read, columns: &'static [Column]) -> Result<Rows<'r>, Refusal> {
+        let unreadable = |e: io::Error| Refusal::Unreadable(format!("the list cannot be read: {e}"));
+        let mut start = Vec::new();
+        (&mut *text).take(64 * 1024).read_to_end(&mut start).map_err(unreadable)?;
+        if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
+            let text = "the list is UTF-16: save it as \"CSV UTF-8\"".to_owned();
+            return Err(Refusal::Unreadable(text));
+        }
+        let mut begin = if start.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+        let (delimiter, skipped) = match delimiter_line(&start[begin..]) {
+            Some((delimiter, bytes)) => {
+                begin += bytes;
+                (delimiter, 1)
+            }
+            None => (delimiter(&start[begin..]), 0),
+        };
+        let so_far = Rc::new(SoFar::default());
+        let text = Box::new(Cursor::new(start.split_off(begin)).chain(text));
+        let counted = Counted { text, so_far: so_far.clone() };
+        let reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(counted);
+        let mut rows = Rows { reader, columns: Vec::new(), passed: skipped, so_far };
+        let mut headings = ByteRecord::new();
+        let line = if rows.read(&mut headings)? { rows.line_of(&headings) } else { skipped + 1 };
+        rows.columns = judge_headings(&headings, columns, line)?;
+        Ok(rows)
+    }
+
+    /// Of the list, so far.
+    pub fn bytes(&self) -> u64 {
+        self.so_far.bytes.get()
+    }
+
+    /// The next lines, fewer at the end. Empty ones are passed over.
+    pub fn take(&mut self, most: usize) -> Result<Vec<Result<Row, Vec<Mistake>>>, Refusal> {
+        let (mut rows, mut record) = (Vec::with_capacity(most), ByteRecord::new());
+        while rows.len() < most {
+            if !self.read(&mut record)? {
+                break;
+            }
+            let line = self.line_of(&record);
+            if record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+                rows.push(self.row(line, &record));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// False at the end.
+    fn read(&mut self, record: &mut ByteRecord) -> Result<bool, Refusal> {
+        let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
+            csv::ErrorKind::Io(e) => Refusal::Unreadable(format!("the line after line {} {e}", self.passed + 1)),
+            other => Refusal::Unreadable(format!("after line {}: {other:?}", self.passed + 1)),
+        });
+        self.so_far.since_line.set(0);
+        more
+    }
+
+    /// The line in which a record begins that was just read.
+    fn line_of(&mut self, record: &ByteRecord) -> u64 {
+        // Its own end does not count, which lies before that or, where there are two characters, just behind.
+        let end = self.reader.position().byte().saturating_sub(1);
+        let mut ends = self.so_far.ends.borrow_mut();
+        while ends.front().is_some_and(|place| *place < end) {
+            ends.pop_front();
+            self.passed += 1;
+        }
+        let within = record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.passed + 1 - within
+    }
+
+    fn row(&self, line: u64, record: &ByteRecord) -> Result<Row, Vec<Mistake>> {
+        let (wanted, found) = (self.columns.len(), record.len());
+        let beyond = record.iter().skip(wanted).any(|cell| !cell.trim_ascii().is_empty());
+        if found < wanted || beyond {
+            let text = format!(
+                "has {found} cells where the headings have {wanted}: look for a comma or a quote too many, or one too few"
+            );
+            return Err(vec![Mistake { line, column: None, value: String::new(), text }]);
+        }
+        let (mut cells, mut wrong) = (Vec::with_capacity(wanted), Vec::new());
+        for ((place, name), bytes) in self.columns.iter().enumerate().zip(record) {
+            let mut mistake = |value: String, text: &str| {
+                let column = Some((place + 1, (*name).to_owned()));
+                wrong.push(Mistake { line, column, value, text: text.to_owned() });
+            };
+            match std::str::from_utf8(bytes) {
+                Err(_) => {
+                    mistake(String::from_utf8_lossy(bytes).into_owned(), "is not UTF-8: save the list as \"CSV UTF-8\"")
+                }
+                Ok(_) if bytes.len() > CELL_BYTES_MAX => {
+                    mistake(String::from_utf8_lossy(bytes).into_owned(), "is longer than 32 KiB: is a quote missing?");
+                }
+                Ok(text) => cells.push((place, *name, cell::read(text).to_owned())),
+            }
+        }
+        if wrong.is_empty() { Ok(Row { line, cells }) } else { Err(wrong) }
+    }
+}
+
+/// Each column's name in its place, or every mistake in the headings.
+fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> Result<Vec<&'static str>, Refusal> {
+    let names = || columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+    let (mut known, mut wrong): (Vec<&'static str>, Vec<Mistake>) = (Vec::new(), Vec::new());
+    for (place, heading) in found.iter().enumerate() {
+        let heading = String::from_utf8_lossy(heading).trim().to_lowercase();
+        let column = columns.iter().find(|column| column.name == heading);
+        let mut mistake = |text: String| {
+            let column = Some((place + 1, heading.clone()));
+            wrong.push(Mistake { line, column, value: String::new(), text });
+        };
+        match column {
+            None if heading.is_empty() => mistake("has no heading".to_owned()),
+            None => mistake(format!("is no column of this list; it has {}", names())),
+            Some(column) if known.contains(&column.name) => mistake("is there twice: which one counts?".to_owned()),
+            Some(_) => {}
+        }
+        known.push(column.map_or("", |column| column.name));
+    }
+    for missing in columns.iter().filter(|column| column.needed && !known.contains(&column.name)) {
+        let text = format!("there is no column {}: the first line names the columns, {}", missing.name, names());
+        wrong.push(Mistake { line, column: None, value: String::new(), text });
+    }
+    let count = wrong.len() as u64;
+    if wrong.is_empty() { Ok(known) } else { Err(Refusal::Mistakes(wrong, count)) }
+}
+
+/// `sep=;`, which a spreadsheet writes for itself: the character, and how many bytes that line has.
+fn delimiter_line(text: &[u8]) -> Option<(u8, usize)> {
+    let rest = text.strip_prefix(b"sep=")?;
+    let (delimiter, end) = rest.split_first()?;
+    let end = if end.starts_with(b"\r\n") { 2 } else { 1 };
+    Some((*delimiter, 5 + end))
+}
+
+/// Whichever stands most often in the first line.
+fn delimiter(text: &[u8]) -> u8 {
+    let first = text.split(|byte| *byte == b'\n').next().unwrap_or(b"");
+    let count = |delimiter: &u8| first.iter().filter(|byte| *byte == delimiter).count();
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What goes upstream at once: rows of the history in their order, and the bookings that they changed, as JSON in gzip.
+//! The same rows always make the same bytes.
+
+use flate2::{Compression, GzBuilder};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Of the rows of one batch, before compression. Receivers and NATS servers take a megabyte unless told otherwise.
+const BYTES_MAX: usize = 768 * 1024;
+
+/// A row of the history, as the report shows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Row {
+    pub seq: i64,
+    pub client_id: String,
+    pub event: String,
+    pub at: i64,
+    pub user_id: Option<i64>,
+    pub member_id: Option<i64>,
+    pub booking_id: Option<i64>,
+    pub detail: Box<RawValue>,
+}
+
+/// A batch, ready to go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    pub site_id: String,
+    /// The row before its first.
+    pub after: i64,
+    pub last: i64,
+    pub rows: usize,
+    /// The last row that the receiver holds once it has this batch, and when that happened.
+    pub position: i64,
+    pub position_at: Option<i64>,
+    /// JSON in gzip.
+    pub body: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    site_id: &'a str,
+    after: i64,
+    last: i64,
+    /// Rows that were refused once, and are below what the receiver holds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    again: bool,
+    history: &'a [Row],
+    bookings: Vec<Map<String, Value>>,
+}
+
+impl Batch {
+    /// The rows after `after`, as many as fit, and at least one where there is any.
+    pub fn of(site_id: &str, after: i64, rows: &[Row]) -> Batch {
+        let rows = fitting(rows);
+        let (last, last_at) = rows.last().map_or((after, None), |row| (row.seq, Some(row.at)));
+        let body = packed(&Body { site_id, after, last, again: false, history: rows, bookings: bookings(rows) });
+        Batch { site_id: site_id.to_owned(), after, last, rows: rows.len(), position: last, position_at: last_at, body }
+    }
+
+    /// One row that was refused, for a receiver that is past it.
+    pub fn again(site_id: &str, row: Row, position: i64) -> Batch {
+        let (after, last) = (row.seq - 1, row.seq);
+        let rows = &[row];
+        let body = packed(&Body { site_id, after, last, again: true, history: rows, bookings: bookings(rows) });
+        Batch {
+            site_id: site_id.to_owned(),
+            after,
+            last,
+            rows: 1,
+            position: position.max(last),
+            position_at: None,
+            body,
+        }
+    }
+
+    /// The same for every try: whose it is, and which rows.
+    pub fn key(&self) -> String {
+        format!("{}:{}-{}", self.site_id, self.after + 1, self.last)
+    }
+}
+
+fn fitting(rows: &[Row]) -> &[Row] {
+    // What surrounds the detail in JSON, and what the booking repeats of it.
+    let size = |row: &Row| 200 + row.client_id.len() + 2 * row.detail.get().len();
+    let mut bytes = 0;
+    let fit = rows.iter().take_while(|row| {
+        bytes += size(row);
+        bytes <= BYTES_MAX
+    });
+    &rows[..fit.count().max(1).min(rows.len())]
+}
+
+/// Each booking that a row recorded or changed, as it stood after the last of them, in the order of their numbers.
+fn bookings(rows: &[Row]) -> Vec<Map<String, Value>> {
+    let mut bookings = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.event.starts_with("booking.")) {
+        let Some(booking_id) = row.booking_id else { continue };
+        let Ok(mut booking) = serde_json::from_str::<Map<String, Value>>(row.detail.get()) else { continue };
+        booking.insert("booking_id".to_owned(), booking_id.into());
+        booking.insert("client_id".to_owned(), row.client_id.as_str().into());
+        booking.insert("member_id".to_owned(), row.member_id.into());
+        booking.insert("updated_at".to_owned(), row.at.into());
+        bookings.insert(booking_id, booking);
+    }
+    bookings.into_values().collect()
+}
+
+fn packed(body: &Body) -> Vec<u8> {
+    let json = serde_json::to_vec(body).expect("our own structs can be written as JSON");
+    // Without a moment in its head, so that the bytes are the same tomorrow.
+    let mut gzip = GzBuilder::new().mtime(0).write(Vec::with_capacity(json.len() / 6), Compression::new(6));
+    gzip.write_all(&json).and_then(|()| gzip.finish()).expect("memory can be written to")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    pub fn row(seq: i64, event: &str, booking_id: Option<i64>, detail: &str) -> Row {
+        let detail = RawValue::from_string(detail.to_owned()).unwrap();
+        let (client_id, event) = ("c1".to_owned(), event.to_owned());
+        Row { seq, client_id, event, at: 1_000 + seq, user_id: None, member_id: Some(9), booking_id, detail }
+    }
+
+    fn unpacked(batch: &Batch) -> Value {
+        let mut json = String::new();
+        flate2::read::GzDecoder::new(&*batch.body).read_to_string(&mut json).unwrap();
+        serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn a_batch_says_whose_it_is_which_rows_and_which_bookings() {
+        let rows = [
+            row(5, "booking.recorded", Some(3), r#"{"minutes_booked":10}"#),
+            row(6, "token.issued", Some(3), "{}"),
+            row(8, "booking.changed", Some(3), r#"{"minutes_booked":15}"#),
+            row(9, "booking.recorded", Some(2), r#"{"minutes_booked":20}"#),
+        ];
+        let batch = Batch::of("abc", 4, &rows);
+        assert_eq!((batch.key().as_str(), batch.position, batch.position_at), ("abc:5-9", 9, Some(1_009)));
+        let body = unpacked(&batch);
+        assert_eq!((body["after"].as_i64(), body["last"].as_i64(), &body["again"]), (Some(4), Some(9), &Value::Null));
+        assert_eq!(body["history"].as_array().unwrap().len(), 4);
+        let bookings = body["bookings"].as_array().unwrap();
+        assert_eq!(bookings.len(), 2);
+        assert_eq!(
+            (bookings[1]["minutes_booked"].as_i64(), bookings[1]["updated_at"].as_i64()),
+            (Some(15), Some(1_008))
+        );
+        assert_eq!(batch, Batch::of("abc", 4, &rows), "the same rows, the same bytes");
+    }
+
+    #[test]
+    fn a_batch_is_bounded_by_its_size_and_never_empty_while_there_are_rows() {
+        let long = format!("{{\"x\":\"{}\"}}", "y".repeat(300_000));
+        let rows: Vec<_> = (1..=3).map(|seq| row(seq, "token.refused", None, &long)).collect();
+        assert_eq!(Batch::of("abc", 0, &rows).last, 1);
+        let longer = format!("{{\"x\":\"{}\"}}", "y".repeat(BYTES_MAX));
+        assert_eq!(Batch::of("abc", 0, &[row(7, "token.refused", None, &longer)]).rows, 1);
+        assert_eq!(Batch::of("abc", 6, &[]).last, 6);
+    }
+}

@@ -1,0 +1,195 @@
+//! A receiver behind an HTTPS address: each batch is a POST, signed as partners sign their requests.
+
+use super::batch::Batch;
+use super::pace;
+use super::upstream::{Held, Trouble, Upstream, shown};
+use crate::clock::Clock;
+use crate::config::Sync;
+use crate::keys::{hex, hmac_sha256};
+use http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+
+pub struct Https {
+    url: String,
+    client_id: String,
+    secret_file: PathBuf,
+    strict: bool,
+    agent: Agent,
+    clock: Arc<Clock>,
+}
+
+/// What a receiver says, whatever the status.
+#[derive(Default, Deserialize)]
+struct Said {
+    last_seq: Option<i64>,
+    last_at: Option<i64>,
+    /// In words, where it refuses.
+    message: Option<String>,
+}
+
+impl Https {
+    pub fn new(url: &str, settings: &Sync, clock: Arc<Clock>) -> Result<Https, String> {
+        let mut tls = TlsConfig::builder();
+        if let Some(pem) = &settings.authority {
+            tls = tls.root_certs(RootCerts::new_with_certs(&certificates(pem)?));
+        }
+        let agent = Agent::config_builder()
+            .tls_config(tls.build())
+            .timeout_connect(Some(CONNECT_TIME_MAX))
+            .timeout_global(Some(ANSWER_TIME_MAX))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .user_agent("tunneldesk")
+            .build()
+            .new_agent();
+        let secret_file = settings.secret_file.clone().unwrap_or_default();
+        let (url, client_id, strict) = (url.to_owned(), settings.client_id.clone(), settings.strict);
+        Ok(Https { url, client_id, secret_file, strict, agent, clock })
+    }
+
+    fn post(&mut self, batch: &Batch, key: Option<String>) -> Result<Held, Trouble> {
+        let secret = secret(&self.secret_file)?;
+        let stamp = self.strict.then(|| self.clock.now().to_string());
+        let mut request = self
+            .agent
+            .post(&self.url)
+            .header("content-type", "application/json")
+            .header("content-encoding", "gzip")
+            .header("accept", "application/json")
+            .header("client-id", &self.client_id)
+            .header("token", sign(secret.as_bytes(), stamp.as_deref(), &batch.body));
+        if let Some(stamp) = &stamp {
+            request = request.header("x-timestamp", stamp);
+        }
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        let mut answer = request.send(&batch.body[..]).map_err(|e| unreached(&e))?;
+        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(|e| unreached(&e))?;
+        judged(answer.status(), answer.headers(), &text, self.clock.now())
+    }
+}
+
+impl Upstream for Https {
+    /// A batch without rows; without a key, because its answer is never to be one of long ago.
+    fn ask(&mut self, nothing: &Batch) -> Result<Option<Held>, Trouble> {
+        match self.post(nothing, None) {
+            Err(Trouble::Elsewhere(held)) => Ok(Some(held)),
+            // There is nothing in it that could be refused.
+            Err(Trouble::Refused(error) | Trouble::TooLarge(error)) => Err(Trouble::later(error)),
+            answer => answer.map(Some),
+        }
+    }
+
+    fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+        self.post(batch, Some(batch.key()))
+    }
+}
+
+fn unreached(error: &ureq::Error) -> Trouble {
+    let error = error.to_string();
+    Trouble::later(format!("the receiver is not reached: {}", error.strip_prefix("io: ").unwrap_or(&error)))
+}
+
+/// The secret as it is now: it may have been replaced since the last batch.
+pub fn secret(file: &std::path::Path) -> Result<String, Trouble> {
+    let read = std::fs::read_to_string(file);
+    let text = read.map_err(|e| Trouble::later(format!("cannot read {}: {e}", file.display())))?;
+    match text.trim() {
+        "" => Err(Trouble::later(format!("{} is empty: it must hold the receiver's secret", file.display()))),
+        secret => Ok(secret.to_owned()),
+    }
+}
+
+/// Lowercase hex HMAC-SHA256 of the bytes that are sent, with the time before them where it is signed too.
+pub fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
+    let stamp = stamp.map(|stamp| format!("{stamp}.")).unwrap_or_default();
+    hex(&hmac_sha256(secret, &[stamp.as_bytes(), body]))
+}
+
+fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Result<Held, Trouble> {
+    let said: Said = serde_json::from_slice(body).unwrap_or_default();
+    let held = said.last_seq.filter(|seq| *seq >= 0).map(|seq| Held { seq, at: said.last_at });
+    let words = said.message.map(|message| format!(": {message}")).unwrap_or_default();
+    let error = shown(format!("the receiver answered {status}{words}"));
+    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    let wait = text(header::RETRY_AFTER).and_then(|value| pace::retry_after(value, text(header::DATE), now));
+    match (status, held) {
+        (status, Some(held)) if status.is_success() => Ok(held),
+        // Whoever answers so may be a gateway that took nothing.
+        (status, None) if status.is_success() => {
+            Err(Trouble::Later { error: format!("{error} without last_seq"), wait })
+        }
+        (StatusCode::CONFLICT, Some(held)) => Err(Trouble::Elsewhere(held)),
+        (StatusCode::PAYLOAD_TOO_LARGE, _) => Err(Trouble::TooLarge(error)),
+        (StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY, _) => Err(Trouble::Refused(error)),
+        // It does not know us, is not there, or not well: no row is to blame.
+        _ => Err(Trouble::Later { error, wait }),
+    }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
+    let items =
+        parse_pem(pem).collect::<Result<Vec<_>, _>>().map_err(|e| format!("sync.ca_file cannot be used: {e}"))?;
+    let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
+    Ok(items.into_iter().filter_map(certificate).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(status: u16, headers: &[(&'static str, &str)], body: &str) -> Result<Held, Trouble> {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        judged(StatusCode::from_u16(status).unwrap(), &headers, body.as_bytes(), 0)
+    }
+
+    #[test]
+    fn an_answer_tells_whose_fault_it_is_and_where_to_go_on() {
+        let at = |seq| Held { seq, at: None };
+        assert_eq!(judge(200, &[], r#"{"last_seq": 7, "last_at": 5}"#), Ok(Held { seq: 7, at: Some(5) }));
+        assert_eq!(judge(409, &[], r#"{"last_seq": 3}"#), Err(Trouble::Elsewhere(at(3))));
+        assert!(matches!(judge(409, &[], "{}"), Err(Trouble::Later { .. })));
+        assert!(matches!(judge(413, &[], ""), Err(Trouble::TooLarge(_))));
+        let Err(Trouble::Refused(error)) = judge(422, &[], r#"{"message": "row 9:\n no"}"#) else { panic!() };
+        assert!(error.ends_with("422 Unprocessable Entity: row 9: no"), "{error}");
+        for status in [301, 401, 403, 404, 408, 429, 500, 503] {
+            assert!(matches!(judge(status, &[], ""), Err(Trouble::Later { .. })), "{status}");
+        }
+    }
+
+    /// A page that some gateway puts in the way says nothing of rows.
+    #[test]
+    fn a_success_without_a_place_is_none() {
+        for body in ["", "<html>", "{}", r#"{"last_seq": "all"}"#, r#"{"last_seq": -1}"#] {
+            assert!(matches!(judge(200, &[], body), Err(Trouble::Later { .. })), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_receiver_says_when_to_come_again() {
+        let Err(Trouble::Later { wait, .. }) = judge(503, &[("retry-after", "90")], "") else { panic!() };
+        assert_eq!(wait, Some(Duration::from_secs(90)));
+        let dates = [("date", "Sat, 21 Nov 2026 12:00:00 GMT"), ("retry-after", "Sat, 21 Nov 2026 12:01:00 GMT")];
+        let Err(Trouble::Later { wait, .. }) = judge(429, &dates, "") else { panic!() };
+        assert_eq!(wait, Some(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn the_signature_is_that_of_partners() {
+        let token = "309042b1fdb688e9d4935db0c14de10cb4b051b91ef9dba5626460cc076d5f9d";
+        assert_eq!(sign(b"partner-secret", None, br#"{"limit":10,"offset":0}"#), token);
+        assert_ne!(sign(b"partner-secret", Some("1"), br#"{"limit":10,"offset":0}"#), token);
+    }
+}

@@ -1,0 +1,71 @@
+//! Carries the history upstream: at least once, in order, in batches, across outages of any length.
+//!
+//! Before a batch leaves, the file knows that it does: so one whose fate is not known goes again as the same rows, and a
+//! receiver that is ahead of everything that ever left tells of a file that was put back. Waits run on the monotonic
+//! clock, so that a clock that jumps neither hurries nor stops them.
+
+mod batch;
+mod https;
+mod nats;
+mod pace;
+mod pump;
+mod reports;
+mod source;
+mod status;
+mod upstream;
+
+pub use batch::{Batch, Row};
+pub use pump::{Pump, Step};
+pub use reports::Reports;
+pub use source::{Here, Source};
+pub use status::{Status, next, refused, rewind, status};
+pub use upstream::{Held, Trouble, Upstream};
+
+use crate::clock::Clock;
+use crate::config::{Sync, Upstream as Kind};
+use crate::site::Site;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// The receiver that the settings name. The error is one line that names the setting at fault.
+pub fn upstream(settings: &Sync, site_id: &str, clock: Arc<Clock>) -> Result<Box<dyn Upstream>, String> {
+    Ok(match &settings.upstream {
+        Kind::Https(url) => Box::new(https::Https::new(url, settings, clock)?),
+        Kind::Nats(server) => Box::new(nats::Nats::new(server, settings, site_id, clock)?),
+    })
+}
+
+/// A pump from the site's own file. `None`: the settings name no receiver.
+pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
+    let Some(settings) = &site.config.sync else { return Ok(None) };
+    let upstream = upstream(settings, &site.site_id, site.clock.clone())?;
+    let source = Box::new(Here::new(site.for_another_thread()));
+    Ok(Some(Pump::new(source, upstream, settings, site.sync_turn.clone())))
+}
+
+/// Carries what there is, looks again after the interval, and waits after a miss, until the sender of `stop` is dropped.
+pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+    let Some(settings) = site.config.sync.as_ref().filter(|settings| settings.scheduled) else { return };
+    match pump(site) {
+        Ok(Some(pump)) => work(pump, settings, stop),
+        Ok(None) => {}
+        Err(cause) => tracing::error!(cause, "nothing goes upstream"),
+    }
+}
+
+/// The same for any pump.
+pub fn work(mut pump: Pump, settings: &Sync, stop: &Receiver<()>) {
+    let interval = Duration::from_secs(settings.interval_seconds.unsigned_abs());
+    let mut wait = Duration::ZERO;
+    while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        wait = match pump.step() {
+            Step::Moved(_) => Duration::ZERO,
+            Step::Quiet => {
+                pump.rest();
+                interval
+            }
+            Step::Wait(wait) => wait,
+        };
+    }
+}

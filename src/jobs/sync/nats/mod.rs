@@ -1,0 +1,241 @@
+//! NATS JetStream: each batch is one message on a subject of the site's own, acknowledged by the stream.
+//!
+//! A client of our own, because all that is needed of the protocol is one request at a time, and it must be known exactly
+//! what became of each: a library that connects again by itself and keeps messages for later hides that, and brings a
+//! second runtime into the program.
+//!
+//! The stream itself keeps the order and takes nothing twice: each message says after which one of its subject it must
+//! come, so that one which was lost on the way and arrives late is refused, however late.
+
+mod login;
+mod wire;
+
+use super::batch::Batch;
+use super::https::{secret, sign};
+use super::upstream::{Held, Trouble, Upstream, shown};
+use crate::clock::Clock;
+use crate::config::{self, Sync};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use wire::{Message, Wire};
+
+/// What the stream says of the last row of a message, in its headers.
+const LAST_SEQ: &str = "Tunneldesk-Last-Seq";
+const LAST_AT: &str = "Tunneldesk-Last-At";
+/// The stream's own numbers for what went wrong.
+const WRONG_LAST_SEQUENCE: [u64; 2] = [10071, 10164];
+const MESSAGE_TOO_LARGE: u64 = 10054;
+const NO_MESSAGE: u64 = 10037;
+const HEADERS_BYTES_MAX: usize = 1024;
+
+pub struct Nats {
+    settings: config::Nats,
+    authority: Option<Vec<u8>>,
+    subject: String,
+    client_id: String,
+    secret_file: Option<PathBuf>,
+    strict: bool,
+    clock: Arc<Clock>,
+    link: Option<Link>,
+}
+
+/// A connection, and where the stream is.
+struct Link {
+    wire: Wire,
+    stream: String,
+    /// The stream's own number of the last message on the subject; 0: there is none.
+    last: u64,
+}
+
+#[derive(Deserialize)]
+struct Fault {
+    err_code: Option<u64>,
+    code: Option<u64>,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Ack {
+    seq: Option<u64>,
+    #[serde(default)]
+    duplicate: bool,
+    error: Option<Fault>,
+}
+
+#[derive(Deserialize)]
+struct Streams {
+    streams: Option<Vec<String>>,
+    error: Option<Fault>,
+}
+
+#[derive(Deserialize)]
+struct Last {
+    message: Option<Stored>,
+    error: Option<Fault>,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    seq: u64,
+    hdrs: Option<String>,
+}
+
+impl Nats {
+    pub fn new(server: &config::Nats, settings: &Sync, site_id: &str, clock: Arc<Clock>) -> Result<Nats, String> {
+        Ok(Nats {
+            settings: server.clone(),
+            authority: settings.authority.clone(),
+            subject: server.subject.replace("{site_id}", site_id),
+            client_id: settings.client_id.clone(),
+            secret_file: settings.secret_file.clone(),
+            strict: settings.strict,
+            clock,
+            link: None,
+        })
+    }
+
+    fn link(&mut self) -> Result<&mut Link, Trouble> {
+        if self.link.is_none() {
+            let mut wire = Wire::connect(&self.settings, self.authority.as_deref())?;
+            let stream = stream_of(&mut wire, &self.subject)?;
+            self.link = Some(Link { wire, stream, last: 0 });
+        }
+        Ok(self.link.as_mut().expect("it was just made"))
+    }
+
+    /// The last message on the subject.
+    fn last(&mut self) -> Result<Option<Held>, Trouble> {
+        let subject = self.subject.clone();
+        let link = self.link()?;
+        let asked = json!({ "last_by_subj": subject }).to_string();
+        let api = format!("$JS.API.STREAM.MSG.GET.{}", link.stream);
+        let last: Last = parsed(link.wire.request(&api, &[], asked.as_bytes())?)?;
+        if let Some(fault) = last.error.filter(|fault| fault.err_code != Some(NO_MESSAGE)) {
+            return Err(Trouble::later(format!("the stream cannot say what it has: {}", words(&fault))));
+        }
+        link.last = last.message.as_ref().map_or(0, |stored| stored.seq);
+        let headers = last.message.and_then(|stored| STANDARD.decode(stored.hdrs?).ok()).unwrap_or_default();
+        let headers = String::from_utf8_lossy(&headers).into_owned();
+        let number = |name: &str| wire::header(&headers, name).and_then(|value| value.parse().ok());
+        Ok(number(LAST_SEQ).map(|seq| Held { seq, at: number(LAST_AT) }))
+    }
+
+    fn publish(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+        let mut headers = vec![
+            ("Nats-Msg-Id", batch.key()),
+            ("Content-Type", "application/json".to_owned()),
+            ("Content-Encoding", "gzip".to_owned()),
+            (LAST_SEQ, batch.position.to_string()),
+        ];
+        headers.extend(batch.position_at.map(|at| (LAST_AT, at.to_string())));
+        headers.extend(self.signature(&batch.body)?);
+        let subject = self.subject.clone();
+        let link = self.link()?;
+        headers.push(("Nats-Expected-Last-Subject-Sequence", link.last.to_string()));
+        if batch.body.len() + HEADERS_BYTES_MAX > link.wire.payload_max {
+            let most = link.wire.payload_max;
+            return Err(Trouble::TooLarge(format!("it is larger than the server takes (max_payload {most})")));
+        }
+        let ack: Ack = parsed(link.wire.request(&subject, &headers, &batch.body)?)?;
+        match (ack.seq, ack.error) {
+            (Some(_), None) if ack.duplicate => return self.named_before(batch),
+            (Some(seq), None) => link.last = seq,
+            (_, Some(fault)) => return self.refused(&fault),
+            (None, None) => return Err(Trouble::later("the server answered without a number: is this JetStream?")),
+        }
+        Ok(Held { seq: batch.position, at: batch.position_at })
+    }
+
+    /// The server remembers the name; that the stream still has the message is another thing.
+    fn named_before(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+        match self.last()? {
+            Some(held) if held.seq >= batch.position => Ok(held),
+            _ => Err(Trouble::later(
+                "the stream let go of this batch and still knows its name; it goes again after a while",
+            )),
+        }
+    }
+
+    fn refused(&mut self, fault: &Fault) -> Result<Held, Trouble> {
+        match fault.err_code {
+            // Somebody published meanwhile, or the stream let go of the last message, or an earlier try arrived after all.
+            Some(code) if WRONG_LAST_SEQUENCE.contains(&code) => match self.last()? {
+                Some(held) => Err(Trouble::Elsewhere(held)),
+                None => Err(Trouble::later("the stream let go of what it had; the batch goes again")),
+            },
+            Some(MESSAGE_TOO_LARGE) => Err(Trouble::TooLarge(words(fault))),
+            _ => Err(Trouble::later(format!("the stream did not take it: {}", words(fault)))),
+        }
+    }
+
+    /// So that whoever reads the stream knows from whom it is, however it came there.
+    fn signature(&self, body: &[u8]) -> Result<Vec<(&'static str, String)>, Trouble> {
+        let Some(file) = self.secret_file.as_ref().filter(|_| !self.client_id.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let stamp = self.strict.then(|| self.clock.now().to_string());
+        let token = sign(secret(file)?.as_bytes(), stamp.as_deref(), body);
+        let mut headers = vec![("client-id", self.client_id.clone()), ("token", token)];
+        headers.extend(stamp.map(|stamp| ("x-timestamp", stamp)));
+        Ok(headers)
+    }
+
+    /// A connection on which something went wrong may still bring an answer to an earlier question: it is not used again.
+    fn kept<T>(&mut self, done: Result<T, Trouble>) -> Result<T, Trouble> {
+        if matches!(done, Err(Trouble::Later { .. })) {
+            self.link = None;
+        }
+        done
+    }
+}
+
+impl Upstream for Nats {
+    fn ask(&mut self, _: &Batch) -> Result<Option<Held>, Trouble> {
+        let last = self.last();
+        self.kept(last)
+    }
+
+    fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+        let published = self.publish(batch);
+        self.kept(published)
+    }
+
+    fn rest(&mut self) {
+        self.link = None;
+    }
+}
+
+/// The stream that takes the subject.
+fn stream_of(wire: &mut Wire, subject: &str) -> Result<String, Trouble> {
+    let asked = json!({ "subject": subject }).to_string();
+    let found: Streams = parsed(wire.request("$JS.API.STREAM.NAMES", &[], asked.as_bytes())?)?;
+    if let Some(fault) = found.error {
+        return Err(Trouble::later(format!("the server does not say which stream takes {subject}: {}", words(&fault))));
+    }
+    let first = found.streams.unwrap_or_default().into_iter().next();
+    first.ok_or_else(|| {
+        Trouble::later(format!(
+            "no stream takes {subject}: make one, for instance `nats stream add --subjects='{subject}'`"
+        ))
+    })
+}
+
+fn parsed<T: DeserializeOwned>(message: Message) -> Result<T, Trouble> {
+    if message.status == Some(503) {
+        return Err(Trouble::later("nobody answers there: JetStream is off, or the account has none"));
+    }
+    serde_json::from_slice(&message.body).map_err(|_| {
+        let said = serde_json::from_slice::<Value>(&message.body).map(|v| v.to_string());
+        Trouble::later(format!("the server's answer cannot be read: {}", said.unwrap_or_default()))
+    })
+}
+
+fn words(fault: &Fault) -> String {
+    let code = fault.err_code.or(fault.code).unwrap_or_default();
+    shown(format!("{} ({code})", fault.description.as_deref().unwrap_or("no reason given")))
+}

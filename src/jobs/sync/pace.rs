@@ -1,0 +1,64 @@
+//! How long to wait after a try that came to nothing.
+
+use crate::keys::random;
+use std::time::Duration;
+
+/// The most that is waited after the first miss, doubling with each, up to the last.
+const FIRST_MILLIS: u64 = 2_000;
+const LAST_MILLIS: u64 = 15 * 60_000;
+/// A receiver may ask for more than that, but not for ever.
+const ASKED_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// Full jitter: anything from nothing to the bound, so that a fleet of sites does not come back all at once. What the
+/// receiver asked for is waited in any case.
+pub fn wait(misses: i64, asked: Option<Duration>) -> Duration {
+    let jitter = Duration::from_millis(below(bound(misses)));
+    asked.map_or(jitter, |asked| asked.min(ASKED_MAX) + jitter)
+}
+
+fn bound(misses: i64) -> u64 {
+    let times = misses.clamp(1, 30) - 1;
+    (FIRST_MILLIS << times).min(LAST_MILLIS)
+}
+
+fn below(end: u64) -> u64 {
+    ((u128::from(u64::from_be_bytes(random::<8>())) * u128::from(end)) >> 64) as u64
+}
+
+/// `Retry-After`: seconds, or a date, which counts from the answer's own `Date`, because clocks differ.
+pub fn retry_after(value: &str, date: Option<&str>, now: i64) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let moment = |text: &str| jiff::fmt::rfc2822::parse(text.trim()).ok().map(|at| at.timestamp().as_second());
+    let from = date.and_then(moment).unwrap_or(now);
+    Some(Duration::from_secs((moment(value)? - from).max(0).unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_a_bound_and_fill_the_whole_range() {
+        for misses in 1..80 {
+            let bound = bound(misses);
+            assert!(bound <= LAST_MILLIS && (misses > 9 || bound == FIRST_MILLIS << (misses - 1)));
+            let waits: Vec<_> = (0..200).map(|_| wait(misses, None).as_millis() as u64).collect();
+            assert!(waits.iter().all(|wait| *wait < bound));
+            assert!(waits.iter().any(|wait| *wait < bound / 4) && waits.iter().any(|wait| *wait > bound / 4 * 3));
+        }
+    }
+
+    #[test]
+    fn what_the_receiver_asks_for_is_waited() {
+        let asked = Duration::from_secs(120);
+        assert!((0..100).all(|_| wait(1, Some(asked)) >= asked));
+        assert!(wait(1, Some(Duration::MAX)) <= ASKED_MAX + Duration::from_secs(2));
+        assert_eq!(retry_after("120", None, 0), Some(asked));
+        let date = "Sat, 21 Nov 2026 12:00:00 GMT";
+        assert_eq!(retry_after("Sat, 21 Nov 2026 12:02:00 GMT", Some(date), 5), Some(asked));
+        assert_eq!(retry_after("Sat, 21 Nov 2026 11:00:00 GMT", Some(date), 5), Some(Duration::ZERO));
+        assert_eq!(retry_after("soon", Some(date), 5), None);
+    }
+}

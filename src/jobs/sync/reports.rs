@@ -1,0 +1,234 @@
+//! The rows of a site on another machine, read from its report with a session of the role `sync`. How far they went is
+//! kept in a file of its own.
+
+use super::batch::Row;
+use super::source::{Change, Source};
+use super::status::Status;
+use super::upstream::{Held, Trouble, shown};
+use crate::clock::Clock;
+use crate::config::Sync;
+use crate::store::sync::{Refused, State};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+const REPORT: &str = "/api/admin/reports/external/partner-metrics/history";
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// What the report gives at once.
+const PAGE_ROWS_MAX: i64 = 500;
+
+pub struct Reports {
+    url: String,
+    token: String,
+    agent: Agent,
+    site_id: String,
+    clock: Arc<Clock>,
+    file: PathBuf,
+    kept: Kept,
+    /// Nobody else may write the file meanwhile.
+    _lock: File,
+}
+
+/// What the file holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    state: State,
+    refused: Vec<Refused>,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    total: i64,
+    data: Vec<Row>,
+}
+
+impl Reports {
+    /// `url` is where the site answers, `token` a session of its; `authority` is PEM, trusted instead of the public ones.
+    /// Asks the site at once who it is. The error is one line.
+    pub fn open(
+        url: &str,
+        token: String,
+        authority: Option<&[u8]>,
+        file: PathBuf,
+        clock: Arc<Clock>,
+    ) -> Result<Reports, String> {
+        let lock = lock(&file)?;
+        let kept = read(&file)?;
+        let url = url.trim_end_matches('/').trim_end_matches("/api").to_owned();
+        let agent = agent(authority)?;
+        let mut reports = Reports { url, token, agent, site_id: String::new(), clock, file, kept, _lock: lock };
+        reports.page(Some(i64::MAX - 1), 1)?;
+        Ok(reports)
+    }
+
+    pub fn id(&self) -> String {
+        self.site_id.clone()
+    }
+
+    pub fn clock(&self) -> Arc<Clock> {
+        self.clock.clone()
+    }
+
+    pub fn refused_rows(&self) -> &[Refused] {
+        &self.kept.refused
+    }
+
+    /// How the sync of that site stands.
+    pub fn status(&mut self, settings: &Sync) -> Result<Status, String> {
+        let state = self.kept.state.clone();
+        let newest = self.page(None, 1)?.data.first().map_or(0, |row| row.seq);
+        let waiting = self.page(Some(state.cursor), 1)?;
+        let lag_seconds = waiting.data.first().map_or(0, |oldest| (self.clock.now() - oldest.at).max(0));
+        let State { cursor, taken_at, tried_at, trouble, misses, batches, rows, renumbered, renumbered_at, .. } = state;
+        Ok(Status {
+            site_id: self.id(),
+            upstream: settings.upstream.shown(),
+            scheduled: false,
+            cursor,
+            last_seq: newest,
+            waiting_rows: waiting.total,
+            lag_seconds,
+            refused_rows: self.kept.refused.len() as i64,
+            taken_at,
+            tried_at,
+            trouble,
+            misses,
+            batches,
+            rows,
+            renumbered,
+            renumbered_at,
+        })
+    }
+
+    /// The newest rows, or the oldest after one.
+    fn page(&mut self, after: Option<i64>, limit: i64) -> Result<Page, String> {
+        let body = serde_json::json!({ "after": after, "limit": limit }).to_string();
+        let failed = |e: ureq::Error| shown(format!("the site cannot be asked: {e}"));
+        let request = self.agent.post(format!("{}{REPORT}", self.url)).header("content-type", "application/json");
+        let mut answer = request.header("token", &self.token).send(body).map_err(failed)?;
+        if answer.status() == 401 || answer.status() == 403 {
+            return Err(
+                "the site refuses the session: issue one with `tunneldesk session issue --role sync`".to_owned()
+            );
+        }
+        if !answer.status().is_success() {
+            return Err(format!("the site answered {}", answer.status()));
+        }
+        let said = answer.headers().get("x-site-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+        if said.is_empty() || (!self.site_id.is_empty() && said != self.site_id) {
+            return Err(format!("{} is not the site that it was, or none of this version", self.url));
+        }
+        self.site_id = said;
+        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(failed)?;
+        serde_json::from_slice(&text).map_err(|e| format!("the site's report cannot be read: {e}"))
+    }
+}
+
+impl Source for Reports {
+    fn site_id(&self) -> &str {
+        &self.site_id
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    fn state(&mut self) -> Result<State, String> {
+        Ok(self.kept.state.clone())
+    }
+
+    fn keep(&mut self, state: &State, change: Option<Change>) -> Result<(), String> {
+        self.kept.state = state.clone();
+        match change {
+            Some(Change::Refused(refused)) => {
+                self.kept.refused.retain(|row| row.seq != refused.seq);
+                self.kept.refused.push(refused);
+                self.kept.refused.sort_by_key(|row| row.seq);
+            }
+            Some(Change::Taken(after, last)) => self.kept.refused.retain(|row| row.seq <= after || row.seq > last),
+            None => {}
+        }
+        write(&self.file, &self.kept).map_err(|e| format!("cannot write {}: {e}", self.file.display()))
+    }
+
+    fn rows(&mut self, after: i64, limit: i64) -> Result<Vec<Row>, String> {
+        let mut rows: Vec<Row> = Vec::new();
+        while (rows.len() as i64) < limit {
+            let wanted = (limit - rows.len() as i64).min(PAGE_ROWS_MAX);
+            let page = self.page(Some(rows.last().map_or(after, |row| row.seq)), wanted)?.data;
+            let short = (page.len() as i64) < wanted;
+            rows.extend(page);
+            if short {
+                break;
+            }
+        }
+        Ok(rows)
+    }
+
+    fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String> {
+        let due = self.kept.refused.iter().filter(|row| row.tried_at < tried_before);
+        Ok(due.take(limit.unsigned_abs() as usize).cloned().collect())
+    }
+
+    /// Somebody else carried for this site, or this file is new. Only the site itself can number its rows anew.
+    fn take_up(&mut self, state: &State, held: Held) -> Result<State, Trouble> {
+        let state = State { cursor: held.seq, held: held.seq, offered: held.seq, pending: 0, ..state.clone() };
+        self.keep(&state, None).map_err(Trouble::later)?;
+        Ok(state)
+    }
+}
+
+fn agent(authority: Option<&[u8]>) -> Result<Agent, String> {
+    let mut tls = TlsConfig::builder();
+    if let Some(pem) = authority {
+        let items = parse_pem(pem)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| format!("the certificate of the authority cannot be used: {e}"))?;
+        let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
+        let certificates: Vec<Certificate<'static>> = items.into_iter().filter_map(certificate).collect();
+        tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
+    }
+    let config = Agent::config_builder().tls_config(tls.build()).timeout_global(Some(ANSWER_TIME_MAX));
+    Ok(config.http_status_as_error(false).max_redirects(0).proxy(None).user_agent("tunneldesk").build().new_agent())
+}
+
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+fn lock(file: &Path) -> Result<File, String> {
+    let path = beside(file, ".lock");
+    let failed = |e: std::io::Error| format!("cannot open {}: {e}", path.display());
+    let lock = File::options().create(true).append(true).open(&path).map_err(failed)?;
+    lock.try_lock().map_err(|_| format!("another sync works with {}: wait for it or stop it", file.display()))?;
+    Ok(lock)
+}
+
+fn read(file: &Path) -> Result<Kept, String> {
+    match std::fs::read(file) {
+        Ok(json) => serde_json::from_slice(&json).map_err(|e| {
+            format!("{} is damaged: {e}; remove it, and the receiver says where to go on", file.display())
+        }),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Kept::default()),
+        Err(e) => Err(format!("cannot read {}: {e}", file.display())),
+    }
+}
+
+/// All of it or as it was, whatever happens meanwhile.
+fn write(file: &Path, kept: &Kept) -> std::io::Result<()> {
+    let unfinished = beside(file, ".new");
+    let mut new = File::create(&unfinished)?;
+    new.write_all(&serde_json::to_vec(kept)?)?;
+    new.sync_all()?;
+    std::fs::rename(&unfinished, file)?;
+    let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(dir)?.sync_all()
+}

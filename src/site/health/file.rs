@@ -1,0 +1,109 @@
+//! The facts of the file itself: that it takes writes, that it is sound, and that the audit log in it is whole.
+
+use super::{Look, or_unreadable, shown, unreadable};
+use crate::domain::health::{CHECK_MILLIS_MAX, Fact, State};
+use crate::failure::Failure;
+use crate::jobs::{audit as walks, backup};
+use crate::keys::hex;
+use crate::language::Text;
+use crate::site::Site;
+use crate::store::integrity::{self, Verdict};
+use crate::store::{Condition, audit, tunnels};
+
+pub(super) fn store(site: &Site) -> Fact {
+    let trouble = match site.store.writer().condition() {
+        Condition::Sound => None,
+        Condition::Full => Some(("health.store.full", "health.store.full_next")),
+        Condition::Damaged => Some(("health.store.damaged", "health.integrity.next")),
+        Condition::Stopped => Some(("health.store.stopped", "health.store.next")),
+        Condition::ReadOnly => Some(("health.store.read_only", "health.store.read_only_next")),
+    };
+    if let Some((text, next)) = trouble {
+        return Fact::judged("store", State::Alarm, Text::new(text), Text::new(next));
+    }
+    let read = site.store.read(|tx| Ok(tunnels::find_site(tx)?));
+    or_unreadable("store", read.map(|_| Fact::ok("store", Text::new("health.store"))))
+}
+
+/// A brief look asks the newest backup, whose copy was read whole when it was made.
+pub(super) fn integrity(site: &Site, look: Look) -> Fact {
+    let newest = backup::shelf(&site.config.data).list().into_iter().next();
+    let by_backup = || match &newest {
+        Some(backup) => Text::new("health.integrity.copy").with("at", shown(backup.manifest.made_at)),
+        None => Text::new("health.integrity.none"),
+    };
+    if look == Look::Brief {
+        return Fact::ok("integrity", by_backup());
+    }
+    match check(site) {
+        Err(cause) => unreadable("integrity", &cause),
+        Ok(Verdict::Sound) => Fact::ok("integrity", Text::new("health.integrity")),
+        Ok(Verdict::Unfinished) => Fact::ok("integrity", Text::new("health.integrity.part").followed_by([by_backup()])),
+        Ok(Verdict::Damaged(what)) => {
+            let text = Text::new("health.integrity.damaged").with("what", what);
+            Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"))
+        }
+    }
+}
+
+/// One snapshot a table.
+fn check(site: &Site) -> Result<Verdict, Failure> {
+    let tables = site.store.read(|tx| Ok(integrity::list_tables(tx)?))?;
+    let mut verdict = Verdict::Sound;
+    for table in tables {
+        site.store.rest();
+        match site.store.read(|tx| Ok(integrity::check(tx, &table, CHECK_MILLIS_MAX)?))? {
+            Verdict::Sound => {}
+            Verdict::Unfinished => verdict = Verdict::Unfinished,
+            damaged => return Ok(damaged),
+        }
+    }
+    Ok(verdict)
+}
+
+/// A brief look sees that the last row is the end that the site knows of.
+pub(super) fn audit(site: &Site, look: Look) -> Fact {
+    let next = || Text::new("health.audit.next");
+    if look == Look::Close {
+        let walked = walks::walk(site, &mut |_, _, _| ());
+        return or_unreadable(
+            "audit",
+            walked.map(|walk| match walk.broken {
+                None => {
+                    let text = Text::new("health.audit.whole").with("rows", walk.rows).with("head", brief(&walk.head));
+                    Fact::ok("audit", text.with("backups", walk.witnesses)).with_figure("rows", walk.rows)
+                }
+                Some(broken) => {
+                    let text = Text::new("health.audit.broken").with("row", broken.row());
+                    Fact::judged("audit", State::Alarm, text, next())
+                }
+            }),
+        );
+    }
+    let seen = site.store.read(|tx| {
+        let head = audit::head(tx)?;
+        Ok((head, audit::list_after(tx, head.seq - 1, 2)?))
+    });
+    or_unreadable(
+        "audit",
+        seen.map(|(head, last)| {
+            let ends_there = match &*last {
+                [] => head.seq == 0,
+                [only] => only.row.seq == head.seq && only.hash == head.hash,
+                _ => false,
+            };
+            let text = Text::new("health.audit").with("rows", head.seq).with("head", brief(&hex(&head.hash)));
+            let fact = if ends_there {
+                Fact::ok("audit", text)
+            } else {
+                Fact::judged("audit", State::Alarm, Text::new("health.audit.broken").with("row", head.seq), next())
+            };
+            fact.with_figure("rows", head.seq)
+        }),
+    )
+}
+
+/// Enough to compare by eye.
+fn brief(hash: &str) -> &str {
+    &hash[..hash.len().min(16)]
+}

@@ -1,0 +1,159 @@
+//! Whether the file takes writes, and if it does not, why.
+
+use super::ballast::Ballast;
+use crate::failure::Failure;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Condition {
+    Sound,
+    /// There is no room on the disk but what the ballast gave up: that is for sign-in, and whatever frees room. Passes by
+    /// itself.
+    Full,
+    /// A page of the file is not what it must be. Reads go on where they can; only a restore ends it.
+    Damaged,
+    /// A flush of the disk failed: its pages may be gone, so nothing after it could be trusted. The process must end.
+    Stopped,
+    /// The file system takes no writes. The file is served as it is, until the process is started again.
+    ReadOnly,
+}
+
+use Condition::*;
+
+const ALL: [Condition; 5] = [Sound, Full, Damaged, Stopped, ReadOnly];
+
+/// The condition of one file, and the ballast that is given up when its disk is full.
+pub(super) struct Watched {
+    condition: AtomicU8,
+    ballast: Mutex<Option<Ballast>>,
+}
+
+impl Watched {
+    pub fn new(condition: Condition) -> Watched {
+        Watched { condition: AtomicU8::new(condition as u8), ballast: Mutex::default() }
+    }
+
+    pub fn get(&self) -> Condition {
+        ALL[usize::from(self.condition.load(Ordering::Acquire))]
+    }
+
+    /// Why nothing is written, where nothing is.
+    pub fn refusal(&self) -> Option<Failure> {
+        match self.get() {
+            Sound | Full => None,
+            Damaged => Some(Failure::store_damaged().because("a page of the file is damaged")),
+            Stopped => Some(Failure::store_stopped().because("an earlier flush of the disk failed")),
+            ReadOnly => Some(Failure::read_only().because("the file system takes no writes")),
+        }
+    }
+
+    /// What a failed statement says of the disk.
+    pub fn hear(&self, failure: &Failure) {
+        match failure.code() {
+            "disk_full" => self.fill(failure),
+            "store_damaged" => self.damage(failure),
+            _ => {}
+        }
+    }
+
+    /// A condition gives way to a worse one. Returns whether it was better before.
+    fn worsen(&self, to: Condition) -> bool {
+        let before = self.condition.fetch_max(to as u8, Ordering::AcqRel);
+        before < to as u8
+    }
+
+    /// The disk has no room: the ballast goes, so that sign-in has some.
+    pub fn fill(&self, cause: &dyn std::fmt::Display) {
+        if self.worsen(Full) {
+            let room = self.ballast().as_ref().map_or(0, Ballast::give_up);
+            tracing::error!(
+                %cause,
+                given_up_bytes = room,
+                "the disk is full: writes are refused, reads and sign-in go on; make room, and the rest goes on by itself"
+            );
+        }
+    }
+
+    pub fn damage(&self, cause: &dyn std::fmt::Display) {
+        if self.worsen(Damaged) {
+            tracing::error!(%cause, "the file is damaged: nothing is written any more; stop the server and run `tunneldesk restore`");
+        }
+    }
+
+    pub fn stop(&self, cause: &dyn std::fmt::Display) {
+        if self.worsen(Stopped) {
+            tracing::error!(%cause, "a flush of the disk failed; no more writes until a restart");
+        }
+    }
+
+    /// From now on this ballast is what is given up.
+    pub fn carry(&self, ballast: Ballast) {
+        *self.ballast() = Some(ballast);
+        self.look_at_the_room();
+    }
+
+    /// Makes the ballast where there is room for it, and lets writes go on once it is there.
+    pub fn look_at_the_room(&self) {
+        let guard = self.ballast();
+        let Some(ballast) = guard.as_ref() else { return };
+        match self.get() {
+            Sound if !ballast.leaves_room() => {
+                drop(guard);
+                self.fill(&"hardly any room is left");
+            }
+            Full if ballast.is_made() => {
+                let was_full =
+                    self.condition.compare_exchange(Full as u8, Sound as u8, Ordering::AcqRel, Ordering::Relaxed);
+                if was_full.is_ok() {
+                    tracing::info!("the disk has room again: writes go on");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ballast(&self) -> std::sync::MutexGuard<'_, Option<Ballast>> {
+        self.ballast.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_only_gets_worse_but_for_room() {
+        let watched = Watched::new(Sound);
+        watched.fill(&"test");
+        assert_eq!(watched.get(), Full);
+        assert!(watched.refusal().is_none(), "sign-in goes on");
+        watched.stop(&"test");
+        watched.damage(&"test");
+        watched.fill(&"test");
+        assert_eq!(watched.get(), Stopped);
+        assert_eq!(watched.refusal().unwrap().code(), "store_stopped");
+        for (place, condition) in ALL.into_iter().enumerate() {
+            assert_eq!(Watched::new(condition).get(), condition);
+            assert_eq!(condition as usize, place);
+        }
+    }
+
+    #[test]
+    fn the_ballast_is_made_given_up_and_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let watched = Watched::new(Sound);
+        watched.carry(Ballast::in_dir(dir.path()));
+        watched.look_at_the_room();
+        assert_eq!(watched.get(), Sound);
+        let path = super::super::place::ballast(dir.path());
+        let held = std::fs::metadata(&path).unwrap();
+        assert!(held.len() >= 8 * 1024 * 1024, "{held:?}");
+        watched.fill(&"test");
+        assert!(!path.exists());
+        assert_eq!(watched.get(), Full);
+        watched.look_at_the_room();
+        assert_eq!(watched.get(), Sound);
+        assert!(path.exists());
+    }
+}

@@ -1,0 +1,307 @@
+//! The doctor: each thing that may go wrong is brought about, and its line, its advice and the exit code change.
+
+use crate::harness::{Caller, Client, Desk, text};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::fs::Permissions;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
+const DAY: i64 = 86_400;
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
+}
+
+/// A site with nothing to be said against it: backups in two places, and a drill.
+fn sound() -> Desk {
+    let desk = Desk::with_site();
+    std::fs::create_dir(desk.path().join("second")).unwrap();
+    let second = desk.path().join("second");
+    settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap()));
+    desk.run(&["backup"]).done();
+    desk.run(&["backup", "drill"]).done();
+    desk
+}
+
+fn settings(desk: &Desk, text: &str) {
+    std::fs::write(desk.path().join("tunneldesk.toml"), text).unwrap();
+}
+
+fn sql(desk: &Desk, sql: &str) {
+    Connection::open(desk.database()).unwrap().execute_batch(sql).unwrap();
+}
+
+/// What the doctor says for machines, and its exit code.
+fn ask(desk: &Desk) -> (Option<i32>, Value) {
+    let ran = desk.run(&["doctor", "--json"]);
+    assert_eq!(ran.err, "");
+    (ran.code, serde_json::from_str(&ran.out).unwrap())
+}
+
+fn fact<'a>(said: &'a Value, name: &str) -> &'a Value {
+    let facts = said["facts"].as_array().unwrap();
+    facts.iter().find(|fact| fact["name"] == name).unwrap_or_else(|| panic!("no {name} in {said}"))
+}
+
+/// The doctor has this to say of one thing, and of nothing worse.
+fn finds(desk: &Desk, name: &str, state: &str, words: &[&str]) {
+    let (code, said) = ask(desk);
+    let found = fact(&said, name);
+    assert_eq!(found["state"], state, "{found}");
+    assert_eq!(said["state"], state, "{said}");
+    assert_eq!(code, Some(["ok", "warning", "alarm"].iter().position(|one| *one == state).unwrap() as i32));
+    let whole = format!("{} {}", text(&found["text"]), found["next"].as_str().unwrap_or(""));
+    words.iter().for_each(|word| assert!(whole.contains(word), "{word}: {whole}"));
+    assert_eq!(found["next"].is_string(), state != "ok", "{found}");
+}
+
+#[test]
+fn a_sound_site_is_well_with_and_without_a_server() {
+    let desk = sound();
+    let (code, said) = ask(&desk);
+    assert_eq!((code, &said["state"]), (Some(0), &json!("ok")), "{said}");
+    let names: Vec<&str> = said["facts"].as_array().unwrap().iter().map(|fact| text(&fact["name"])).collect();
+    let all = [
+        "store",
+        "integrity",
+        "space",
+        "ballast",
+        "permissions",
+        "clock",
+        "certificate",
+        "backup",
+        "second_place",
+        "drill",
+        "outbox",
+        "sync",
+        "wal",
+        "sign_ins",
+        "audit",
+        "version",
+    ];
+    assert_eq!(names, all);
+    let shown = desk.run(&["doctor"]).done();
+    assert!(shown.contains("All is well.") && shown.lines().count() == all.len() + 2, "{shown}");
+    assert!(!shown.contains('\u{1b}'), "colours go to terminals alone");
+
+    let server = desk.serve();
+    let (code, said) = ask(&desk);
+    assert_eq!((code, &said["state"]), (Some(0), &json!("ok")), "{said}");
+    assert!(desk.run(&["doctor"]).done().contains("All is well."));
+    assert_eq!(server.stop().code, Some(0));
+}
+
+#[test]
+fn a_new_site_is_told_what_to_do_first() {
+    let desk = Desk::with_site();
+    let ran = desk.run(&["doctor"]);
+    assert_eq!((ran.code, &*ran.err), (Some(1), ""));
+    for words in
+        ["warning  Backup", "→ Make the first: tunneldesk backup", "→ Name a directory", "things are worth a look"]
+    {
+        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+    }
+    let ran = Desk::empty().run(&["doctor"]);
+    assert_eq!((ran.code, ran.out.contains("cannot be opened")), (Some(2), true), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn what_others_can_read_is_named_and_the_key_is_an_alarm() {
+    let desk = sound();
+    let set =
+        |name: &str, mode| std::fs::set_permissions(desk.data().join(name), Permissions::from_mode(mode)).unwrap();
+    set("site.key", 0o644);
+    finds(&desk, "permissions", "alarm", &["site.key", "mode 644", "chmod 600"]);
+    set("site.key", 0o600);
+    finds(&desk, "permissions", "ok", &[]);
+    set("tunneldesk.sqlite", 0o660);
+    finds(&desk, "permissions", "warning", &["tunneldesk.sqlite", "mode 660", "chmod 600"]);
+    set("tunneldesk.sqlite", 0o600);
+    set("", 0o755);
+    finds(&desk, "permissions", "warning", &["mode 755", "chmod 700"]);
+}
+
+/// Sets when every backup in a directory was made.
+fn backups_made_at(shelf: &std::path::Path, at: i64) {
+    for entry in std::fs::read_dir(shelf).unwrap().flatten().filter(|entry| entry.path().join("manifest.json").exists())
+    {
+        let path = entry.path().join("manifest.json");
+        let mut manifest: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        manifest["made_at"] = at.into();
+        std::fs::write(path, manifest.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn a_backup_that_is_late_is_noticed_in_both_places() {
+    let desk = sound();
+    let (first, second) = (desk.data().join("backups"), desk.path().join("second"));
+    let both = |at| [&first, &second].map(|shelf| backups_made_at(shelf, at));
+    both(now() - 2 * 3_600);
+    finds(&desk, "backup", "ok", &[]);
+    both(now() - 4 * 3_600);
+    finds(&desk, "backup", "warning", &["tunneldesk backup", "log"]);
+    both(now() - 4 * DAY);
+    finds(&desk, "backup", "alarm", &["tunneldesk backup"]);
+    backups_made_at(&first, now());
+    finds(&desk, "second_place", "alarm", &["second", "mounted"]);
+    std::fs::remove_dir_all(&second).unwrap();
+    finds(&desk, "second_place", "alarm", &["There is no copy", "mounted"]);
+}
+
+#[test]
+fn a_drill_that_failed_or_is_long_ago_is_noticed() {
+    let desk = sound();
+    let record = desk.data().join("backups/drill.json");
+    let mut drill: Value = serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).unwrap();
+    drill["at"] = (now() - 15 * DAY).into();
+    std::fs::write(&record, drill.to_string()).unwrap();
+    finds(&desk, "drill", "warning", &["tunneldesk backup drill"]);
+    drill["trouble"] = "it is damaged".into();
+    std::fs::write(&record, drill.to_string()).unwrap();
+    finds(&desk, "drill", "alarm", &["it is damaged", "Make a new backup"]);
+    std::fs::remove_file(record).unwrap();
+    finds(&desk, "drill", "ok", &["None took place yet"]);
+}
+
+#[test]
+fn a_changed_row_of_the_audit_log_is_an_alarm() {
+    let desk = sound();
+    sql(&desk, "DROP TRIGGER audit_is_final; UPDATE audit SET deed = 'site.unmade' WHERE seq = 1");
+    finds(&desk, "audit", "alarm", &["row 1", "audit verify", "evidence"]);
+}
+
+#[test]
+fn a_clock_behind_the_file_is_an_alarm() {
+    let desk = sound();
+    sql(&desk, "UPDATE site SET clock_high_water = clock_high_water + 3600");
+    finds(&desk, "clock", "alarm", &["behind", "timedatectl"]);
+}
+
+#[test]
+fn messages_that_are_late_or_dead_are_noticed_where_something_sends() {
+    let desk = sound();
+    let insert = |state: &str, age: i64| {
+        let at = now() - age;
+        sql(
+            &desk,
+            &format!(
+                "INSERT INTO outbox (channel, recipient, language, template, state, next_try_at, created_at)
+                 VALUES ('email', 'a@example.com', 'en', 'notice', '{state}', {at}, {at})"
+            ),
+        );
+    };
+    insert("waiting", 2 * DAY);
+    finds(&desk, "outbox", "ok", &["1 waiting to be read out", "nothing is configured"]);
+    let second = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
+    settings(
+        &desk,
+        &format!("{second}[mail]\nserver = \"127.0.0.1:2525\"\nsecurity = \"none\"\nfrom = \"desk@example.com\"\n"),
+    );
+    finds(&desk, "outbox", "alarm", &["1 waiting, 0 dead", "The oldest waits since", "outbox list"]);
+    sql(&desk, "DELETE FROM outbox");
+    insert("waiting", 2 * 3_600);
+    finds(&desk, "outbox", "warning", &["1 waiting, 0 dead"]);
+    sql(&desk, "DELETE FROM outbox");
+    insert("dead", 0);
+    finds(&desk, "outbox", "warning", &["0 waiting, 1 dead"]);
+}
+
+#[test]
+fn many_wrong_passwords_are_noticed_and_each_counts() {
+    let desk = sound();
+    let hour = now() - now() % 3_600;
+    let set = |count: i64| sql(&desk, &format!("DELETE FROM misses; INSERT INTO misses VALUES ({hour}, {count})"));
+    set(200);
+    finds(&desk, "sign_ins", "ok", &[]);
+    set(201);
+    finds(&desk, "sign_ins", "warning", &["201", "guessing"]);
+    set(5_001);
+    finds(&desk, "sign_ins", "alarm", &["5001"]);
+    set(0);
+    desk.add_member("jane", "member");
+    let server = desk.serve();
+    for name in ["jane", "nobody"] {
+        assert_eq!(server.client().sign_in(name, "wrong")["status"], false);
+    }
+    finds(&desk, "sign_ins", "ok", &["last day: 2."]);
+}
+
+#[test]
+fn a_damaged_page_is_an_alarm() {
+    let desk = sound();
+    let file = Connection::open(desk.database()).unwrap();
+    let page: i64 = file
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'contact_messages'", [], |row| row.get(0))
+        .unwrap();
+    let bytes: i64 = file.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    drop(file);
+    let file = std::fs::File::options().write(true).open(desk.database()).unwrap();
+    file.write_all_at(&vec![0x5a; bytes as usize], ((page - 1) * bytes) as u64).unwrap();
+    finds(&desk, "integrity", "alarm", &["damaged", "tunneldesk restore"]);
+}
+
+#[test]
+fn a_certificate_that_ends_soon_is_noticed() {
+    let desk = sound();
+    let second = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
+    settings(&desk, &format!("{second}[tls]\nlisten = [\"127.0.0.1:0\"]\n"));
+    finds(&desk, "certificate", "alarm", &["none", "tunneldesk tls init"]);
+    desk.run(&["tls", "init", "--name", "tunnel.example.org"]).done();
+    finds(&desk, "certificate", "ok", &["more days"]);
+    let ends_in = |seconds: i64| sql(&desk, &format!("UPDATE tls SET ends_at = {}", now() + seconds));
+    ends_in(10 * DAY + 3_600);
+    finds(&desk, "certificate", "warning", &["10 more days", "tunneldesk tls renew"]);
+    ends_in(DAY);
+    finds(&desk, "certificate", "alarm", &["tunneldesk tls renew"]);
+}
+
+/// On a small disk of its own, for which one must be root; the name space ends with the command.
+#[test]
+fn a_disk_that_is_nearly_full_is_an_alarm() {
+    // SAFETY: takes nothing and cannot fail.
+    if unsafe { libc::getuid() } != 0 {
+        return;
+    }
+    let desk = Desk::empty();
+    std::fs::create_dir(desk.path().join("disk")).unwrap();
+    let free = |size: &str| {
+        let script = format!(
+            "mount -t tmpfs -o size={size},mode=700 none disk && {BINARY} init --name W --country CH --data disk/d >&2 && \
+             {BINARY} doctor --json --data disk/d"
+        );
+        let mut unshare = Command::new("unshare");
+        let ran = unshare.args(["-m", "sh", "-c", &script]).current_dir(desk.path()).output().unwrap();
+        let said: Value = serde_json::from_slice(&ran.stdout)
+            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&ran.stderr)));
+        (ran.status.code(), text(&fact(&said, "space")["state"]).to_owned())
+    };
+    assert_eq!(free("100m"), (Some(2), "alarm".to_owned()));
+    assert_eq!(free("600m"), (Some(1), "warning".to_owned()));
+}
+
+#[test]
+fn probes_and_figures_tell_the_same_and_the_end_of_the_audit_log() {
+    let desk = sound();
+    desk.add_member("jane", "member");
+    let head = desk.json(&["audit", "list", "--limit", "1"])[0].clone();
+    std::fs::remove_file(desk.data().join("backups/drill.json")).unwrap();
+    backups_made_at(&desk.data().join("backups"), now() - 2 * DAY);
+    let server = desk.serve();
+    let asked = server.get(&Caller::Anyone, "/readyz?verbose");
+    assert_eq!(asked.status, 200);
+    let lines: Vec<&str> = asked.body.lines().collect();
+    assert_eq!(lines.len(), 17, "{lines:?}");
+    for line in ["ready", "warning backup", "warning drill", "ok audit", "ok sync"] {
+        assert!(lines.contains(&line), "{line}: {lines:?}");
+    }
+    let figures = Client::new(server.metrics_address).get(&Caller::Anyone, "/metrics").body;
+    let end = format!("tunneldesk_audit_head{{hash=\"{}\"}} {}\n", text(&head["hash"]), head["seq"]);
+    for line in ["tunneldesk_health{fact=\"backup\"} 1\n", "tunneldesk_health{fact=\"space\"} 0\n", &end] {
+        assert!(figures.contains(line), "{line}: {figures}");
+    }
+    assert!(figures.contains("\ntunneldesk_health_space_free_bytes "), "{figures}");
+}

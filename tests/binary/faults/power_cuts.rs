@@ -1,0 +1,157 @@
+//! The power fails at a random moment. The site is on ext4 in an image file, the image on xfs, which copies it in no time:
+//! what of the image is copied is what the disk held, without anything that was only in memory. The copy is mounted as the
+//! machine would after the cut, the server started on it, and what it acknowledged is looked for.
+//!
+//! The same with a server that flushes seldom, as others do by default, is the control: it must lose something, or the
+//! cuts cut nothing. `TUNNELDESK_POWER_CUTS` says how many cuts; one more in ten is on the control.
+
+use super::machine::{Mount, make_image, own_mounts, run, shown};
+use super::{or_skip, rounds};
+use crate::harness::{Desk, Random, Server};
+use crate::kills::{CLIENTS, Heard, Seed, Site};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+const SHORT: u64 = 4;
+const CONTROLS_MIN: u64 = 1;
+const CONTROLS_MAX: u64 = 8;
+const CUTS_A_CONTROL: u64 = 10;
+/// A site is used for so many cuts; then its audit would take longer than its writes.
+const CUTS_A_SITE: u64 = 25;
+const DEEDS_MIN: u64 = 100;
+const DEEDS_MAX: u64 = 600;
+const DELAY_MICROS_MAX: u64 = 4_000;
+const HOST_MEGABYTES: u64 = 600;
+const DISK_MEGABYTES: u64 = 160;
+
+/// A disk that can be copied at a moment.
+struct Rig {
+    images: PathBuf,
+    number: u64,
+    disk: Option<Mount>,
+    // Last: the images are on it.
+    _host: Mount,
+    _dir: tempfile::TempDir,
+}
+
+impl Rig {
+    fn build() -> Result<Rig, String> {
+        own_mounts()?;
+        let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let (host, images) = (dir.path().join("host.img"), dir.path().join("images"));
+        make_image(&host, HOST_MEGABYTES, &["mkfs.xfs", "-q", "-f", "-m", "reflink=1"])?;
+        let host = Mount::image(&host, &images)?;
+        make_image(&images.join("disk-0"), DISK_MEGABYTES, &["mkfs.ext4", "-q", "-F"])?;
+        Ok(Rig { images, number: 0, disk: None, _host: host, _dir: dir })
+    }
+
+    fn image(&self, number: u64) -> PathBuf {
+        self.images.join(format!("disk-{number}"))
+    }
+
+    fn mount(&mut self, desk: &Desk) {
+        self.disk = Some(Mount::image(&self.image(self.number), &desk.data()).unwrap());
+    }
+
+    /// Copies the disk as it is.
+    fn snapshot(&self) {
+        let (from, to) = (self.image(self.number), self.image(self.number + 1));
+        run("cp", &["--reflink=always", shown(&from), shown(&to)]).unwrap();
+    }
+
+    /// After the cut: the copy is the disk.
+    fn boot(&mut self, desk: &Desk) {
+        self.disk = None;
+        std::fs::remove_file(self.image(self.number)).unwrap();
+        self.number += 1;
+        self.mount(desk);
+    }
+
+    /// An empty disk.
+    fn renew(&mut self, desk: &Desk) {
+        self.disk = None;
+        std::fs::remove_file(self.image(self.number)).unwrap();
+        self.number += 1;
+        make_image(&self.image(self.number), DISK_MEGABYTES, &["mkfs.ext4", "-q", "-F"]).unwrap();
+        self.mount(desk);
+    }
+
+    /// A site with its members on a new disk.
+    fn site(&mut self, random: &mut Random) -> Site {
+        let desk = Desk::empty();
+        self.renew(&desk);
+        desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).done();
+        Site::open_on(desk, random)
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_power_fails_and_a_server_that_flushes_seldom_loses_some() {
+    let Some(mut rig) = or_skip(Rig::build()) else { return };
+    let cuts = rounds("TUNNELDESK_POWER_CUTS", SHORT);
+    let seed = Seed(Random::seed());
+    let mut random = Random::new(seed.0);
+    let controls = (cuts / CUTS_A_CONTROL).max(CONTROLS_MIN);
+    let (mut done, mut deeds) = (0, 0);
+    while done < cuts {
+        let mut site = rig.site(&mut random);
+        for _ in 0..CUTS_A_SITE.min(cuts - done) {
+            deeds += cut(&mut rig, &mut site, &["serve"], &mut random);
+            site.audit();
+            done += 1;
+        }
+        // The desk's directory goes with the site, so its disk goes first.
+        rig.disk = None;
+        println!("{done} power cuts survived, {deeds} deeds acknowledged and found");
+    }
+    let (mut tried, mut lost, mut losing) = (0, 0, 0);
+    // A cut just after its pages went into the file finds nothing to lose.
+    while tried < controls || (losing == 0 && tried < CONTROLS_MAX) {
+        tried += 1;
+        let mut site = rig.site(&mut random);
+        cut(&mut rig, &mut site, &["serve", "--flush-seldom"], &mut random);
+        let missing = site.count_lost();
+        rig.disk = None;
+        lost += missing;
+        losing += u64::from(missing > CLIENTS);
+    }
+    println!("the control: {lost} acknowledged rows lost in {losing} of {tried} cuts");
+    assert!(losing > 0, "the control lost {lost}: the cuts cut nothing");
+}
+
+/// Writes on the mounted disk until the power fails, and mounts what is left. How many deeds were acknowledged.
+fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u64 {
+    let server = Server::start(site.desk.command(serve));
+    let enough = DEEDS_MIN + random.below(DEEDS_MAX - DEEDS_MIN);
+    let delay = Duration::from_micros(random.below(DELAY_MICROS_MAX));
+    let (done, cut) = (AtomicU64::new(0), AtomicBool::new(false));
+    let tester = std::thread::current();
+    std::thread::scope(|scope| {
+        for client in &mut site.clients {
+            let (done, cut, tester, address) = (&done, &cut, &tester, server.address);
+            scope.spawn(move || {
+                client.endure(address, cut, |heard| {
+                    assert_eq!(heard, Heard::Done);
+                    if done.fetch_add(1, Ordering::SeqCst) + 1 == enough {
+                        tester.unpark();
+                    }
+                    true
+                });
+                assert!(cut.load(Ordering::SeqCst), "a connection broke while the server ran");
+            });
+        }
+        while done.load(Ordering::SeqCst) < enough {
+            std::thread::park_timeout(Duration::from_secs(1));
+        }
+        // Not to wait for anything: the cut shall meet every stage of a write.
+        std::thread::sleep(delay);
+        // An answer that comes from here on does not count. Those before it were heard before the copy is made.
+        cut.store(true, Ordering::SeqCst);
+        rig.snapshot();
+        server.kill();
+    });
+    server.ended();
+    rig.boot(&site.desk);
+    done.load(Ordering::SeqCst)
+}

@@ -1,0 +1,205 @@
+//! `member export` and `member erase`: what is held on one person, and that nothing of it is left anywhere.
+
+use crate::harness::{Caller, Desk, PASSWORD, Server, text};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// What the person is called: words that stand nowhere else.
+const NAME: &str = "Zaphodette Quuxley";
+const SCREEN_NAME: &str = "Zafdette";
+const USERNAME: &str = "zaphodette";
+const EMAIL: &str = "zaphodette@example.com";
+const PHONE: &str = "41446681800";
+const COMMENT: &str = "a drizzlewick landing";
+const ALL: [&str; 8] =
+    ["Zaphodette", "Quuxley", "zaphodette", "Zafdette", PHONE, "668 18 00", "drizzlewick", "zebrafinch"];
+
+/// Whatever of the person stands in the bytes of the files below `dir`.
+fn traces(dir: &Path, passed_over: &[&str]) -> Vec<String> {
+    let (mut found, mut dirs) = (Vec::new(), vec![dir.to_owned()]);
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if passed_over.contains(&&*name) {
+                continue;
+            }
+            if path.is_dir() {
+                dirs.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            for word in ALL {
+                let is_there = bytes.windows(word.len()).any(|part| part == word.as_bytes());
+                found.extend(is_there.then(|| format!("{word} in {}", path.display())));
+            }
+        }
+    }
+    found
+}
+
+/// A person with something in every corner, and others who speak of her.
+struct Hall {
+    desk: Desk,
+    member_id: i64,
+    partner: Caller,
+}
+
+impl Hall {
+    fn new() -> (Hall, Server) {
+        let desk = Desk::with_site();
+        let partner = desk.add_partner(&[]);
+        for name in ["mark", "ines"] {
+            desk.add_member(name, "member");
+        }
+        let server = desk.serve();
+        let signup = json!({ "username": USERNAME, "password": PASSWORD, "email": EMAIL, "real_name": NAME,
+            "screen_name": SCREEN_NAME, "phone": "044 668 18 00", "country_code": "CH", "terms": true,
+            "question_1": 1, "answer_1": "zebrafinch" });
+        let made = server.post(&Caller::Anyone, "/api/auth/signup", &signup);
+        assert_eq!(made.status, 201, "{}", made.body);
+        desk.run(&["member", "confirm", USERNAME]).done();
+        let member_id = desk.json(&["member", "show", USERNAME])["member_id"].as_i64().unwrap();
+        let hall = Hall { desk, member_id, partner };
+        hall.live(&server);
+        (hall, server)
+    }
+
+    fn live(&self, server: &Server) {
+        let (zaphodette, mark) = (server.sign_in(USERNAME, PASSWORD), server.sign_in("mark", PASSWORD));
+        let fly = |who: &Caller, comment: &str| {
+            let entry = json!({ "entry_date": 1_700_000_000, "time": "15", "tunnel": "1", "comment": comment });
+            assert_eq!(server.post(who, "/api/account/logbook/time/", &entry).status, 201);
+        };
+        fly(&zaphodette, COMMENT);
+        fly(&mark, "flew with ZAPHODETTE QUUXLEY, mail zaphodette@example.com");
+        fly(&mark, "alone");
+        let contact =
+            json!({ "name": NAME, "email": EMAIL, "country": "CH", "enquiry": "Zafdette", "message": "zebrafinch?" });
+        let sent = server.post(&Caller::Anyone, "/api/public/contact", &contact);
+        assert!(sent.status < 300, "{} {}", sent.status, sent.body);
+        let record = server.post(&self.partner, "/api/external/partner-metrics/op", &json!({ "email": EMAIL }));
+        assert_eq!(record.status, 201, "{}", record.body);
+        let pin = server.post(&zaphodette, "/api/account/profile/booking-pin", &json!({})).json();
+        let booking = json!({ "member_id": self.member_id, "member_pin": pin["pin"], "registration_id": 7001,
+            "flight_date": 1_900_000_000, "minutes_booked": 15, "tunnel_id": 1 });
+        let token = server.post(&self.partner, "/api/external/partner-metrics/op/generate-token", &booking).json();
+        assert_eq!(token["status"], true, "{token}");
+    }
+
+    fn member(&self) -> Value {
+        self.desk.json(&["member", "show", &self.member_id.to_string()])
+    }
+}
+
+#[test]
+fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
+    let (hall, server) = Hall::new();
+    let sync = hall.desk.sync_session();
+    let counts = || {
+        ["bookings", "history"].map(|report| {
+            let path = format!("/api/admin/reports/external/partner-metrics/{report}");
+            server.post(&sync, &path, &json!({ "limit": 100 })).json()["total"].clone()
+        })
+    };
+    let before = counts();
+    assert!(!traces(&hall.desk.data(), &[]).is_empty(), "the test looks for the wrong words");
+    let export: Value = serde_json::from_str(&hall.desk.run(&["member", "export", USERNAME]).done()).unwrap();
+    for part in [
+        "account",
+        "entries",
+        "bookings",
+        "history",
+        "messages",
+        "contact_messages_by_address",
+        "partner_records",
+        "sessions",
+        "notices",
+    ] {
+        assert!(!export["held"][part].as_array().unwrap().is_empty(), "{part} is empty");
+    }
+    assert!(!export.to_string().contains("password_hash\":\"$argon2"), "a hash was exported");
+    let said = hall.desk.run(&["member", "erase", USERNAME]).trouble(1);
+    assert!(said.contains("--yes"), "{said}");
+    let said = hall.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
+    assert!(said.contains("is erased") && !said.contains(USERNAME), "{said}");
+    assert_eq!(traces(&hall.desk.data(), &[]), Vec::<String>::new(), "while the server runs");
+    assert_eq!(counts(), before);
+    let mark = server.sign_in("mark", PASSWORD);
+    let path = format!("/api/account/logbook/time/{}", hall.desk.json(&["member", "show", "mark"])["member_id"]);
+    let entries = server.get(&mark, &path).ok();
+    assert!(entries.to_string().contains("flew with [erased], mail [erased]"), "{entries}");
+    assert_eq!(server.client().sign_in(USERNAME, PASSWORD)["status"], false);
+    assert!(text(&hall.member()["username"]).starts_with("erased-"), "{}", hall.member());
+    let again = hall.desk.run(&["member", "erase", &hall.member_id.to_string(), "--yes"]).done();
+    assert!(again.contains("was erased on"), "{again}");
+    let ended = server.stop();
+    for word in ALL {
+        assert!(!ended.log.join("\n").contains(word) && !ended.out.contains(word), "the log says {word}");
+    }
+    assert_eq!(traces(&hall.desk.data(), &[]), Vec::<String>::new(), "after the server");
+}
+
+#[test]
+fn a_restored_backup_does_not_bring_an_erased_member_back() {
+    let (hall, server) = Hall::new();
+    hall.desk.run(&["backup"]).done();
+    assert_eq!(server.stop().code, Some(0));
+    hall.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
+    let said = hall.desk.run(&["restore"]).done();
+    assert!(said.contains("One member had been erased since"), "{said}");
+    assert!(text(&hall.member()["username"]).starts_with("erased-"));
+    // Backups from before hold her until they are pruned; they, and what was replaced, are not the site.
+    assert_eq!(traces(&hall.desk.data(), &["backups"]), Vec::<String>::new());
+    // Twice is as good as once.
+    hall.desk.run(&["restore"]).done();
+    assert!(text(&hall.member()["username"]).starts_with("erased-"));
+}
+
+#[test]
+fn nor_when_the_site_s_file_is_lost_with_its_disk() {
+    let (hall, server) = Hall::new();
+    assert_eq!(server.stop().code, Some(0));
+    let second = hall.desk.path().join("second");
+    std::fs::create_dir(&second).unwrap();
+    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    std::fs::write(hall.desk.path().join("tunneldesk.toml"), settings).unwrap();
+    hall.desk.run(&["backup"]).done();
+    hall.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
+    let listed = std::fs::read_to_string(second.join("erased.jsonl")).unwrap();
+    assert!(listed.lines().count() == 1 && !listed.contains(USERNAME), "{listed}");
+    std::fs::remove_dir_all(hall.desk.data()).unwrap();
+    let restored = hall.desk.json(&["restore"]);
+    assert_eq!(restored["erased_again"], 1, "{restored}");
+    assert!(text(&hall.member()["username"]).starts_with("erased-"));
+    assert_eq!(traces(&hall.desk.data(), &["backups"]), Vec::<String>::new());
+}
+
+#[test]
+fn the_number_of_an_erased_member_is_never_another_s() {
+    let desk = Desk::with_site();
+    desk.add_member("first", "member");
+    desk.run(&["backup"]).done();
+    let late = desk.add_member("late", "member");
+    desk.run(&["member", "erase", "late", "--yes"]).done();
+    // A file from before late joined: the number would be free.
+    let restored = desk.json(&["restore"]);
+    assert_eq!(restored["erased_again"], 0, "{restored}");
+    let new = desk.add_member("new", "member");
+    assert!(new > late, "{new} was {late}");
+    desk.run(&["backup"]).done();
+    assert_eq!(desk.json(&["restore"])["erased_again"], 0);
+    assert_eq!(text(&desk.json(&["member", "show", "new"])["username"]), "new");
+}
+
+#[test]
+fn nobody_who_works_here_is_erased_and_nobody_by_mistake() {
+    let desk = Desk::with_site();
+    desk.add_member("boss", "admin");
+    let said = desk.run(&["member", "erase", "boss", "--yes"]).trouble(1);
+    assert!(said.contains("set-role boss member"), "{said}");
+    assert!(desk.run(&["member", "erase", "nobody", "--yes"]).trouble(1).contains("there is no account"));
+    let to: PathBuf = desk.path().join("boss.json");
+    desk.run(&["member", "export", "boss", "--to", to.to_str().unwrap()]).done();
+    let whole: Value = serde_json::from_slice(&std::fs::read(to).unwrap()).unwrap();
+    assert_eq!(whole["held"]["account"][0]["email"], "boss@example.com");
+}

@@ -1,0 +1,218 @@
+//! `import` and `export`, with and without a running server.
+
+use crate::harness::{Desk, PASSWORD};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The column names and rows of a list, written to a file beside the site.
+fn write(desk: &Desk, name: &str, list: &str) -> PathBuf {
+    let path = desk.path().join(name);
+    std::fs::write(&path, list).unwrap();
+    path
+}
+
+fn import(desk: &Desk, kind: &str, list: &str) -> crate::harness::Ran {
+    let path = write(desk, "list.csv", list);
+    desk.run(&["import", kind, path.to_str().unwrap()])
+}
+
+fn exported(desk: &Desk, kind: &str) -> String {
+    desk.run(&["export", kind]).done()
+}
+
+const MEMBERS: &str = "username,real_name,screen_name,email,email_confirmed_at,phone,country_code,dob,join_date,role\n\
+    jane,Jane Doe,=Jane,jane@example.com,2024-01-02T03:04:05Z,044 668 18 00,CH,1990-05-06,2020-01-01,member\n\
+    mark,\"Mark, \"\"the\"\" Flyer\",,mark@example.com,,,,,2021-02-03T00:00:00Z,\n\
+    ines,Inés Instructor,Inés,ines@example.com,1700000000,,,,2019-06-07,desk\n";
+
+/// The number of a skill and of a safety brief, as the site's catalogue has them.
+const SKILL: &str = "10101";
+
+fn logbook() -> String {
+    let skills =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/catalogue/catalogue.json")).unwrap();
+    assert!(skills.contains(SKILL), "the catalogue has no {SKILL}");
+    format!(
+        "username,kind,status,entry_date,minutes,skill,instructor,approval_date,comment,comments_instructor,opening,booking\n\
+         jane,time,open,2024-03-01T10:00:00Z,0:15,,,,\"two\r\nlines\",,,\n\
+         jane,time,open,2024-03-01T10:00:00Z,15,,,,\"two\r\nlines\",,,\n\
+         jane,time,open,2024-03-02,20,,,,-first,,,\n\
+         jane,skill,open,2024-03-01,,{SKILL},ines,2024-03-02,,well done,,\n\
+         mark,time,pending,2023-01-01,600,,ines,,from before,,a,\n\
+         mark,time,pending,2023-01-01,100,,ines,,from before,,a,\n\
+         jane,time,open,2030-01-01,30,,,,,,,CLIENT/registration/7001\n"
+    )
+}
+
+const BOOKINGS: &str = "client_id;username;registration_id;purchase_id;flight_date;minutes_booked;tunnel_id\r\n\
+    CLIENT;jane;7001;;2030-01-01;30;1\r\n\
+    CLIENT;mark;;55;2024-01-01T12:00:00Z;0:45;1\r\n\
+    CLIENT;mark;;;2024-02-01T12:00:00Z;10;1\r\n";
+
+fn filled() -> Desk {
+    let desk = Desk::with_site();
+    desk.run(&["partner", "add", "Skyline", "--client-id", "CLIENT"]).done();
+    import(&desk, "members", MEMBERS).done();
+    import(&desk, "bookings", BOOKINGS).done();
+    import(&desk, "logbook", &logbook()).done();
+    desk
+}
+
+#[test]
+fn what_one_site_exports_another_imports_and_exports_alike() {
+    let (one, other) = (filled(), Desk::with_site());
+    other.run(&["partner", "add", "Skyline", "--client-id", "CLIENT"]).done();
+    for kind in ["members", "bookings", "logbook"] {
+        let list = exported(&one, kind);
+        assert!(list.lines().count() >= 4, "{list}");
+        let said = import(&other, kind, &list).done();
+        assert!(said.starts_with("Took ") && !said.contains("here already"), "{kind}: {said}");
+        assert_eq!(exported(&other, kind), list);
+        // The same list again changes nothing, at either place.
+        for desk in [&one, &other] {
+            let said = import(desk, kind, &list).done();
+            assert!(said.starts_with("Took 0 "), "{kind}: {said}");
+            assert_eq!(exported(desk, kind), list);
+        }
+    }
+    let members = exported(&one, "members");
+    assert!(
+        members.contains("\"'=Jane\"") && members.contains("\"'+41446681800\"") && members.contains("1990-05-06"),
+        "{members}"
+    );
+    // What was imported is a site like any other: levels, sums, and the way in by a new password.
+    let jane = other.json(&["member", "show", "jane"]);
+    assert_eq!((&jane["flight_minutes"], &jane["email_verified"]), (&json!(80), &json!(true)));
+    other.run_with_input(&["member", "reset-password", "jane", "--password-stdin"], PASSWORD).done();
+    let server = other.serve();
+    let session = server.sign_in("jane", PASSWORD);
+    let held = server.get(&session, "/api/account/profile/booking-history").ok();
+    assert!(held.to_string().contains("7001"), "{held}");
+}
+
+#[test]
+fn a_list_with_mistakes_is_not_taken_and_each_is_named_by_line_and_column() {
+    let desk = filled();
+    let before = exported(&desk, "members");
+    let list = "username,real_name,email,phone,dob,role,email_confirmed_at\n\
+        new.one,New One,new@example.com,,,,\n\
+        x,Short Name,not an address,12,21.11.2026,boss,\n\
+        new.one,Again,again@example.com,,,,\n\
+        MARK,Other Mark,other@example.com,,,,\n\
+        jane,Same Jane,JANE@example.com,,,,\n\
+        thief,Thief,jane@example.com,,,,2024-01-01\n";
+    let path = write(&desk, "bad.csv", list);
+    for args in [vec!["import", "members"], vec!["import", "members", "--dry-run"]] {
+        let ran = desk.run(&[&args[..], &[path.to_str().unwrap()]].concat());
+        assert_eq!(ran.code, Some(1), "{}", ran.out);
+        let said = ran.err;
+        for wanted in [
+            "line 3, column 1 (username): \"x\" must be 3 to 32",
+            "line 3, column 3 (email): \"not an address\" must be an e-mail address like",
+            "line 3, column 5 (dob): \"21.11.2026\" must be a day (2026-11-21)",
+            "line 3, column 6 (role): \"boss\" must be one of member, desk, admin, sync",
+            "line 4, column 1 (username): \"new.one\" stands at line 2 already",
+            "line 5, column 1 (username): \"MARK\" is taken by a member with another e-mail address",
+            "line 7, column 3 (email): \"jane@example.com\" was confirmed by another member too",
+        ] {
+            assert!(said.contains(wanted), "{wanted} in {said}");
+        }
+        assert!(!said.contains("line 2,") && !said.contains("line 6,"), "{said}");
+        assert_eq!(exported(&desk, "members"), before, "something was taken");
+    }
+    let good = write(
+        &desk,
+        "good.csv",
+        "username,real_name,email\nnew.one,New One,new@example.com\njane,J,jane@example.com\n",
+    );
+    let said = desk.json(&["import", "members", "--dry-run", good.to_str().unwrap()]);
+    assert_eq!((&said["new"], &said["same"]), (&json!(1), &json!(1)));
+    assert_eq!(exported(&desk, "members"), before, "a dry run took something");
+}
+
+#[test]
+fn entries_and_bookings_are_judged_by_the_api_s_rules() {
+    let desk = filled();
+    let logbook = format!(
+        "username,kind,entry_date,minutes,skill,instructor,status,tunnel,booking\n\
+         nobody,time,2024-01-01,10,,,,,\n\
+         jane,time,2024-01-01,601,,,,,\n\
+         jane,time,2090-01-01,10,,,,,\n\
+         jane,time,1980-01-01,10,,,,,\n\
+         jane,time,2024-01-01,10,,,,99,\n\
+         jane,skill,2024-01-01,,{SKILL},,,,\n\
+         mark,skill,2024-01-01,,{SKILL},mark,,,\n\
+         mark,safety,2024-01-01,,{SKILL},,,,\n\
+         mark,skill,2024-01-01,,no such,,,,\n\
+         mark,time,2024-01-01,10,,,denied,,\n\
+         mark,time,2024-01-01,10,,,,,CLIENT/registration/7001\n"
+    );
+    let said = import(&desk, "logbook", &logbook);
+    assert_eq!(said.code, Some(1));
+    for wanted in [
+        "line 2, column 1 (username): \"nobody\" is no member",
+        "line 3, column 4 (minutes): \"601\" must be 1 to 600 minutes",
+        "line 4, column 3 (entry_date): \"2090-01-01\" must not be in the future",
+        "line 5, column 3 (entry_date): \"1980-01-01\" must not be before the member was born",
+        "line 6, column 8 (tunnel): \"99\" is no tunnel",
+        "line 7, column 5 (skill): \"10101\" has 10101, which is in the logbook already",
+        "line 8, column 6 (instructor): \"mark\" must be another member",
+        "line 9, column 2 (kind): \"safety\" must be skill",
+        "line 10, column 5 (skill): \"no such\" is no skill",
+        "line 11, column 7 (status): \"denied\" must be open",
+        "line 12, column 9 (booking): \"CLIENT/registration/7001\" is no booking of this member",
+    ] {
+        assert!(said.err.contains(wanted), "{wanted} in {}", said.err);
+    }
+    let bookings = "client_id,username,registration_id,flight_date,minutes_booked,tunnel_id\n\
+        nobody,jane,1,2024-01-01,10,1\n\
+        CLIENT,jane,7001,2030-01-01,45,1\n\
+        CLIENT,mark,7001,2030-01-01,30,1\n\
+        CLIENT,jane,8,2024-01-01,0,1\n\
+        CLIENT,jane,9,2024-01-01,10,1\n\
+        CLIENT,jane,9,2024-01-01,10,1\n";
+    let said = import(&desk, "bookings", bookings);
+    assert_eq!(said.code, Some(1));
+    for wanted in [
+        "line 2, column 1 (client_id): \"nobody\" is no partner",
+        "line 3, column 3 (registration_id): \"7001\" is a booking that this site has with other values",
+        "line 4, column 3 (registration_id): \"7001\" stands at line 3 already",
+        "line 5, column 5 (minutes_booked): \"0\" must be 1 to 600",
+        "line 7, column 3 (registration_id): \"9\" stands at line 6 already",
+    ] {
+        assert!(said.err.contains(wanted), "{wanted} in {}", said.err);
+    }
+}
+
+#[test]
+fn a_running_server_takes_a_list_and_gives_one_in_files_that_it_could_not_open() {
+    let desk = filled();
+    let before = ["members", "logbook", "bookings"].map(|kind| exported(&desk, kind));
+    let server = desk.serve();
+    let rows = 3_000;
+    let mut list = "username;kind;entry_date;minutes;comment\r\n".to_owned();
+    for n in 0..rows {
+        list += &format!("mark;time;{};{};flight {n}\r\n", 1_600_000_000 + n * 60, n % 600 + 1);
+    }
+    let path = write(&desk, "long.csv", &list);
+    let said = desk.json(&["import", "logbook", path.to_str().unwrap()]);
+    assert_eq!((&said["new"], &said["same"]), (&json!(rows), &json!(0)));
+    let to = desk.path().join("out.csv");
+    let said = desk.run(&["export", "logbook", "--to", to.to_str().unwrap()]).done();
+    assert!(said.contains("rows in"), "{said}");
+    let whole = std::fs::read_to_string(&to).unwrap();
+    assert_eq!(whole.lines().count(), before[1].lines().count() + rows);
+    assert!(whole.starts_with(&before[1]), "what was there before comes first");
+    // Refused half-way, with most of the list still on its way.
+    let wrong = write(&desk, "wrong.csv", &format!("nonsense\n{}", "x\n".repeat(2_000_000)));
+    let said = desk.run(&["import", "members", wrong.to_str().unwrap()]);
+    assert!(said.code == Some(1) && said.err.contains("(nonsense): is no column"), "{}", said.err);
+    assert_eq!(exported(&desk, "members"), before[0]);
+    let missing = desk.run(&["import", "members", "no-such-file.csv"]).trouble(1);
+    assert!(missing.contains("no-such-file.csv cannot be read"), "{missing}");
+    let nowhere = desk.run(&["export", "members", "--to", "/no/such/dir/list.csv"]).trouble(2);
+    assert!(nowhere.contains("cannot write /no/such/dir/list.csv"), "{nowhere}");
+    assert_eq!(server.stop().code, Some(0));
+    let left: Vec<_> = std::fs::read_dir(desk.data()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("import")), "{left:?}");
+}

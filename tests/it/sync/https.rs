@@ -1,0 +1,272 @@
+//! A receiver over HTTP that loses, delays, repeats and refuses.
+
+use super::receiver::{Fault, Receiver};
+use super::*;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// A site with a receiver, and twenty-five rows to carry in batches of ten.
+struct Scene {
+    receiver: Receiver,
+    secret: NamedTempFile,
+    site: Site,
+}
+
+fn scene() -> Scene {
+    scene_with(|_| {})
+}
+
+fn scene_with(adjust: impl FnOnce(&mut Sync)) -> Scene {
+    let (receiver, secret) = (Receiver::open(), NamedTempFile::new().unwrap());
+    let mut settings = https_settings(&receiver.url(), &secret);
+    adjust(&mut settings);
+    let site = site_with(settings);
+    add_rows(site.inside(), 1..=25);
+    Scene { receiver, secret, site }
+}
+
+/// Every row once, in order.
+fn assert_whole(receiver: &Receiver, rows: i64) {
+    assert_eq!(receiver.state().book.numbers(), (1..=rows).collect::<Vec<_>>());
+}
+
+fn wait_of(step: Step) -> Duration {
+    match step {
+        Step::Wait(wait) => wait,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn rows_go_in_order_in_batches_each_with_its_name_and_signature() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    drain(&mut pump(&site));
+    assert_whole(&receiver, 25);
+    let state = receiver.state();
+    let keys: Vec<_> = state.seen.iter().map(|headers| headers.get("idempotency-key").cloned()).collect();
+    let id = site.inside().site_id.clone();
+    let key = |range: &str| Some(format!("{id}:{range}"));
+    assert_eq!(keys, [None, key("1-10"), key("11-20"), key("21-25")]);
+    assert!(state.seen.iter().all(|headers| headers["client-id"] == "windwerk"));
+    drop(state);
+    let status = status(&site);
+    assert_eq!((status.cursor, status.waiting_rows, status.lag_seconds, status.rows), (25, 0, 0, 25));
+    assert_eq!((status.batches, status.trouble.as_str()), (3, ""));
+}
+
+#[test]
+fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
+    for fault in [Fault::LoseRequest, Fault::LoseAnswer, Fault::Delay, Fault::Repeat] {
+        for place in 0..4 {
+            let Scene { receiver, site, secret: _secret } = scene();
+            let mut pump = pump(&site);
+            // So many batches go well before, and the next request after it does not.
+            for _ in 0..place {
+                pump.step();
+            }
+            receiver.will(&[fault.clone(), Fault::Say(500, "", "")]);
+            drain(&mut pump);
+            assert_whole(&receiver, 25);
+        }
+    }
+}
+
+#[test]
+fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut pump = pump(&site);
+    assert_eq!((pump.step(), pump.step()), (Step::Moved(10), Step::Moved(10)));
+    receiver.will(&[Fault::LoseRequest]);
+    wait_of(pump.step());
+    // More rows do not change what was on its way, and a new process does not either.
+    add_rows(site.inside(), 26..=30);
+    drop(pump);
+    drain(&mut super::pump(&site));
+    assert_whole(&receiver, 30);
+    let id = site.inside().site_id.clone();
+    let again =
+        receiver.state().seen.iter().filter(|h| h.get("idempotency-key") == Some(&format!("{id}:21-25"))).count();
+    assert_eq!(again, 2);
+}
+
+#[test]
+fn retry_after_is_waited_and_other_waits_are_short_at_first() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut pump = pump(&site);
+    receiver.will(&[Fault::Say(503, "retry-after: 600\r\n", ""), Fault::Say(502, "", "")]);
+    assert!(wait_of(pump.step()) >= Duration::from_secs(600));
+    assert!(wait_of(pump.step()) < Duration::from_secs(5));
+    let status = status(&site);
+    assert_eq!(status.misses, 2);
+    assert!(status.trouble.contains("502"), "{}", status.trouble);
+    drain(&mut pump);
+    assert_eq!((super::status(&site).misses, super::status(&site).trouble.as_str()), (0, ""));
+}
+
+#[test]
+fn a_success_that_says_no_place_is_none() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut pump = pump(&site);
+    assert_eq!(pump.step(), Step::Moved(10));
+    receiver.will(&[Fault::Say(200, "", "<html>Welcome to the airport's network</html>")]);
+    wait_of(pump.step());
+    assert_eq!(status(&site).cursor, 10);
+    drain(&mut pump);
+    assert_whole(&receiver, 25);
+}
+
+#[test]
+fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    receiver.state().book.refuses.extend([7, 8, 23]);
+    let mut pump = pump(&site);
+    let steps = drain(&mut pump);
+    assert!(steps < 40, "{steps} requests to find three rows");
+    let held: Vec<i64> = (1..=25).filter(|n| ![7, 8, 23].contains(n)).collect();
+    assert_eq!(receiver.state().book.numbers(), held);
+    let rows = refused(&site);
+    assert_eq!(rows.iter().map(|row| row.seq).collect::<Vec<_>>(), [7, 8, 23]);
+    assert!(rows[0].error.contains("do not understand"), "{}", rows[0].error);
+    assert_eq!((status(&site).refused_rows, status(&site).waiting_rows), (3, 0));
+
+    // Those that come later go past them, also through a new process.
+    add_rows(site.inside(), 26..=27);
+    drop(pump);
+    let mut pump = super::pump(&site);
+    drain(&mut pump);
+    assert_eq!(receiver.state().book.last_seq(), 27);
+
+    // A day later they are offered again, and one of them is understood now.
+    receiver.state().book.refuses.remove(&8);
+    drain(&mut pump);
+    assert_eq!(status(&site).refused_rows, 3, "not before");
+    site.advance(Duration::from_secs(25 * 3600));
+    drain(&mut pump);
+    assert_eq!(receiver.state().book.late.keys().copied().collect::<Vec<_>>(), [8]);
+    let rows = refused(&site);
+    assert_eq!(rows.iter().map(|row| (row.seq, row.tries)).collect::<Vec<_>>(), [(7, 2), (23, 2)]);
+
+    receiver.state().book.refuses.clear();
+    assert_eq!(pump.offer_refused().unwrap(), 2);
+    assert_eq!(receiver.state().book.late.len(), 3);
+    assert_eq!(status(&site).refused_rows, 0);
+}
+
+#[test]
+fn a_receiver_that_refuses_everything_is_at_fault_itself() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut pump = pump(&site);
+    assert_eq!(pump.step(), Step::Moved(10));
+    receiver.will(&vec![Fault::Say(400, "", ""); 20]);
+    let waited = (0..10).any(|_| matches!(pump.step(), Step::Wait(_)));
+    assert!(waited, "it takes the receiver's word that every row is bad");
+    assert_eq!((status(&site).refused_rows, status(&site).cursor), (0, 10));
+    receiver.state().faults.clear();
+    drain(&mut pump);
+    assert_whole(&receiver, 25);
+}
+
+#[test]
+fn a_batch_that_is_too_large_goes_in_parts() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut pump = pump(&site);
+    assert_eq!(pump.step(), Step::Moved(10));
+    receiver.will(&[Fault::Say(413, "", ""), Fault::Say(413, "", "")]);
+    drain(&mut pump);
+    assert_whole(&receiver, 25);
+    assert_eq!(status(&site).refused_rows, 0);
+}
+
+#[test]
+fn a_receiver_that_lost_rows_says_so_and_gets_them_again() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut pump = pump(&site);
+    drain(&mut pump);
+    receiver.state().book.rows.truncate(4);
+    add_rows(site.inside(), 26..=26);
+    drain(&mut pump);
+    assert_whole(&receiver, 26);
+}
+
+#[test]
+fn another_receiver_gets_everything_from_the_beginning() {
+    let Scene { mut site, secret, .. } = scene();
+    let other = Receiver::open();
+    drain(&mut pump(&site));
+    let id = site.inside().site_id.clone();
+    let settings = https_settings(&other.url(), &secret);
+    site.restart_with(|config| config.sync = Some(settings));
+    assert_eq!(site.inside().site_id, id);
+    drain(&mut pump(&site));
+    assert_whole(&other, 25);
+}
+
+/// The new secret lies in the file, and nothing is started anew.
+#[test]
+fn a_secret_is_replaced_without_a_restart() {
+    let Scene { receiver, secret, site } = scene();
+    let mut pump = pump(&site);
+    assert_eq!(pump.step(), Step::Moved(10));
+    receiver.state().secrets = vec!["a-new-secret".to_owned()];
+    wait_of(pump.step());
+    assert!(status(&site).trouble.contains("401"), "{}", status(&site).trouble);
+    std::fs::write(secret.path(), "a-new-secret\n").unwrap();
+    drain(&mut pump);
+    assert_whole(&receiver, 25);
+    // An empty file, as an editor leaves it for a moment, is no secret.
+    std::fs::write(secret.path(), "").unwrap();
+    add_rows(site.inside(), 26..=26);
+    wait_of(pump.step());
+    assert!(status(&site).trouble.contains("empty"), "{}", status(&site).trouble);
+}
+
+#[test]
+fn a_strict_receiver_gets_the_time_signed_too() {
+    let Scene { receiver, site, secret: _secret } = scene_with(|settings| settings.strict = true);
+    drain(&mut pump(&site));
+    assert_whole(&receiver, 25);
+    let now = site.inside().now().to_string();
+    assert!(receiver.state().seen.iter().all(|headers| headers["x-timestamp"] == now));
+}
+
+#[test]
+fn a_private_authority_vouches_for_the_receiver_and_nobody_else_does() {
+    let certificates = office::authority();
+    let receiver = Receiver::open_tls(certificates.parent().unwrap());
+    let secret = NamedTempFile::new().unwrap();
+    let url = format!("https://localhost:{}/metrics", receiver.address.port());
+    let mut settings = https_settings(&url, &secret);
+    settings.authority = Some(std::fs::read(&certificates).unwrap());
+    let mut site = site_with(settings.clone());
+    add_rows(site.inside(), 1..=25);
+    drain(&mut pump(&site));
+    assert_whole(&receiver, 25);
+
+    settings.authority = None;
+    site.restart_with(|config| config.sync = Some(settings));
+    add_rows(site.inside(), 26..=26);
+    wait_of(pump(&site).step());
+    assert_whole(&receiver, 25);
+    assert!(status(&site).trouble.contains("ertificate"), "{}", status(&site).trouble);
+}
+
+/// What a partner really does, and what the receiver then knows of it; also after the member is gone.
+#[test]
+fn a_booking_goes_upstream_with_its_values_and_without_a_name() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    drain(&mut pump(&site));
+    let jane = site.member("jane");
+    let (partner, pin) = (site.partner(), site.pin(&jane));
+    let flight = site.inside().now() + 86_400;
+    let body = serde_json::json!({ "member_id": jane.id, "member_pin": pin, "registration_id": 7, "flight_date": flight,
+        "minutes_booked": 15, "tunnel_id": Site::TUNNEL_ID });
+    partner.post("/external/partner-metrics/op/generate-token", body).ok();
+    drain(&mut pump(&site));
+    let state = receiver.state();
+    let events: Vec<_> = state.book.rows[25..].iter().map(|row| row["event"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(events, ["booking.recorded", "token.issued"]);
+    let (_, booking) = state.book.bookings.first_key_value().expect("a booking came");
+    assert_eq!((booking["minutes_booked"].as_i64(), booking["flight_date"].as_i64()), (Some(15), Some(flight)));
+    assert_eq!(booking["member_id"], jane.id);
+    assert!(!format!("{:?}", state.book.rows).contains("jane"));
+}

@@ -1,0 +1,214 @@
+//! A real NATS server with JetStream that goes away, forgets, and wants to know who is there.
+
+use super::book::{Book, unpack};
+use super::broker::Broker;
+use super::*;
+use serde_json::json;
+
+/// A site with a server, a stream, and twenty-five rows to carry in batches of ten.
+fn scene() -> (Broker, Site) {
+    let broker = Broker::start("");
+    broker.add_stream(json!({}));
+    let site = site_with(nats_settings(broker.port));
+    add_rows(site.inside(), 1..=25);
+    (broker, site)
+}
+
+/// What a reader of the stream holds, who follows the rules.
+fn read(broker: &Broker) -> Book {
+    let mut book = Book::default();
+    for message in broker.messages() {
+        let (status, answer) = book.take(&message.body);
+        assert_eq!(status, 200, "{answer}");
+    }
+    book
+}
+
+/// Every row once, and no batch twice.
+fn assert_whole(broker: &Broker, rows: i64, messages: usize) {
+    assert_eq!(read(broker).numbers(), (1..=rows).collect::<Vec<_>>());
+    assert_eq!(broker.messages().len(), messages);
+}
+
+#[test]
+fn batches_are_messages_that_say_what_they_are() {
+    let (broker, site) = scene();
+    drain(&mut pump(&site));
+    assert_whole(&broker, 25, 3);
+    let messages = broker.messages();
+    let id = site.inside().site_id.clone();
+    assert_eq!(messages[1].header("Nats-Msg-Id"), Some(&*format!("{id}:11-20")));
+    assert_eq!(messages[1].header("Content-Encoding"), Some("gzip"));
+    assert_eq!(messages[1].header("Tunneldesk-Last-Seq"), Some("20"));
+    assert_eq!(unpack(&messages[1].body)["after"], 10);
+    assert_eq!((status(&site).rows, status(&site).waiting_rows), (25, 0));
+}
+
+/// The server's memory of names is short here; the order of the subject is not.
+#[test]
+fn a_batch_that_was_taken_and_not_acknowledged_does_not_come_twice() {
+    let (broker, site) = scene();
+    drain(&mut pump(&site));
+    // The process died before it wrote that the last two batches were taken, and their names are long forgotten.
+    site.change(|tx| {
+        let mut state = tunneldesk::store::sync::find(tx)?;
+        (state.cursor, state.held, state.pending) = (10, 10, 20);
+        Ok(tunneldesk::store::sync::replace(tx, &state)?)
+    });
+    let mut pump = pump(&site);
+    add_rows(site.inside(), 26..=26);
+    drain(&mut pump);
+    assert_whole(&broker, 26, 4);
+}
+
+/// As one that was held up on its way, and arrives after its rows went another way. Its name is new to the server.
+#[test]
+fn a_batch_that_comes_too_late_is_refused_by_the_stream_itself() {
+    let broker = Broker::start("");
+    broker.add_stream(json!({}));
+    let mut settings = nats_settings(broker.port);
+    settings.batch_rows = 5;
+    let site = site_with(settings);
+    add_rows(site.inside(), 1..=25);
+    let mut late = pump(&site);
+    assert_eq!(late.step(), Step::Moved(5));
+    let other =
+        sync::upstream(&nats_settings(broker.port), &site.inside().site_id, site.inside().clock.clone()).unwrap();
+    let source = Box::new(sync::Here::new(site.for_a_job()));
+    let mut other = Pump::new(source, other, &nats_settings(broker.port), Default::default());
+    assert_eq!(other.step(), Step::Moved(10));
+    site.change(|tx| {
+        let mut state = tunneldesk::store::sync::find(tx)?;
+        (state.cursor, state.held) = (5, 5);
+        Ok(tunneldesk::store::sync::replace(tx, &state)?)
+    });
+    drain(&mut late);
+    let rows = |message: &broker::Stored| unpack(&message.body)["history"].as_array().unwrap().clone();
+    let came: Vec<_> = broker.messages().iter().flat_map(rows).map(|row| row["seq"].as_i64().unwrap()).collect();
+    assert_eq!(came, (1..=25).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_outage_is_waited_for_and_nothing_is_lost_or_doubled() {
+    let (mut broker, site) = scene();
+    let mut pump = pump(&site);
+    assert_eq!(pump.step(), Step::Moved(10));
+    broker.stop();
+    add_rows(site.inside(), 26..=30);
+    for _ in 0..3 {
+        assert!(matches!(pump.step(), Step::Wait(_)));
+    }
+    assert_eq!((status(&site).misses, status(&site).waiting_rows), (3, 20));
+    broker.restart("");
+    drain(&mut pump);
+    assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());
+    assert_eq!(status(&site).trouble, "");
+}
+
+/// Messages go as they are read, or after a time: that is no reason to begin anew.
+#[test]
+fn a_stream_that_lets_go_of_what_it_had_gets_what_is_new() {
+    let (broker, site) = scene();
+    let mut pump = pump(&site);
+    drain(&mut pump);
+    let purged = broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
+    assert_eq!(purged["success"], true, "{purged}");
+    add_rows(site.inside(), 26..=30);
+    for _ in 0..5 {
+        pump.step();
+    }
+    let bodies: Vec<_> = broker.messages().iter().map(|message| unpack(&message.body)["after"].clone()).collect();
+    assert_eq!(bodies, [25]);
+
+    // Whoever wants it all again says so.
+    broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
+    assert_eq!(sync::rewind(site.inside(), 0, |_| Ok(())).unwrap(), 30);
+    drain(&mut super::pump(&site));
+    assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());
+}
+
+#[test]
+fn without_a_stream_or_a_server_it_says_what_is_missing() {
+    let broker = Broker::start("");
+    let site = site_with(nats_settings(broker.port));
+    add_rows(site.inside(), 1..=3);
+    assert!(matches!(pump(&site).step(), Step::Wait(_)));
+    assert!(status(&site).trouble.contains("no stream takes tunnels."), "{}", status(&site).trouble);
+    drop(broker);
+    assert!(matches!(pump(&site).step(), Step::Wait(_)));
+    assert!(status(&site).trouble.contains("not reached"), "{}", status(&site).trouble);
+}
+
+#[test]
+fn a_batch_larger_than_the_server_takes_goes_in_parts() {
+    let broker = Broker::start("max_payload: 2048");
+    broker.add_stream(json!({}));
+    let mut settings = nats_settings(broker.port);
+    settings.batch_rows = 500;
+    let site = site_with(settings);
+    add_rows(site.inside(), 1..=400);
+    drain(&mut pump(&site));
+    assert_eq!(read(&broker).numbers(), (1..=400).collect::<Vec<_>>());
+    assert_eq!(status(&site).refused_rows, 0);
+}
+
+/// A user who may publish and ask, and nothing else; then another key, in the same file, without a restart.
+#[test]
+fn a_key_opens_the_server_and_is_replaced_without_a_restart() {
+    const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+    const KEY: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+    let allowed =
+        r#"publish: ["tunnels.>", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET.*"], subscribe: ["_INBOX.>"]"#;
+    let users = |site_user: &str| {
+        format!(
+            "authorization {{ users: [ {{user: admin, password: admin}}, {{{site_user}, permissions: {{{allowed}}}}} ] }}"
+        )
+    };
+    let mut broker = Broker::start(&users(&format!("nkey: {KEY}")));
+    broker.add_stream(json!({}));
+    let credentials = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(credentials.path(), format!("{SEED}\n")).unwrap();
+    let mut settings = nats_settings(broker.port);
+    let Upstream::Nats(nats) = &mut settings.upstream else { unreachable!() };
+    nats.credentials_file = Some(credentials.path().to_owned());
+    let site = site_with(settings);
+    add_rows(site.inside(), 1..=5);
+    let mut pump = pump(&site);
+    drain(&mut pump);
+    assert_whole(&broker, 5, 1);
+
+    broker.restart(&users("user: windwerk, password: \"another:key\""));
+    add_rows(site.inside(), 6..=9);
+    assert!(matches!(pump.step(), Step::Wait(_)));
+    assert!(matches!(pump.step(), Step::Wait(_)));
+    assert!(status(&site).trouble.contains("Authorization Violation"), "{}", status(&site).trouble);
+    std::fs::write(credentials.path(), "windwerk:another:key\n").unwrap();
+    drain(&mut pump);
+    assert_whole(&broker, 9, 2);
+}
+
+#[test]
+fn tls_is_spoken_where_it_is_asked_for_and_checked() {
+    let authority = office::authority();
+    let dir = authority.parent().unwrap();
+    let tls = format!("tls {{ cert_file: \"{0}/server.pem\", key_file: \"{0}/server.key\" }}", dir.display());
+    let (mut broker, site) = scene();
+    drop(site);
+    broker.restart(&tls);
+    let mut settings = nats_settings(broker.port);
+    settings.authority = Some(std::fs::read(&authority).unwrap());
+    let Upstream::Nats(nats) = &mut settings.upstream else { unreachable!() };
+    nats.tls = true;
+    let mut site = site_with(settings.clone());
+    add_rows(site.inside(), 1..=25);
+    drain(&mut pump(&site));
+
+    // A server that is not vouched for gets nothing.
+    settings.authority = None;
+    site.restart_with(|config| config.sync = Some(settings));
+    add_rows(site.inside(), 26..=26);
+    assert!(matches!(pump(&site).step(), Step::Wait(_)));
+    assert!(status(&site).trouble.contains("TLS"), "{}", status(&site).trouble);
+    broker.restart("");
+    assert_whole(&broker, 25, 3);
+}

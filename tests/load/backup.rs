@@ -1,0 +1,113 @@
+//! What a backup costs those who read meanwhile, and whether what it leaves is the site at one moment.
+
+use crate::CALM;
+use crate::generator::{Callers, Seen};
+use crate::server::{self, Server, Writes};
+use crate::site::Requests;
+use rusqlite::Connection;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Members who enter flights all the time: 200 a second.
+const WRITING: Callers = Callers { connections: 4, every: Some(Duration::from_millis(20)) };
+
+/// Tables that change while somebody reads: when a session was seen, and how late it is.
+const UNSTEADY: [&str; 2] = ["sessions", "site"];
+
+pub struct Backed {
+    server: Server,
+    dir: PathBuf,
+}
+
+impl Backed {
+    pub fn start(site: &Path) -> Result<Backed, String> {
+        let dir = server::copy(site, "backed")?;
+        Ok(Backed { server: Server::product(&dir, Writes::Grouped, None)?, dir })
+    }
+
+    /// Reads beside writes, without backups and then with one after another.
+    pub fn measure(&self, requests: &Requests, time: Duration) -> Result<(Seen, Seen), String> {
+        let read = || requests.profile.run_among(CALM, (&requests.time, WRITING), self.server.address, time);
+        let quiet = read()?;
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let backups = scope.spawn(|| {
+                let mut made = 0;
+                while !over.load(Ordering::Relaxed) {
+                    server::command(&self.dir, &["backup"])?;
+                    made += 1;
+                }
+                Ok::<_, String>(made)
+            });
+            let seen = read();
+            over.store(true, Ordering::Relaxed);
+            let made = backups.join().expect("nothing panics there")?;
+            eprintln!("  {made} backups were made meanwhile");
+            Ok((quiet, seen?))
+        })
+    }
+
+    /// Restores the newest copy into a directory of its own, and compares it with the site as it is now: what came later has
+    /// higher numbers. Its rows, or what differs.
+    pub fn finish(self, room: &Path) -> Result<Result<i64, String>, String> {
+        let listed = server::command(&self.dir, &["backup", "list"])?;
+        self.server.stop()?;
+        let newest = &listed["backups"][0];
+        let from = newest["dir"].as_str().ok_or("there is no backup")?;
+        let restored = room.join("restored");
+        server::command(&restored, &["restore", from])?;
+        Ok(compare(&restored, &self.dir, &newest["rows"]))
+    }
+}
+
+fn compare(restored: &Path, site: &Path, counted: &Value) -> Result<i64, String> {
+    let open = || -> rusqlite::Result<Connection> {
+        let conn = Connection::open(restored.join("tunneldesk.sqlite"))?;
+        conn.execute("ATTACH ?1 AS site", [site.join("tunneldesk.sqlite").to_string_lossy()])?;
+        Ok(conn)
+    };
+    let conn = open().map_err(|e| e.to_string())?;
+    let ask = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|e| format!("{sql}: {e}"));
+    let mut rows = 0;
+    for (table, count) in counted.as_object().ok_or("the manifest counts nothing")? {
+        let there = ask(&format!("SELECT count(*) FROM main.\"{table}\""))?;
+        if Some(there) != count.as_i64() {
+            return Err(format!("{table} has {there} rows, and the manifest says {count}"));
+        }
+        rows += there;
+        let (one, other) = halves(table);
+        for (from, without) in [(&one, &other), (&other, &one)] {
+            let differ = ask(&format!("SELECT count(*) FROM ({from} EXCEPT {without})"))?;
+            if differ > 0 {
+                return Err(format!("{differ} rows of {table} are not as in the site"));
+            }
+        }
+    }
+    // Sums that a transaction keeps: the copy is of one moment, or they do not fit.
+    let torn = "SELECT count(*) FROM main.members m WHERE flight_minutes <> (SELECT coalesce(sum(minutes), 0)
+                FROM main.entries e WHERE e.member_id = m.member_id AND e.kind = 'time' AND e.status = 'open')";
+    match ask(torn)? {
+        0 => Ok(rows),
+        torn => Err(format!("{torn} members have other sums than their entries")),
+    }
+}
+
+/// What a table must hold in the copy and in the site: rows that came later, and sums, are left out.
+fn halves(table: &str) -> (String, String) {
+    match table {
+        "entries" => (
+            "SELECT * FROM main.entries".to_owned(),
+            "SELECT * FROM site.entries WHERE entry_id <= (SELECT max(entry_id) FROM main.entries)".to_owned(),
+        ),
+        "members" => {
+            let columns = "member_id, username, email, real_name, phone, password_hash, paid_until, join_date";
+            (format!("SELECT {columns} FROM main.members"), format!("SELECT {columns} FROM site.members"))
+        }
+        table if UNSTEADY.contains(&table) => {
+            (format!("SELECT count(*) FROM main.{table}"), format!("SELECT count(*) FROM main.{table}"))
+        }
+        table => (format!("SELECT * FROM main.\"{table}\""), format!("SELECT * FROM site.\"{table}\"")),
+    }
+}
