@@ -7,7 +7,8 @@ use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::gate::{Rates, repeat};
 use crate::jobs::backup::upgrade::{self, Upgraded};
-use crate::jobs::backup::{Progress, restore};
+use crate::jobs::backup::{Progress, restore, rollback};
+use crate::jobs::erasure;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
 use crate::stats::Stats;
@@ -146,12 +147,24 @@ impl Site {
         let keys = Keys::open(&place.key())?;
         soundness::settle(&place.database())?;
         let Some(older) = migrate::older(place)? else {
-            return Ok((Site::open_current(place, config, clock, keys, grouped)?, None));
+            let site = Site::open_current(place, config, clock, keys, grouped)?;
+            site.catch_up(progress);
+            return Ok((site, None));
         };
         let keys = rotation::fitting(place, keys, &older.key_check)?;
         clock.remember(older.clock_high_water);
         let upgraded = upgrade::run(place, &older, clock.now(), progress)?;
-        Ok((Site::open_current(place, config, clock, keys, grouped)?, Some(upgraded)))
+        let site = Site::open_current(place, config, clock, keys, grouped)?;
+        rollback::record_late(&site, &upgraded)?;
+        site.catch_up(progress);
+        Ok((site, Some(upgraded)))
+    }
+
+    /// People who were erased, and whom a rollback brought back, are gone before anybody sees them. A full disk is no reason
+    /// not to open: the job tries again every minute.
+    fn catch_up(&self, progress: &mut Progress) {
+        _ = erasure::catch_up(self, progress).inspect_err(|cause| tracing::error!(cause, "an erasure is not complete"));
+        self.store.rest();
     }
 
     /// A copy whose original is kept, so that an upgrade needs no backup.

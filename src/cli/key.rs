@@ -20,13 +20,14 @@ impl Key {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();
+        let by = by_us();
         become_owner(&dir)?;
         let place = Place::hold(&dir).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
             Unheld::Unfit(text) => refused(text),
         })?;
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
-        let rotated = site.rotate_key(&place, &by_us());
+        let rotated = site.rotate_key(&place, &by);
         site.close();
         let done = rotated.map_err(broken)?;
         if global.json {

@@ -278,9 +278,11 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
     let mut sheet = Sheet::new(written(command));
     let mut bar = bar::Bar::new(!global.json);
     let dir = config.data.clone();
-    become_owner(&dir)?;
     let outcome = match Place::hold(&dir) {
         Ok(place) => {
+            // A running server is asked by whoever we are; what we do ourselves, its owner does.
+            let by = shell::by_us();
+            become_owner(&dir)?;
             let mut progress = |step: &str, done, all| bar.tell(step, done, all);
             let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
             let (site, _) = opened.map_err(broken)?;
@@ -292,8 +294,7 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
                     Ok(())
                 },
             };
-            let outcome =
-                perform(&Shell::new(&site, shell::by_us()), command, global.json, secret.as_deref(), &mut wire);
+            let outcome = perform(&Shell::new(&site, by), command, global.json, secret.as_deref(), &mut wire);
             site.close();
             outcome.into()
         }

@@ -27,6 +27,7 @@ pub struct Restore {
 impl Restore {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let config = global.checked()?;
+        let by = by_us();
         become_owner(&config.data)?;
         let place = Place::make(&config.data).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
@@ -40,7 +41,7 @@ impl Restore {
             return Err(refused(format!("{dir} is encrypted: give the secret key to it with --identity FILE")));
         }
         let mut bar = Bar::new(!global.json);
-        let restored = restore::restore(&place, &backup, keys.as_ref(), &config, &by_us(), &mut |step, done, all| {
+        let restored = restore::restore(&place, &backup, keys.as_ref(), &config, &by, &mut |step, done, all| {
             bar.tell(step, done, all);
         });
         drop(bar);

@@ -10,13 +10,14 @@ use serde_json::json;
 
 pub fn run(global: &Global) -> Result<String, Trouble> {
     let config = global.checked()?;
+    let by = by_us();
     become_owner(&config.data)?;
     let place = Place::hold(&config.data).map_err(|unheld| match unheld {
         Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
         Unheld::Unfit(text) => refused(text),
     })?;
     let mut bar = Bar::new(!global.json);
-    let done = rollback::run(&place, &by_us(), &mut |step, done, all| bar.tell(step, done, all));
+    let done = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
     drop(bar);
     let done = done.map_err(|unmoved| match unmoved {
         Unmoved::Nothing(text) => refused(text),
@@ -33,7 +34,8 @@ fn version(done: &RolledBack) -> Option<&str> {
 fn in_json(done: &RolledBack) -> String {
     let manifest = &done.backup.manifest;
     as_json(&json!({ "backup": done.backup.name(), "made_at": manifest.made_at, "schema": manifest.schema,
-                     "version": version(done), "replaced": done.replaced }))
+                     "version": version(done), "replaced": done.replaced,
+                     "erased_and_back": done.erased_and_back }))
 }
 
 fn in_words(done: &RolledBack, data: &std::path::Path) -> String {
@@ -42,12 +44,20 @@ fn in_words(done: &RolledBack, data: &std::path::Path) -> String {
         Some(dir) => format!("\nWhat was written since then is in {} alone.", dir.display()),
         None => "\nIt was so already: nothing was changed.".to_owned(),
     };
+    let back = match done.erased_and_back {
+        0 => "",
+        1 => "\nOne member who was erased since is in it again; the next upgrade erases them again.",
+        _ => &*format!(
+            "\n{} members who were erased since are in it again; the next upgrade erases them again.",
+            done.erased_and_back
+        ),
+    };
     let which = match version(done) {
         Some(version) => format!("tunneldesk {version}"),
         None => format!("the tunneldesk of before (it knows schema {} and no later one)", manifest.schema),
     };
     format!(
-        "The site is as it was before the upgrade of {} UTC (schema {}, {}).{kept}\n\nNext: install {which}, and with that one\n  \
+        "The site is as it was before the upgrade of {} UTC (schema {}, {}).{kept}{back}\n\nNext: install {which}, and with that one\n  \
          tunneldesk serve --data {}\nThis version, {}, would upgrade the site again.",
         shown_moment(manifest.made_at),
         manifest.schema,

@@ -122,7 +122,7 @@ pub(super) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, 
 }
 
 /// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
-fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
+pub(super) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
     let site_id = &backup.manifest.site_id;
     let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
         true => list_of_file(&place.database()),
@@ -138,7 +138,7 @@ fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombston
 
 /// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
 /// a second time: the next row gets one that the site cannot have reached since.
-fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+pub(super) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
     let seconds = (tx.now() - made_at).max(0);
     let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
     Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)

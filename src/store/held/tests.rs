@@ -17,6 +17,10 @@ const NOBODY_S: &[(&str, &str)] = &[
     ("replays", "answers sealed by the site key and found by nobody's name, swept after a day"),
     ("deletions", "keyed hashes; the code is the person's own"),
     ("tls", "the site's own"),
+    ("audit", "numbers and words of the product's own, and users of the machine"),
+    ("misses", "how many there were"),
+    ("sync", "the site's own"),
+    ("sync_refused", "numbers, and what the receiver said"),
     ("erasures", "numbers of those who are no more: what a restored file needs"),
     ("refinery_schema_history", "the file's own"),
 ];
