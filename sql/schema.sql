@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-, sealed_hash_key BLOB, catalogue_digest BLOB, audit_seq INTEGER NOT NULL DEFAULT 0, audit_hash BLOB) STRICT;
+, sealed_hash_key BLOB, catalogue_digest BLOB, audit_seq INTEGER NOT NULL DEFAULT 0, audit_hash BLOB, version TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -479,12 +479,6 @@ CREATE VIRTUAL TABLE members_search USING fts5(
     words, content = 'member_words', content_rowid = 'member_id', columnsize = 0,
     tokenize = 'trigram remove_diacritics 1'
 );
-
-CREATE TABLE 'members_search_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'members_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'members_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 
 CREATE TABLE kiosks (
     kiosk_id   INTEGER PRIMARY KEY,

@@ -2,6 +2,7 @@
 
 mod backup;
 mod callbacks;
+mod credentials;
 mod outgoing;
 mod social;
 mod sync;
@@ -112,7 +113,7 @@ impl Settings {
         settings
     }
 
-    /// Everything that is said outside the command line: the defaults, the file, the environment.
+    /// Everything that is said outside the command line: the defaults, the file, the environment, the credentials.
     pub fn gather(file: Option<&Path>) -> Settings {
         let mut settings = Settings::new();
         if let Some(path) = file {
@@ -122,6 +123,9 @@ impl Settings {
             }
         }
         settings.add_environment(std::env::vars());
+        if let Some(dir) = std::env::var_os("CREDENTIALS_DIRECTORY") {
+            settings.add_credentials(Path::new(&dir));
+        }
         settings
     }
 

@@ -35,7 +35,7 @@
 //! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`printout`] the
 //! logbook on paper, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
 //! harmless, [`notice`] puts what happened to a member into words, [`exchange`] takes lists of members, entries and bookings
-//! in and writes them out. [`tls`] is the hall's own authority. [`jobs`] is what
+//! in and writes them out. [`service`] is what the service manager says and hears. [`tls`] is the hall's own authority. [`jobs`] is what
 //! runs by itself. [`demo`] fills a site with people.
 
 pub mod api;
@@ -63,6 +63,7 @@ pub mod progression;
 pub mod reply;
 pub mod routes;
 pub mod server;
+pub mod service;
 pub mod site;
 pub mod stats;
 pub mod store;

@@ -9,11 +9,13 @@ use crate::failure::Failure;
 use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
 use crate::jobs::backup::asked::Asking;
-use crate::jobs::backup::restore;
+use crate::jobs::backup::upgrade::{self, Upgraded};
+use crate::jobs::backup::{Progress, restore, rollback};
+use crate::jobs::erasure;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
 use crate::stats::Stats;
-use crate::store::migrate::{self, Migrated};
+use crate::store::migrate;
 use crate::store::place::Place;
 use crate::store::{Condition, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
@@ -95,7 +97,7 @@ impl Site {
             Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
         };
         let keys = keys.with_hash_key(&random::<32>()).expect("a key has 32 bytes");
-        migrate::run(place)?;
+        migrate::create(place)?;
         let store = Store::open(&place.database(), true)?;
         let tunnel = tunnels::Tunnel {
             tunnel_id: identity.tunnel_id,
@@ -113,6 +115,7 @@ impl Site {
         let written = store.write(clock.now(), |tx| {
             tunnels::insert(tx, &tunnel)?;
             tunnels::insert_site(tx, &row)?;
+            tunnels::set_version(tx, crate::VERSION)?;
             levels::remember(tx, config.catalogue)
         });
         written.map_err(|e| format!("cannot write {}: {e}", place.database().display()))?;
@@ -120,7 +123,23 @@ impl Site {
     }
 
     /// Opens the site of a held directory, upgrading its file where needed.
-    pub fn open(place: &Place, config: Config, clock: Clock, grouped: bool) -> Result<(Site, Migrated), String> {
+    pub fn open(
+        place: &Place,
+        config: Config,
+        clock: Clock,
+        grouped: bool,
+    ) -> Result<(Site, Option<Upgraded>), String> {
+        Site::open_telling(place, config, clock, grouped, &mut |_, _, _| ())
+    }
+
+    /// The same, telling how far an upgrade is.
+    pub fn open_telling(
+        place: &Place,
+        config: Config,
+        clock: Clock,
+        grouped: bool,
+        progress: &mut Progress,
+    ) -> Result<(Site, Option<Upgraded>), String> {
         if matches!(place.takes_writes(), Ok(false)) {
             return Err(format!(
                 "the disk under {} takes no writes: make it writable; until then `tunneldesk serve` shows the site as it is",
@@ -136,15 +155,48 @@ impl Site {
         }
         let keys = Keys::open(&place.key())?;
         soundness::settle(&place.database())?;
-        let migrated = migrate::run(place)?;
+        let Some(older) = migrate::older(place)? else {
+            let site = Site::open_current(place, config, clock, keys, grouped)?;
+            site.catch_up(progress);
+            return Ok((site, None));
+        };
+        let keys = rotation::fitting(place, keys, &older.key_check)?;
+        clock.remember(older.clock_high_water);
+        let upgraded = upgrade::run(place, &older, clock.now(), progress)?;
+        let site = Site::open_current(place, config, clock, keys, grouped)?;
+        rollback::record_late(&site, &upgraded)?;
+        site.catch_up(progress);
+        Ok((site, Some(upgraded)))
+    }
+
+    /// People who were erased, and whom a rollback brought back, are gone before anybody sees them. A full disk is no reason
+    /// not to open: the job tries again every minute.
+    fn catch_up(&self, progress: &mut Progress) {
+        _ = erasure::catch_up(self, progress).inspect_err(|cause| tracing::error!(cause, "an erasure is not complete"));
+        self.store.rest();
+    }
+
+    /// A copy whose original is kept, so that an upgrade needs no backup.
+    pub fn open_copy(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
+        soundness::settle(&place.database())?;
+        let keys = Keys::open(&place.key())?;
+        if let Some(older) = migrate::older(place)? {
+            rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
+            migrate::upgrade(place)?;
+        }
+        Site::open_current(place, config, clock, keys, true)
+    }
+
+    fn open_current(place: &Place, config: Config, clock: Clock, keys: Keys, grouped: bool) -> Result<Site, String> {
         let store = Store::open(&place.database(), grouped)?;
         let row = read_row(place, &store)?;
-        let keys = rotation::fitting(place, keys, &row)?;
+        let keys = rotation::fitting(place, keys, &row.key_check)?;
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
+        sign(&store, clock.now());
         store.rest();
-        Ok((Site::assemble(store, clock, config, keys, row), migrated))
+        Ok(Site::assemble(store, clock, config, keys, row))
     }
 
     /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the hall
@@ -155,7 +207,7 @@ impl Site {
         let store = Store::open_read_only(&place.database())?;
         migrate::check_current(&store, &place.database())?;
         let row = read_row(place, &store)?;
-        let keys = rotation::fitting(place, keys, &row)?;
+        let keys = rotation::fitting(place, keys, &row.key_check)?;
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         store.rest();
@@ -244,6 +296,21 @@ impl Site {
     /// the same transaction, and a repeat gets it again without the effect.
     pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
         self.store.write(self.now(), |tx| repeat::run(self, tx, call, effect))
+    }
+}
+
+/// Whether a file with this check is sealed by these keys.
+pub fn fits(keys: &Keys, key_check: &[u8]) -> bool {
+    keys.unseal(Purpose::KeyCheck, key_check).as_deref() == Some(KEY_CHECK)
+}
+
+/// The file knows who opened it last. One that cannot be written now keeps the name that it has.
+fn sign(store: &Store, now: i64) {
+    let known = store.read(|tx| Ok(tunnels::find_version(tx)?));
+    store.rest();
+    if known.is_ok_and(|version| version != crate::VERSION) {
+        let signed = store.write(now, |tx| Ok(tunnels::set_version(tx, crate::VERSION)?));
+        _ = signed.inspect_err(|e| tracing::warn!(cause = %e, "the file does not know this version"));
     }
 }
 

@@ -2,6 +2,7 @@
 //! put into words here, for the terminal at hand.
 
 use super::bar::Bar;
+use super::owner::become_owner;
 use super::shell::{self, Shell};
 use super::wire::Sheet;
 use super::{Global, Outcome, Trouble, as_json, control};
@@ -48,7 +49,10 @@ impl Doctor {
             Err(trouble) => return Err(trouble).into(),
         };
         let said = match Place::hold(&config.data) {
-            Ok(place) => said(&facts(&place, config)),
+            Ok(place) => match become_owner(&config.data) {
+                Ok(()) => said(&facts(&place, config)),
+                Err(trouble) => return Err(trouble).into(),
+            },
             Err(Unheld::Unfit(why)) => said(&look_at_closed(&config.data, &why)),
             Err(Unheld::InUse) => match ask(&config, args) {
                 Ok(said) => said,

@@ -1,5 +1,6 @@
 //! `tunneldesk init`: a new site.
 
+use super::owner::become_owner;
 use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
@@ -34,13 +35,14 @@ impl Init {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let config = global.checked()?;
         let dir = config.data.clone();
+        let by = by_us();
+        become_owner(&dir)?;
         let place = Place::make(&dir).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
             Unheld::Unfit(text) => broken(text),
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
-        let by = by_us();
         let record =
             |tx: &Write| Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?);
         site.store.write(site.now(), record).map_err(|e| broken(format!("the site takes no writes: {e}")))?;

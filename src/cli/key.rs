@@ -1,5 +1,6 @@
 //! `tunneldesk key …`: the site key, while no server runs.
 
+use super::owner::become_owner;
 use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
@@ -19,12 +20,14 @@ impl Key {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();
+        let by = by_us();
+        become_owner(&dir)?;
         let place = Place::hold(&dir).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
             Unheld::Unfit(text) => refused(text),
         })?;
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
-        let rotated = site.rotate_key(&place, &by_us());
+        let rotated = site.rotate_key(&place, &by);
         site.close();
         let done = rotated.map_err(broken)?;
         if global.json {

@@ -8,8 +8,10 @@ mod check;
 mod contact;
 pub mod control;
 mod demo;
+mod describe;
 mod doctor;
 mod export;
+mod health;
 mod import;
 mod init;
 mod key;
@@ -17,9 +19,11 @@ mod kiosk;
 mod marks;
 mod member;
 mod outbox;
+mod owner;
 mod partner;
 mod reminders;
 mod restore;
+mod rollback;
 mod routes;
 mod serve;
 mod session;
@@ -36,6 +40,7 @@ use crate::failure::Failure;
 use crate::site::Site;
 use crate::store::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
+use owner::become_owner;
 use serde::{Deserialize, Serialize};
 use shell::Shell;
 use std::ffi::OsString;
@@ -127,8 +132,15 @@ enum Command {
     Backup(backup::Command),
     /// Put a backup in the site's place; the server must be stopped
     Restore(restore::Restore),
+    /// Take back the last upgrade, for the version from before; the server must be stopped
+    Rollback,
+    /// Ask the server on this machine whether it is ready
+    Health,
     /// Make a demo site, as large as you like, and always the same
     Demo(demo::Demo),
+    /// What a package carries beside the executable
+    #[command(subcommand, hide = true)]
+    Describe(describe::Describe),
 }
 
 /// What a command leaves: text for people or machines, and its exit code.
@@ -228,6 +240,9 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Demo(demo) => demo.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
+        Command::Health => health::run(&global).into(),
+        Command::Rollback => rollback::run(&global).into(),
+        Command::Describe(describe) => describe.run().into(),
         Command::Doctor(doctor) => doctor.run(&global, args),
         Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global).into(),
         command => at_the_site(&global, &command, args),
@@ -269,17 +284,21 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
     let dir = config.data.clone();
     let outcome = match Place::hold(&dir) {
         Ok(place) => {
-            let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
+            // A running server is asked by whoever we are; what we do ourselves, its owner does.
+            let by = shell::by_us();
+            become_owner(&dir)?;
+            let mut progress = |step: &str, done, all| bar.tell(step, done, all);
+            let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
+            let (site, _) = opened.map_err(broken)?;
             let mut wire = Wire {
-                progress: &mut |step, done, all| bar.tell(step, done, all),
+                progress: &mut progress,
                 attached: attached.as_mut().map(|(file, bytes)| (file as &mut dyn std::io::Read, *bytes)),
                 part: &mut |text| {
                     sheet.write(text);
                     Ok(())
                 },
             };
-            let outcome =
-                perform(&Shell::new(&site, shell::by_us()), command, global.json, secret.as_deref(), &mut wire);
+            let outcome = perform(&Shell::new(&site, by), command, global.json, secret.as_deref(), &mut wire);
             site.close();
             outcome.into()
         }

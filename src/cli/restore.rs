@@ -1,6 +1,7 @@
 //! `tunneldesk restore`: a backup takes the site's place, while no server runs.
 
 use super::bar::Bar;
+use super::owner::become_owner;
 use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment};
 use crate::config::Config;
@@ -26,6 +27,8 @@ pub struct Restore {
 impl Restore {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let config = global.checked()?;
+        let by = by_us();
+        become_owner(&config.data)?;
         let place = Place::make(&config.data).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
             Unheld::Unfit(text) => refused(text),
@@ -38,7 +41,7 @@ impl Restore {
             return Err(refused(format!("{dir} is encrypted: give the secret key to it with --identity FILE")));
         }
         let mut bar = Bar::new(!global.json);
-        let restored = restore::restore(&place, &backup, keys.as_ref(), &config, &by_us(), &mut |step, done, all| {
+        let restored = restore::restore(&place, &backup, keys.as_ref(), &config, &by, &mut |step, done, all| {
             bar.tell(step, done, all);
         });
         drop(bar);

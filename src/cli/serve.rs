@@ -1,18 +1,21 @@
 //! `tunneldesk serve`: the site itself.
 
+use super::owner::become_owner;
 use super::{Global, Trouble, broken, check_settings, control, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
 use crate::jobs;
+use crate::jobs::backup::upgrade::Upgraded;
 use crate::server::{self, Running, Sockets};
+use crate::service::{Service, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
 use crate::store::ballast::Ballast;
-use crate::store::migrate::Migrated;
 use crate::store::place::{Place, Unheld};
 use clap::Args;
 use std::io::Write;
+use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -76,30 +79,43 @@ impl Jobs {
 
 impl Serve {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let mut service = Service::from_environment();
+        let ended = self.run_for(&mut service, global);
+        if let Err(Trouble::Refused(text) | Trouble::Broken(text)) = &ended {
+            service.tell(&format!("STATUS={}", text.replace('\n', " ")));
+        }
+        ended
+    }
+
+    fn run_for(&self, service: &mut Service, global: &Global) -> Result<String, Trouble> {
         let mut config = self.config(global)?;
         crate::log::start(&config.log);
-        let descriptors = raise_descriptor_limit();
-        let connections = descriptors.saturating_sub(DESCRIPTORS_BESIDE).max(CONNECTIONS_MIN) as usize;
-        if connections < config.limits.connections_max {
-            tracing::warn!(
-                descriptors,
-                connections,
-                "the system allows few descriptors: fewer connections than configured"
-            );
-            config.limits.connections_max = connections;
-        }
+        fit_connections(&mut config, raise_descriptor_limit());
+        become_owner(&config.data)?;
         let place = self.hold(&config)?;
-        let sockets = self.bind(&config)?;
-        let (site, demo) = self.open(&place, config)?;
+        let sockets = self.bind(&config, service.take_sockets())?;
+        let (site, demo) = self.open(&place, config, service)?;
         let running = server::start(&site, sockets).map_err(broken)?;
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
         let jobs = if writable { Some(Jobs::start(&site)?) } else { None };
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
-        announce(&site, &running, demo, place.dir())?;
-        let end = signals.wait(&site, &place);
+        let url = announce(&site, &running, demo, place.dir())?;
+        let how = if writable { "on" } else { "READ ONLY on" };
+        service.tell(&format!("READY=1\nSTATUS={how} {url}"));
+        let (stop, stopped) = mpsc::channel();
+        let end = std::thread::scope(|scope| {
+            if let Some(patience) = service.watchdog {
+                let (service, site, pulse) = (&*service, site.for_another_thread(), running.pulse());
+                scope.spawn(move || watchdog::feed_until_stopped(service, patience, &site, &pulse, &stopped));
+            }
+            let end = signals.wait(&site, &place);
+            drop(stop);
+            end
+        });
         tracing::info!("stopping");
+        service.tell("STOPPING=1\nSTATUS=stopping");
         running.stop();
         jobs.into_iter().for_each(Jobs::stop);
         site.close();
@@ -140,14 +156,14 @@ impl Serve {
     }
 
     /// A demo beside another server goes without the port for figures; a site says what is in its way.
-    fn bind(&self, config: &Config) -> Result<Sockets, Trouble> {
-        match Sockets::bind(config) {
+    fn bind(&self, config: &Config, passed: Vec<TcpListener>) -> Result<Sockets, Trouble> {
+        match Sockets::bind_or_take(config, passed) {
             Err(_) if self.demo => Sockets::without_metrics(config).map_err(broken),
             bound => bound.map_err(broken),
         }
     }
 
-    fn open(&self, place: &Place, config: Config) -> Result<(Site, Option<demo::Facts>), Trouble> {
+    fn open(&self, place: &Place, config: Config, service: &Service) -> Result<(Site, Option<demo::Facts>), Trouble> {
         if matches!(place.takes_writes(), Ok(false)) {
             return Ok((open_read_only(place, config)?, None));
         }
@@ -157,9 +173,19 @@ impl Serve {
         let site = if self.demo && fresh {
             demo::create(place, config).map_err(broken)?
         } else {
-            let (site, migrated) = Site::open(place, config, Clock::machine(0), !self.ungrouped).map_err(broken)?;
-            if let Migrated::Upgraded { from, copy } = migrated {
-                tracing::info!(from, copy = %copy.display(), "the file was upgraded; a copy of it as it was is kept");
+            let mut told = None;
+            let mut tell = |step: &str, done: u64, total: u64| {
+                let now = Some((step.to_owned(), done.saturating_mul(100) / total.max(1)));
+                if told != now {
+                    service.tell_step(step, done, total);
+                    told = now;
+                }
+            };
+            let opened = Site::open_telling(place, config, Clock::machine(0), !self.ungrouped, &mut tell);
+            let (site, upgraded) = opened.map_err(broken)?;
+            if let Some(Upgraded { from, backup }) = upgraded {
+                let backup = backup.dir.display();
+                tracing::info!(from, %backup, "the file was upgraded; `tunneldesk rollback` brings it back as it was");
             }
             site
         };
@@ -189,8 +215,13 @@ fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result
     spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
 }
 
-/// Where the site answers, for whoever started it.
-fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &std::path::Path) -> Result<(), Trouble> {
+/// Says where the site answers to whoever started it, and returns its address.
+fn announce(
+    site: &Site,
+    running: &Running,
+    demo: Option<demo::Facts>,
+    data: &std::path::Path,
+) -> Result<String, Trouble> {
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
     }
@@ -214,7 +245,7 @@ fn announce(site: &Site, running: &Running, demo: Option<demo::Facts>, data: &st
     }
     // Whoever waits for the addresses waits no longer than needed.
     crate::log::flush();
-    Ok(())
+    Ok(url)
 }
 
 /// The signals that end a server. From here on they do not end the process by themselves.
@@ -252,6 +283,19 @@ impl Signals {
                 }
             }
         })
+    }
+}
+
+/// Where the system allows few descriptors, there are fewer connections than configured.
+fn fit_connections(config: &mut Config, descriptors: u64) {
+    let connections = descriptors.saturating_sub(DESCRIPTORS_BESIDE).max(CONNECTIONS_MIN) as usize;
+    if connections < config.limits.connections_max {
+        tracing::warn!(
+            descriptors,
+            connections,
+            "the system allows few descriptors: fewer connections than configured"
+        );
+        config.limits.connections_max = connections;
     }
 }
 

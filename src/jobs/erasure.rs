@@ -67,6 +67,20 @@ pub fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> R
     Ok(erased)
 }
 
+/// A file that was set back (a rollback brings it as it was) may hold people whom its shelf knows to be erased: they go
+/// again. How many it still had.
+pub fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
+    let beside = tombstones::list(backup::shelf(&site.config.data).dir(), &site.site_id);
+    if beside.is_empty() {
+        return Ok(0);
+    }
+    let known = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
+    let is_known = |one: &Tombstone| known.iter().any(|k| (k.member_id, k.join_date) == (one.member_id, one.join_date));
+    let gone: Vec<Tombstone> = beside.into_iter().filter(|one| !is_known(one)).collect();
+    let again = erase_again(site, &gone, progress);
+    again.map_err(|e| format!("people who were erased are in the file again, and stay in it: {e}"))
+}
+
 /// Writes the file anew where somebody's old bytes may lie in it. Backups wait for it, and it for them.
 pub fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
     let unreadable = |e: Failure| format!("cannot read the file: {e}");
@@ -101,7 +115,8 @@ pub fn remember_beside(site: &Site) -> Result<(), String> {
 
 /// What an erasure left undone (it was cut off, or came by a callback). Every minute.
 pub fn look_after(site: &Site) {
-    if let Err(cause) = rebuild(site, &mut |_, _, _| ()).and_then(|()| remember_beside(site)) {
+    let caught_up = catch_up(site, &mut |_, _, _| ());
+    if let Err(cause) = caught_up.and_then(|_| rebuild(site, &mut |_, _, _| ())).and_then(|()| remember_beside(site)) {
         tracing::warn!(cause, "an erasure is not complete; the next minute tries again");
     }
 }

@@ -40,11 +40,29 @@ pub struct Running {
 }
 
 impl Sockets {
+    /// Opens every address of the settings.
     pub fn bind(config: &Config) -> Result<Sockets, String> {
-        let public = config.listen.iter().map(|address| bind(*address, "listen")).collect::<Result<_, _>>()?;
-        let secure = config.tls.listen.iter().map(|address| bind(*address, "tls.listen")).collect::<Result<_, _>>()?;
-        let metrics = config.metrics_listen.map(|address| bind(address, "metrics_listen")).transpose()?;
-        Ok(Sockets { public, secure, metrics })
+        Sockets::bind_or_take(config, Vec::new())
+    }
+
+    /// The same, but for those for which the service manager passed a socket. All that it passed must be wanted.
+    pub fn bind_or_take(config: &Config, mut passed: Vec<TcpListener>) -> Result<Sockets, String> {
+        let mut open = |address: SocketAddr, setting| match take_passed(&mut passed, address) {
+            Some(socket) => usable(socket).map_err(|e| format!("cannot use the passed socket for {address}: {e}")),
+            None => bind(address, setting),
+        };
+        let public = config.listen.iter().map(|address| open(*address, "listen")).collect::<Result<_, _>>()?;
+        let secure = config.tls.listen.iter().map(|address| open(*address, "tls.listen")).collect::<Result<_, _>>()?;
+        let metrics = config.metrics_listen.map(|address| open(address, "metrics_listen")).transpose()?;
+        match passed.first() {
+            None => Ok(Sockets { public, secure, metrics }),
+            Some(stranger) => {
+                let address = stranger.local_addr().map_or_else(|_| "no TCP".to_owned(), |address| address.to_string());
+                Err(format!(
+                    "the service manager passed a socket ({address}) that no setting speaks of: name it in listen or tls.listen"
+                ))
+            }
+        }
     }
 
     /// Without the port for figures: for a demo beside another server.
@@ -57,15 +75,30 @@ impl Sockets {
     }
 }
 
+/// The passed socket for an address of the settings: the same port, and the same address or any on both sides (`[::]` also
+/// takes what comes to 0.0.0.0).
+fn take_passed(passed: &mut Vec<TcpListener>, wanted: SocketAddr) -> Option<TcpListener> {
+    let fits = |own: SocketAddr| {
+        let any = own.ip().is_unspecified() && wanted.ip().is_unspecified();
+        own.port() == wanted.port() && (any || own.ip().to_canonical() == wanted.ip().to_canonical())
+    };
+    let found = passed.iter().position(|socket| socket.local_addr().is_ok_and(fits))?;
+    Some(passed.remove(found))
+}
+
 fn addresses(sockets: &[TcpListener]) -> Vec<SocketAddr> {
     sockets.iter().filter_map(|socket| socket.local_addr().ok()).collect()
 }
 
 fn bind(address: SocketAddr, setting: &str) -> Result<TcpListener, String> {
-    let bound = TcpListener::bind(address).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+    let bound = TcpListener::bind(address).and_then(usable);
     bound.map_err(|e| {
         format!("cannot listen on {address}: {e}; stop what uses it or choose another address ({setting})")
     })
+}
+
+fn usable(socket: TcpListener) -> std::io::Result<TcpListener> {
+    socket.set_nonblocking(true).map(|()| socket)
 }
 
 /// Starts answering on the sockets.
@@ -98,7 +131,22 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     Ok(Running { addresses, secure_addresses, metrics_address, stop, runtime, listeners, front })
 }
 
+/// Tells whether the network threads of a running server do what they are asked.
+pub struct Pulse(tokio::runtime::Handle);
+
+impl Pulse {
+    pub fn beats(&self, within: Duration) -> bool {
+        let (beat, heard) = std::sync::mpsc::channel();
+        self.0.spawn(async move { beat.send(()) });
+        heard.recv_timeout(within).is_ok()
+    }
+}
+
 impl Running {
+    pub fn pulse(&self) -> Pulse {
+        Pulse(self.runtime.handle().clone())
+    }
+
     /// Takes no new connections, lets open requests end, and returns when the last thread has.
     pub fn stop(self) {
         _ = self.stop.send(true);
@@ -111,5 +159,39 @@ impl Running {
         if let Some(front) = Arc::into_inner(self.front) {
             front.pool.stop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(address: &str) -> (TcpListener, SocketAddr) {
+        let socket = TcpListener::bind(address).unwrap();
+        let address = socket.local_addr().unwrap();
+        (socket, address)
+    }
+
+    #[test]
+    fn a_passed_socket_stands_for_its_address_and_one_that_nobody_speaks_of_is_refused() {
+        let (socket, address) = passed("127.0.0.1:0");
+        let config = Config { listen: vec![address], metrics_listen: None, ..Config::defaults() };
+        // The port is taken, so only the passed socket can stand for it.
+        assert!(Sockets::bind(&config).is_err());
+        assert_eq!(Sockets::bind_or_take(&config, vec![socket]).unwrap().addresses(), [address]);
+        let (socket, _) = passed("127.0.0.1:0");
+        let (stranger, address) = passed("127.0.0.1:0");
+        let config = Config { listen: vec![socket.local_addr().unwrap()], ..config };
+        let refusal = Sockets::bind_or_take(&config, vec![socket, stranger]).err().unwrap();
+        assert!(refusal.contains(&address.to_string()) && refusal.contains("tls.listen"), "{refusal}");
+    }
+
+    #[test]
+    fn any_address_is_any_address_of_either_family_and_a_bare_one_is_itself() {
+        let (socket, address) = passed("0.0.0.0:0");
+        let mut sockets = vec![socket];
+        assert!(take_passed(&mut sockets, SocketAddr::new([127, 0, 0, 1].into(), address.port())).is_none());
+        assert!(take_passed(&mut sockets, SocketAddr::new([0; 16].into(), address.port() ^ 1)).is_none());
+        assert!(take_passed(&mut sockets, SocketAddr::new([0; 16].into(), address.port())).is_some());
     }
 }

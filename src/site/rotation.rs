@@ -4,23 +4,21 @@
 //! The new key waits beside the old one until the file that it seals is durable; then it takes the old one's name. A
 //! start after a crash in between finds that the waiting key fits, and finishes.
 
-use super::{KEY_CHECK, Site};
+use super::{Site, fits};
 use crate::domain::audit::{By, Detail, Whom};
-use crate::keys::{Keys, Purpose};
+use crate::keys::Keys;
 use crate::store::audit;
 use crate::store::place::Place;
 use crate::store::sealed::{COLUMNS, Resealed};
-use crate::store::tunnels::SiteRow;
 
 /// The key that the file is sealed by: the site's, or the one that waits after a rotation that was cut off.
-pub(super) fn fitting(place: &Place, keys: Keys, row: &SiteRow) -> Result<Keys, String> {
-    let fits = |keys: &Keys| keys.unseal(Purpose::KeyCheck, &row.key_check).as_deref() == Some(KEY_CHECK);
-    if fits(&keys) {
+pub(super) fn fitting(place: &Place, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {
+    if fits(&keys, key_check) {
         return Ok(keys);
     }
     if place.next_key().exists() {
         let next = Keys::open(&place.next_key())?;
-        if fits(&next) {
+        if fits(&next, key_check) {
             place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
             return Ok(next);
         }
@@ -75,6 +73,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
+    use crate::keys::Purpose;
     use crate::site::Identity;
     use crate::store::{partners, second_factors};
 

@@ -101,9 +101,9 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<Kept>> {
     tx.list(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), kept)
 }
 
-/// When the file was put back to an earlier state: the number of the row that says so, and its moment.
+/// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.
 pub fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
-    let sql = "SELECT seq, at FROM audit WHERE deed = 'site.restored' ORDER BY seq";
+    let sql = "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back') ORDER BY seq";
     tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

@@ -23,6 +23,8 @@ pub type Rows = BTreeMap<String, i64>;
 pub struct Sound {
     pub schema: i64,
     pub site_id: String,
+    /// Sealed by the site key.
+    pub key_check: Vec<u8>,
     pub rows: Rows,
     /// The end of its audit log; none in a file from before there was one.
     pub audit: Option<Head>,
@@ -107,10 +109,21 @@ pub fn check(path: &Path) -> Result<Sound, String> {
     look(path).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }
 
+/// The same for the live file, with what is in its log.
+pub fn check_live(store: &Store) -> Result<Sound, String> {
+    let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
+    store.writer().alone(|conn| sound(conn)).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+}
+
 fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
     // Looking at it leaves no files beside it.
     let conn = open_immutable(path)?;
     prepare_connection(&conn, CACHE_KIB)?;
+    sound(&conn)
+}
+
+/// Checks every page, index and reference of an open file; its error says what is damaged.
+pub(super) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
     let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
         return Ok(Err(verdict.replace('\n', ": ")));
@@ -121,8 +134,9 @@ fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
     Ok(Ok(Sound {
         schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
         site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
-        rows: rows(&conn)?,
-        audit: audit_head(&conn)?,
+        key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
+        rows: rows(conn)?,
+        audit: audit_head(conn)?,
     }))
 }
 
@@ -153,7 +167,7 @@ mod tests {
     fn store() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::hold(dir.path()).unwrap();
-        migrate::run(&place).unwrap();
+        migrate::create(&place).unwrap();
         let store = Store::open(&place.database(), true).unwrap();
         let site = "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
                     INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);

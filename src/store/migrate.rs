@@ -1,23 +1,32 @@
-//! Brings a file to this binary's schema: a newer one is refused, an older one is copied before it is changed, and all
-//! migrations run in one transaction.
+//! Brings a file to this binary's schema: a newer one is refused, and all migrations of an older one run in one
+//! transaction, which is kept only when the file that they made is the file that a new site would have.
 
 use super::place::Place;
-use rusqlite::{Connection, OpenFlags};
-use std::path::{Path, PathBuf};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use std::fmt::Display;
+use std::path::Path;
 
 mod embedded {
     refinery::embed_migrations!("sql/migrations");
 }
 
-/// What [`run`] did.
+/// As the migrations' own library made it, and reads it.
+const HISTORY: &str = "CREATE TABLE IF NOT EXISTS refinery_schema_history(
+             version INT4 PRIMARY KEY,
+             name VARCHAR(255),
+             applied_on VARCHAR(255),
+             checksum VARCHAR(255));";
+
+/// A file that an older binary made.
 #[derive(Debug, PartialEq)]
-pub enum Migrated {
-    /// The file was new.
-    Created,
-    /// Nothing was to be done.
-    Current,
-    /// It was older; a verified copy of it as it was lies there.
-    Upgraded { from: i64, copy: PathBuf },
+pub struct Older {
+    pub schema: i64,
+    /// The version that opened it last; empty where the file is from before that was kept.
+    pub version: String,
+    /// Unix seconds.
+    pub clock_high_water: i64,
+    /// Sealed by the site key.
+    pub key_check: Vec<u8>,
 }
 
 /// The schema that this binary knows.
@@ -25,13 +34,26 @@ pub fn latest() -> i64 {
     embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0)
 }
 
-/// The error is one line that says what to do.
-pub fn run(place: &Place) -> Result<Migrated, String> {
+/// Makes the file of a new site where there is none. The error is one line that says what to do.
+pub fn create(place: &Place) -> Result<(), String> {
+    let path = place.database();
+    let made = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
+}
+
+/// The schema of the file as it is.
+pub fn schema(place: &Place) -> Result<i64, String> {
+    let path = place.database();
+    let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
+    read.map_err(|e| format!("cannot read {}: {e}", path.display()))
+}
+
+/// What an older binary left, and `None` where the file is this binary's own. A newer one is refused.
+pub fn older(place: &Place) -> Result<Option<Older>, String> {
     let path = place.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
-    let fresh = !path.exists();
-    let mut conn = super::connection::open_writer(&path).map_err(broken)?;
-    let found = if fresh { 0 } else { version(&conn).map_err(broken)? };
+    let conn = super::connection::open_writer(&path).map_err(broken)?;
+    let found = version(&conn).map_err(broken)?;
     if found > latest() {
         return Err(format!(
             "{} has schema {found} and this tunneldesk knows up to {}: start the version that wrote it, or a newer one",
@@ -40,11 +62,92 @@ pub fn run(place: &Place) -> Result<Migrated, String> {
         ));
     }
     if found == latest() {
-        return Ok(Migrated::Current);
+        return Ok(None);
     }
-    let copy = if found == 0 { None } else { Some(copy_before(place, &conn, found)?) };
-    migrate(&mut conn).map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))?;
-    Ok(copy.map_or(Migrated::Created, |copy| Migrated::Upgraded { from: found, copy }))
+    let described = if found == 0 { Ok(None) } else { describe(&conn, found) };
+    let unfinished =
+        || format!("{} was not finished by `tunneldesk init`: remove it and run init again", path.display());
+    described.map_err(broken)?.ok_or_else(unfinished).map(Some)
+}
+
+fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
+    let kept = "SELECT count(*) FROM pragma_table_info('site') WHERE name = 'version'";
+    let version = if conn.query_row(kept, [], |row| row.get::<_, i64>(0))? == 0 { "''" } else { "version" };
+    let described = conn.query_row(&format!("SELECT {version}, clock_high_water, key_check FROM site"), [], |row| {
+        Ok(Older { schema, version: row.get(0)?, clock_high_water: row.get(1)?, key_check: row.get(2)? })
+    });
+    described.optional()
+}
+
+/// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.
+pub fn upgrade(place: &Place) -> Result<(), String> {
+    let path = place.database();
+    let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
+}
+
+/// All of this binary's migrations that the connection's file lacks, and the test of what came out, in one transaction.
+pub fn migrate(conn: &mut Connection) -> Result<(), String> {
+    migrate_to(conn, latest())
+}
+
+fn migrate_to(conn: &mut Connection, last: i64) -> Result<(), String> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
+    let before = version(&tx).map_err(said)?;
+    apply(&tx, before, last)?;
+    // An upgrade is somebody's data; a new file is made by the same statements that it would be compared with.
+    if before > 0 && last == latest() {
+        test(&tx)?;
+    }
+    tx.commit().map_err(said)
+}
+
+fn said(error: impl Display) -> String {
+    error.to_string().replace('\n', ": ")
+}
+
+fn apply(tx: &Transaction, before: i64, last: i64) -> Result<(), String> {
+    tx.execute_batch(HISTORY).map_err(said)?;
+    let runner = embedded::migrations::runner();
+    let mut migrations: Vec<_> = runner.get_migrations().iter().filter(|m| i64::from(m.version()) <= last).collect();
+    migrations.sort_by_key(|m| m.version());
+    for migration in migrations {
+        let failed = |e: rusqlite::Error| format!("{migration}: {}", said(e));
+        let checksum = migration.checksum().to_string();
+        if i64::from(migration.version()) <= before {
+            let sql = "SELECT count(*) FROM refinery_schema_history WHERE version = ?1 AND checksum = ?2";
+            if tx.query_row(sql, (migration.version(), &checksum), |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
+                return Err(format!("its {migration} is not this program's: it was made by another program"));
+            }
+            continue;
+        }
+        tx.execute_batch(migration.sql().unwrap_or_default()).map_err(failed)?;
+        let sql = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum)
+                   VALUES (?1, ?2, strftime('%Y-%m-%dT%H:%M:%SZ'), ?3)";
+        tx.execute(sql, (migration.version(), migration.name(), &checksum)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Whether an upgraded file is sound, and the file that a new site would have.
+fn test(conn: &Connection) -> Result<(), String> {
+    let failed = |what: String| format!("the upgraded file does not pass its test: {what}");
+    super::copy::sound(conn).map_err(|e| failed(said(e)))?.map_err(failed)?;
+    let mut fresh = Connection::open_in_memory().map_err(said)?;
+    migrate(&mut fresh)?;
+    let (ours, new) = (objects(conn).map_err(said)?, objects(&fresh).map_err(said)?);
+    if ours == new {
+        return Ok(());
+    }
+    let odd = ours.iter().find(|object| !new.contains(object)).or(new.iter().find(|object| !ours.contains(object)));
+    Err(failed(format!("{} is not as in a new site", odd.map_or("the order", |(name, _)| name))))
+}
+
+/// The name of each table, index and trigger, and the statement that makes it.
+fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
+               AND name NOT LIKE 'refinery_%' ORDER BY 1";
+    conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 /// Refuses a file that would have to be upgraded first, where nothing can be written.
@@ -60,11 +163,6 @@ pub fn check_current(store: &super::Store, path: &Path) -> Result<(), String> {
     ))
 }
 
-/// All of this binary's migrations on a connection, in one transaction.
-pub fn migrate(conn: &mut Connection) -> Result<(), refinery::Error> {
-    embedded::migrations::runner().set_grouped(true).run(conn).map(|_| ())
-}
-
 fn version(conn: &Connection) -> rusqlite::Result<i64> {
     let table = "SELECT count(*) FROM sqlite_schema WHERE name = 'refinery_schema_history'";
     if conn.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
@@ -73,132 +171,5 @@ fn version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))
 }
 
-/// A copy made by SQLite itself, counted only after it was opened and checked.
-fn copy_before(place: &Place, conn: &Connection, version: i64) -> Result<PathBuf, String> {
-    let failed =
-        |what: &str, e: &dyn std::fmt::Display| format!("the upgrade needs a copy of the file first, and {what}: {e}");
-    let dir = place.dir().join("backups");
-    std::fs::create_dir_all(&dir).map_err(|e| failed("its directory cannot be made", &e))?;
-    let copy = dir.join(format!("before-schema-{}-from-{version}.sqlite", latest()));
-    if copy.exists() {
-        std::fs::remove_file(&copy).map_err(|e| failed("an older copy is in the way", &e))?;
-    }
-    conn.execute("VACUUM INTO ?1", [copy.to_string_lossy()]).map_err(|e| failed("it cannot be written", &e))?;
-    verify(&copy).map_err(|e| failed("it is not sound", &e))?;
-    std::fs::File::open(&copy).and_then(|f| f.sync_all()).map_err(|e| failed("it cannot be flushed", &e))?;
-    Ok(copy)
-}
-
-fn verify(copy: &Path) -> Result<(), String> {
-    let conn = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|e| e.to_string())?;
-    let verdict: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).map_err(|e| e.to_string())?;
-    if verdict == "ok" { Ok(()) } else { Err(verdict) }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn schema(conn: &Connection) -> String {
-        let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
-                   AND name NOT LIKE 'refinery_%' \
-                   AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY type <> 'table', rowid";
-        let mut statement = conn.prepare(sql).unwrap();
-        let parts: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        format!(
-            "-- The sum of the migrations; a test keeps it so (write it anew with UPDATE_SCHEMA=1).\n\n{};\n",
-            parts.join(";\n\n")
-        )
-    }
-
-    #[test]
-    fn schema_sql_is_the_sum_of_the_migrations() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn).unwrap();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql/schema.sql");
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(&path, schema(&conn)).unwrap();
-        }
-        assert_eq!(std::fs::read_to_string(path).unwrap(), schema(&conn), "run the tests with UPDATE_SCHEMA=1");
-    }
-
-    #[test]
-    fn payments_of_before_they_could_be_nobody_s_are_kept() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        conn.pragma_update(None, "foreign_keys", true).unwrap();
-        embedded::migrations::runner().set_target(refinery::Target::Version(8)).run(&mut conn).unwrap();
-        conn.execute_batch(
-            "INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at)
-                 VALUES (7, 'jane', 'jane', 'jane', '', 1, 1);
-             INSERT INTO payments (payment_id, member_id, intent_id, amount_cents, currency, status, created_at, updated_at)
-                 VALUES (41, 7, 'pi_1', 3000, 'CHF', 'succeeded', 2, 3);",
-        )
-        .unwrap();
-        migrate(&mut conn).unwrap();
-        let sql = "SELECT payment_id, member_id, intent_id, amount_cents, status, granted_to FROM payments";
-        let read = |row: &rusqlite::Row| {
-            let text: (String, String) = (row.get(2)?, row.get(4)?);
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, i64>(1)?,
-                text,
-                row.get::<_, i64>(3)?,
-                row.get::<_, Option<i64>>(5)?,
-            ))
-        };
-        let kept = conn.query_row(sql, [], read).unwrap();
-        assert_eq!(kept, (41, 7, ("pi_1".to_owned(), "succeeded".to_owned()), 3000, None));
-    }
-
-    #[test]
-    fn a_newer_file_is_refused_and_left_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        assert_eq!(run(&place).unwrap(), Migrated::Created);
-        assert_eq!(run(&place).unwrap(), Migrated::Current);
-        let newer = latest() + 1;
-        Connection::open(place.database())
-            .unwrap()
-            .execute("INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (?1, 'later', '', '')", [newer])
-            .unwrap();
-        let refusal = run(&place).unwrap_err();
-        assert!(refusal.contains(&format!("schema {newer}")) && !refusal.contains('\n'), "{refusal}");
-    }
-
-    #[test]
-    fn entries_from_before_their_moves_were_kept_begin_where_they_are() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        let before = refinery::Target::Version(8);
-        embedded::migrations::runner().set_grouped(true).set_target(before).run(&mut conn).unwrap();
-        conn.execute_batch(
-            "INSERT INTO tunnels VALUES (1, 'T', '', 'CH', 0);
-             INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at) VALUES ('a', 'a', 'a', 'a', 0, 0);
-             INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at, updated_at)
-             VALUES (1, 'time', 'open', 5, 9, 1, 1, '', 5, 5), (1, 'skill', 'denied', 6, 0, 1, 1, 'Flyer', 7, 8)",
-        )
-        .unwrap();
-        migrate(&mut conn).unwrap();
-        let moves = super::super::moves::list(&super::super::Read::on(&conn), 2).unwrap();
-        assert_eq!((moves.len(), moves[0].at, moves[0].from.as_deref(), &*moves[0].to), (1, 7, None, "denied"));
-        let all: i64 = conn.query_row("SELECT count(*) FROM entry_moves", [], |row| row.get(0)).unwrap();
-        assert_eq!(all, 1, "flight time has no moves");
-    }
-
-    #[test]
-    fn an_older_file_is_copied_before_it_is_upgraded() {
-        let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        // A file of schema 0.5, so to speak: the history says something came before the first migration we know.
-        let older = "CREATE TABLE refinery_schema_history (version INTEGER PRIMARY KEY, name TEXT, applied_on TEXT, checksum TEXT)";
-        let conn = Connection::open(place.database()).unwrap();
-        conn.execute_batch(&format!(
-            "{older}; CREATE TABLE keepsake (word TEXT); INSERT INTO keepsake VALUES ('kept')"
-        ))
-        .unwrap();
-        let copy = copy_before(&place, &conn, 0).unwrap();
-        let word: String =
-            Connection::open(&copy).unwrap().query_row("SELECT word FROM keepsake", [], |row| row.get(0)).unwrap();
-        assert_eq!(word, "kept");
-        assert!(verify(&copy).is_ok());
-    }
-}
+mod tests;

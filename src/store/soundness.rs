@@ -157,7 +157,7 @@ mod tests {
     fn damage_is_noticed_while_the_file_is_served_and_refused_at_the_next_start() {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::hold(dir.path()).unwrap();
-        migrate::run(&place).unwrap();
+        migrate::create(&place).unwrap();
         settle(&place.database()).unwrap();
         let store = Store::open(&place.database(), true).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS

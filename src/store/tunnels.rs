@@ -115,6 +115,15 @@ pub fn put(tx: &Write, tunnel: &tunnel::Tunnel) -> Result<usize> {
     )
 }
 
+/// The version that opened the file last.
+pub fn find_version(tx: &Read) -> Result<String> {
+    tx.get("SELECT version FROM site", [], |row| row.get(0))
+}
+
+pub fn set_version(tx: &Write, version: &str) -> Result<usize> {
+    tx.run("UPDATE site SET version = ?1", [version])
+}
+
 /// For which catalogue the members' levels were derived; `None` in a file from before it was kept.
 pub fn find_catalogue_digest(tx: &Read) -> Result<Option<Vec<u8>>> {
     tx.get("SELECT catalogue_digest FROM site", [], |row| row.get(0))

@@ -76,6 +76,8 @@ const ELSEWHERE: &[&str] = &[
     "init",
     "demo",
     "restore",
+    "rollback",
+    "health",
     "outbox show",
     "callbacks show",
     "import logbook",

@@ -239,8 +239,12 @@ fn a_damaged_page_is_an_alarm() {
         .unwrap();
     let bytes: i64 = file.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
     drop(file);
+    let server = desk.serve();
     let file = std::fs::File::options().write(true).open(desk.database()).unwrap();
     file.write_all_at(&vec![0x5a; bytes as usize], ((page - 1) * bytes) as u64).unwrap();
+    finds(&desk, "integrity", "alarm", &["damaged", "tunneldesk restore"]);
+    server.stop();
+    // A file that is found damaged is not opened.
     finds(&desk, "store", "alarm", &["damaged", "tunneldesk restore"]);
 }
 

@@ -19,3 +19,4 @@ mod people;
 mod story;
 mod sync;
 mod tls;
+mod upgrade;

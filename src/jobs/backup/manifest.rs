@@ -27,9 +27,20 @@ pub struct Manifest {
     pub encrypted: BTreeMap<String, Print>,
     /// Rows of each table at that moment.
     pub rows: Rows,
+    /// Of the file as it was before an upgrade.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<Upgrade>,
     /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
     #[serde(default)]
     pub audit: Option<Anchor>,
+}
+
+/// Why a backup was made that no hour asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Upgrade {
+    /// The version that opened the file last; empty: nobody knows.
+    pub from_version: String,
+    pub to_schema: i64,
 }
 
 /// The end of the audit log, as a witness outside of the file.

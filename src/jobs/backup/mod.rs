@@ -5,15 +5,17 @@ pub mod drill;
 pub mod encrypted;
 pub mod manifest;
 pub mod restore;
+pub mod rollback;
 pub mod shelf;
 pub mod tombstones;
+pub mod upgrade;
 
 use super::erasure;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::site::Site;
-use crate::store::{audit, copy, place};
-use manifest::{Anchor, Manifest, Print};
-use shelf::{Backup, Shelf};
+use crate::store::{Store, audit, copy, place};
+use manifest::{Anchor, Manifest, Print, Upgrade};
+use shelf::{Backup, Hold, Shelf};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -26,6 +28,14 @@ const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What long work is at: what it does, how much is done, and of how much.
 pub type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
+
+/// What is copied, and when that is.
+struct Source<'s> {
+    store: &'s Store,
+    /// Where the file and its key lie.
+    dir: &'s Path,
+    now: i64,
+}
 
 /// What [`make`] did.
 #[derive(Debug)]
@@ -46,7 +56,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     yield_to_requests();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
-        let newest = shelf(&site.config.data).list().first().map(|backup| backup.manifest.made_at);
+        let newest = shelf(&site.config.data).newest().map(|backup| backup.manifest.made_at);
         if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
             log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }
@@ -79,20 +89,14 @@ fn log(made: &Result<Made, String>) {
 /// Makes a backup now: copy, check of the copy, manifest, flush, rename; then the second place, then pruning. The error
 /// is one line, and leaves every older backup as it was.
 pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
-    let shelf = shelf(&site.config.data);
+    let (shelf, made_at) = (shelf(&site.config.data), site.now());
     let hold = shelf.hold()?;
-    check_space(site_bytes(site), shelf.dir())?;
-    let failed = |e: io::Error| format!("cannot write to {}: {e}", shelf.dir().display());
-    let made_at = site.now();
-    let name = shown(made_at);
-    let unfinished = hold.start(&name).map_err(failed)?;
-    let manifest = fill(site, &unfinished, made_at, progress)?;
-    manifest.write(&unfinished).map_err(failed)?;
-    let dir = hold.finish(&unfinished, &name).map_err(failed)?;
-    let backup = Backup { dir, manifest };
+    let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
+    check_space(source.bytes(), shelf.dir())?;
+    let backup = put(&source, &hold, &shown(made_at), None, progress)?;
     let second =
         site.config.backup.second_place.as_deref().map(|second| carry(site, &backup, second, made_at, progress));
-    let pruned = hold.prune(made_at, proven(site).as_deref()).map_err(failed)?;
+    let pruned = hold.prune(made_at, proven(&site.config.data).as_deref()).map_err(|e| unwritten(&shelf, &e))?;
     record(site, by, "backup.made", &backup, Detail::none().number("pruned", pruned as i64));
     Ok(Made { backup, pruned, second })
 }
@@ -110,17 +114,37 @@ fn shown(moment: i64) -> String {
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
+fn unwritten(shelf: &Shelf, e: &io::Error) -> String {
+    format!("cannot write to {}: {e}", shelf.dir().display())
+}
+
+/// A backup on the shelf, verified.
+fn put(
+    source: &Source,
+    hold: &Hold,
+    name: &str,
+    upgrade: Option<Upgrade>,
+    progress: &mut Progress,
+) -> Result<Backup, String> {
+    let failed = |e: io::Error| unwritten(hold.shelf(), &e);
+    let unfinished = hold.start(name).map_err(failed)?;
+    let manifest = Manifest { upgrade, ..fill(source, &unfinished, progress)? };
+    manifest.write(&unfinished).map_err(failed)?;
+    let dir = hold.finish(&unfinished, name).map_err(failed)?;
+    Ok(Backup { dir, manifest })
+}
+
 /// The copies, each flushed, and what is to be said of them.
-fn fill(site: &Site, dir: &Path, made_at: i64, progress: &mut Progress) -> Result<Manifest, String> {
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest, String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     let (database, key) = (place::database(dir), place::key(dir));
-    let copied = copy::copy(&site.store, &database, &mut |done, all| progress("copying", done, all))?;
+    let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all))?;
     progress("checking", 0, 1);
     let sound = copy::check(&database)?;
     if sound.rows != copied {
         return Err("the copy does not hold the rows that the file held: the disk or its memory is failing".to_owned());
     }
-    std::fs::copy(place::key(&site.config.data), &key).map_err(failed)?;
+    std::fs::copy(place::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();
     for path in [database, key] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -136,13 +160,13 @@ fn fill(site: &Site, dir: &Path, made_at: i64, progress: &mut Progress) -> Resul
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(Anchor::of);
     let encrypted = Default::default();
-    let (site_id, schema, rows) = (sound.site_id, sound.schema, sound.rows);
-    Ok(Manifest { version, site_id, schema, made_at, files, encrypted, rows, audit })
+    let (site_id, schema, rows, made_at) = (sound.site_id, sound.schema, sound.rows, source.now);
+    Ok(Manifest { version, site_id, schema, made_at, files, encrypted, rows, upgrade: None, audit })
 }
 
 /// The backup that was last seen to open.
-fn proven(site: &Site) -> Option<String> {
-    drill::last(&site.config.data).map(|drill| drill.proven).filter(|name| !name.is_empty())
+fn proven(site_dir: &Path) -> Option<String> {
+    drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty())
 }
 
 /// A copy of a backup in another place, with its own pruning; encrypted, where a recipient is named.
@@ -165,15 +189,16 @@ fn carry(site: &Site, backup: &Backup, second: &Path, now: i64, progress: &mut P
     };
     manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
-    hold.prune(now, proven(site).as_deref()).map_err(failed)?;
+    hold.prune(now, proven(&site.config.data).as_deref()).map_err(failed)?;
     Ok(Backup { dir, manifest })
 }
 
-/// What a copy of the site takes at the most.
-fn site_bytes(site: &Site) -> u64 {
-    let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-    let data = &site.config.data;
-    bytes(&place::database(data)) + bytes(&place::log(data))
+impl Source<'_> {
+    /// What a copy takes at the most.
+    fn bytes(&self) -> u64 {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))
+    }
 }
 
 /// A copy must fit, and leave room for the file to go on.

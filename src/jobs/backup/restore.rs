@@ -10,6 +10,7 @@ use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
 use crate::jobs::erasure;
 use crate::site::Site;
+use crate::store::copy::Sound;
 use crate::store::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::place::{self, Place, Unheld};
 use crate::store::{Write, audit, history};
@@ -35,6 +36,21 @@ pub fn try_in(
     progress: &mut Progress,
     after: impl FnOnce(&Site, &mut Progress) -> Result<(), String>,
 ) -> Result<(), String> {
+    let (place, _) = unpack(dir, backup, keys, progress)?;
+    let config = Config { data: dir.to_owned(), ..config.clone() };
+    let site = Site::open_copy(&place, config, Clock::machine(0))?;
+    let worked = after(&site, progress);
+    site.close();
+    worked
+}
+
+/// Copies the backup into the directory, made anew, and checks it: files and rows as the manifest says.
+pub(super) fn unpack(
+    dir: &Path,
+    backup: &Backup,
+    keys: Option<&Identities>,
+    progress: &mut Progress,
+) -> Result<(Place, Sound), String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(dir).map_err(failed)?;
@@ -51,11 +67,7 @@ pub fn try_in(
         Unheld::InUse => format!("another restore works in {}: wait for it", dir.display()),
         Unheld::Unfit(text) => text,
     })?;
-    let config = Config { data: dir.to_owned(), ..config.clone() };
-    let (site, _) = Site::open(&place, config, Clock::machine(0), true)?;
-    let worked = after(&site, progress);
-    site.close();
-    worked
+    Ok((place, sound))
 }
 
 /// What a restore did.
@@ -76,7 +88,7 @@ pub fn restore(
     by: &By,
     progress: &mut Progress,
 ) -> Result<Restored, String> {
-    let tried = place.dir().join(TRIED);
+    let tried = tried_in(place);
     let gone = erased_since(place, backup, config);
     let mut erased = 0;
     try_in(&tried, backup, keys, config, progress, |site, progress| {
@@ -93,14 +105,24 @@ pub fn restore(
     })?;
     // A new site's directory has shelves of its own; what the trial made there is empty.
     _ = std::fs::remove_dir_all(tried.join("backups"));
+    Ok(Restored { replaced: take_over(place, &tried)?, erased })
+}
+
+/// Where a backup is tried before it takes the place of the held directory's file.
+pub(super) fn tried_in(place: &Place) -> PathBuf {
+    place.dir().join(TRIED)
+}
+
+/// What was tried takes the place of the file.
+pub(super) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
     let failed = |e: io::Error| format!("cannot put the backup in its place in {}: {e}", place.dir().display());
-    std::fs::rename(&tried, place.dir().join(READY)).map_err(failed)?;
+    std::fs::rename(tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
-    complete(place).map(|replaced| Restored { replaced, erased }).map_err(failed)
+    complete(place).map_err(failed)
 }
 
 /// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
-fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
+pub(super) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
     let site_id = &backup.manifest.site_id;
     let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
         true => list_of_file(&place.database()),
@@ -116,7 +138,7 @@ fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombston
 
 /// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
 /// a second time: the next row gets one that the site cannot have reached since.
-fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+pub(super) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
     let seconds = (tx.now() - made_at).max(0);
     let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
     Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)

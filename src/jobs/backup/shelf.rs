@@ -11,6 +11,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 const UNFINISHED: &str = ".unfinished-";
+/// How long an upgrade can be taken back: as long as any backup is kept.
+const WAY_BACK_SECONDS: i64 = 35 * 86_400;
 
 /// A finished backup.
 #[derive(Debug, Clone)]
@@ -122,6 +124,16 @@ impl Shelf {
         backups
     }
 
+    /// The newest of those that are made by the hour or by hand.
+    pub fn newest(&self) -> Option<Backup> {
+        self.list().into_iter().find(|backup| backup.manifest.upgrade.is_none())
+    }
+
+    /// Those of before an upgrade, newest first.
+    pub fn before_upgrades(&self) -> Vec<Backup> {
+        self.list().into_iter().filter(|backup| backup.manifest.upgrade.is_some()).collect()
+    }
+
     /// Makes the directory where it is missing, and keeps others from writing to it.
     pub fn hold(&self) -> Result<Hold<'_>, String> {
         let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
@@ -136,6 +148,10 @@ impl Shelf {
 }
 
 impl Hold<'_> {
+    pub fn shelf(&self) -> &Shelf {
+        self.shelf
+    }
+
     /// An empty directory for a backup to be. What an earlier one left half done goes.
     pub fn start(&self, name: &str) -> io::Result<PathBuf> {
         for entry in std::fs::read_dir(&self.shelf.dir)?.flatten() {
@@ -160,12 +176,19 @@ impl Hold<'_> {
     }
 
     /// Removes what need not be kept any more, and never the one that a drill last opened (`proven`, by its name): it is
-    /// the last that is known to be good. Returns how many went.
+    /// the last that is known to be good. Of those before an upgrade the newest of each schema stays for a while: it is
+    /// the way back. Returns how many went.
     pub fn prune(&self, now: i64, proven: Option<&str>) -> io::Result<usize> {
-        let backups = self.shelf.list();
+        let (ways_back, backups): (Vec<_>, Vec<_>) =
+            self.shelf.list().into_iter().partition(|backup| backup.manifest.upgrade.is_some());
         let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
-        let old = backups.iter().zip(retention::kept(&made, now)).filter(|(_, keep)| !keep);
-        let old: Vec<_> = old.filter(|(backup, _)| proven != Some(&*backup.name())).collect();
+        let mut old: Vec<_> = backups.iter().zip(retention::kept(&made, now)).filter(|(_, keep)| !keep).collect();
+        let is_over = |i: usize| {
+            let (way, newer) = (&ways_back[i].manifest, &ways_back[..i]);
+            way.made_at < now - WAY_BACK_SECONDS || newer.iter().any(|newer| newer.manifest.schema == way.schema)
+        };
+        old.extend(ways_back.iter().enumerate().filter(|(i, _)| is_over(*i)).map(|(_, backup)| (backup, false)));
+        old.retain(|(backup, _)| proven != Some(&*backup.name()));
         for (backup, _) in &old {
             // Renamed first: a removal that is cut off must not leave half a backup under a good name.
             let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));

@@ -1,0 +1,47 @@
+//! `tunneldesk health`: whether the server on this machine is ready, for a container's health check. Over its plain port,
+//! because the way of commands may be busy with a long one.
+
+use super::{Global, Trouble, as_json, broken, refused};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_BYTES_MAX: u64 = 16 * 1024;
+
+pub fn run(global: &Global) -> Result<String, Trouble> {
+    let config = global.checked()?;
+    let address = config.listen.iter().find(|address| address.port() != 0).map(|address| reached_at(*address));
+    let address =
+        address.ok_or_else(|| refused("`listen` leaves the port to the system, so nobody knows where to ask"))?;
+    let said = ask(address).map_err(|e| broken(format!("nobody answers on {address}: {e}")))?;
+    let status = said.split(' ').nth(1).unwrap_or_default();
+    // From a plain port on the network one is sent over to https: it answers.
+    if !(status.starts_with('2') || status.starts_with('3')) {
+        return Err(broken(format!(
+            "the server on {address} is not ready: {}",
+            said.lines().next().unwrap_or_default()
+        )));
+    }
+    Ok(if global.json { as_json(&serde_json::json!({ "ready": true })) } else { "ready".to_owned() })
+}
+
+/// Where this machine reaches a server that listens there.
+fn reached_at(address: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(loopback, address.port())
+}
+
+fn ask(address: SocketAddr) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+    let mut said = Vec::new();
+    stream.take(ANSWER_BYTES_MAX).read_to_end(&mut said)?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}

@@ -1,0 +1,66 @@
+//! Root at the shell acts as the owner of the data directory, so that nothing is left there that the service cannot open.
+//! It may still read what it is pointed at, and take a port below 1024.
+
+use super::{Trouble, broken};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Of `linux/capability.h`.
+const CAP_DAC_READ_SEARCH: u32 = 2;
+const CAP_NET_BIND_SERVICE: u32 = 10;
+const KEPT: u32 = 1 << CAP_DAC_READ_SEARCH | 1 << CAP_NET_BIND_SERVICE;
+const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
+
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Half {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// Becomes the owner of this directory, where we are root and it is not. Called while no other thread runs.
+pub fn become_owner(dir: &Path) -> Result<(), Trouble> {
+    // SAFETY: takes nothing and cannot fail.
+    let we_are_root = unsafe { libc::geteuid() } == 0;
+    let Ok(found) = std::fs::metadata(dir) else { return Ok(()) };
+    if !we_are_root || found.uid() == 0 {
+        return Ok(());
+    }
+    let failed = |e| broken(format!("cannot act as the owner of {}: {e}", dir.display()));
+    give_up_root(found.uid(), found.gid()).map_err(failed)
+}
+
+fn give_up_root(uid: libc::uid_t, gid: libc::gid_t) -> std::io::Result<()> {
+    let done = |code| if code == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+    // SAFETY: plain numbers in, no memory touched.
+    unsafe {
+        done(libc::prctl(libc::PR_SET_KEEPCAPS, 1, 0, 0, 0))?;
+        done(libc::setgroups(0, std::ptr::null()))?;
+        done(libc::setresgid(gid, gid, gid))?;
+        done(libc::setresuid(uid, uid, uid))?;
+    }
+    keep_capabilities();
+    Ok(())
+}
+
+/// A root that never had them goes on without.
+fn keep_capabilities() {
+    let header = Header { version: CAPABILITY_VERSION_3, pid: 0 };
+    let none = Half { effective: 0, permitted: 0, inheritable: 0 };
+    let mut halves = [none; 2];
+    // SAFETY: the kernel reads and writes structs of its own shape, which outlive the calls.
+    unsafe {
+        if libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()) == 0 {
+            let kept = halves[0].permitted & KEPT;
+            halves = [Half { effective: kept, permitted: kept, ..none }, none];
+            libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr());
+        }
+    }
+}

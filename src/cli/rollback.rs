@@ -1,0 +1,68 @@
+//! `tunneldesk rollback`: the file as it was before the last upgrade, while no server runs.
+
+use super::bar::Bar;
+use super::owner::become_owner;
+use super::shell::by_us;
+use super::{Global, Trouble, as_json, broken, refused, shown_moment};
+use crate::jobs::backup::rollback::{self, RolledBack, Unmoved};
+use crate::store::place::{Place, Unheld};
+use serde_json::json;
+
+pub fn run(global: &Global) -> Result<String, Trouble> {
+    let config = global.checked()?;
+    let by = by_us();
+    become_owner(&config.data)?;
+    let place = Place::hold(&config.data).map_err(|unheld| match unheld {
+        Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
+        Unheld::Unfit(text) => refused(text),
+    })?;
+    let mut bar = Bar::new(!global.json);
+    let done = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
+    drop(bar);
+    let done = done.map_err(|unmoved| match unmoved {
+        Unmoved::Nothing(text) => refused(text),
+        Unmoved::Failed(text) => broken(format!("nothing was changed: {text}")),
+    })?;
+    Ok(if global.json { in_json(&done) } else { in_words(&done, &config.data) })
+}
+
+fn version(done: &RolledBack) -> Option<&str> {
+    let upgrade = done.backup.manifest.upgrade.as_ref();
+    upgrade.map(|upgrade| upgrade.from_version.as_str()).filter(|version| !version.is_empty())
+}
+
+fn in_json(done: &RolledBack) -> String {
+    let manifest = &done.backup.manifest;
+    as_json(&json!({ "backup": done.backup.name(), "made_at": manifest.made_at, "schema": manifest.schema,
+                     "version": version(done), "replaced": done.replaced,
+                     "erased_and_back": done.erased_and_back }))
+}
+
+fn in_words(done: &RolledBack, data: &std::path::Path) -> String {
+    let manifest = &done.backup.manifest;
+    let kept = match &done.replaced {
+        Some(dir) => format!("\nWhat was written since then is in {} alone.", dir.display()),
+        None => "\nIt was so already: nothing was changed.".to_owned(),
+    };
+    let back = match done.erased_and_back {
+        0 => "",
+        1 => "\nOne member who was erased since is in it again; the next upgrade erases them again.",
+        _ => &*format!(
+            "\n{} members who were erased since are in it again; the next upgrade erases them again.",
+            done.erased_and_back
+        ),
+    };
+    let which = match version(done) {
+        Some(version) => format!("tunneldesk {version}"),
+        None => format!("the tunneldesk of before (it knows schema {} and no later one)", manifest.schema),
+    };
+    format!(
+        "The site is as it was before the upgrade of {} UTC (schema {}, {}).{kept}{back}\n\nNext: install {which}, and with that one\n  \
+         tunneldesk serve --data {}\nThis version, {}, would upgrade the site again.",
+        shown_moment(manifest.made_at),
+        manifest.schema,
+        done.backup.name(),
+        data.display(),
+        crate::VERSION
+    )
+}

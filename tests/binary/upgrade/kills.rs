@@ -1,0 +1,123 @@
+//! The process is killed before every write, flush and rename of an upgrade, and of its way back: the disk changes by
+//! nothing else, so between two of them every statement is alike. The file is all old or all new, and the next start goes
+//! on from there.
+
+use super::{Desk, content, lay, schema, ways_back};
+use crate::harness::BINARY;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What changes a disk.
+const CALLS: [&str; 9] =
+    ["pwrite64", "write", "fdatasync", "fsync", "rename", "ftruncate", "unlink", "mkdir", "copy_file_range"];
+/// After so many of a kind the suite takes every so-many-eth; `tests/upgrades` takes each.
+const EACH_UP_TO: usize = 12;
+const THEN_EVERY: usize = 41;
+/// What a start after the upgrade writes too.
+const MOVING: [&str; 3] = ["site", "holdings", "refinery_schema_history"];
+
+fn is_whole_campaign() -> bool {
+    std::env::var_os("TUNNELDESK_UPGRADE_KILLS").is_some_and(|wanted| wanted == "all")
+}
+
+/// Runs a command that is killed before its `number`th call of this kind. True: it was.
+fn killed(desk: &Desk, args: &[&str], call: &str, number: usize) -> bool {
+    let status = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e"])
+        .arg(format!("inject={call}:signal=SIGKILL:when={number}"))
+        .arg(BINARY)
+        .args(args)
+        .current_dir(desk.path())
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("strace is here: tests/run installs it");
+    let was_killed = status.signal() == Some(libc::SIGKILL) || status.code() == Some(128 + libc::SIGKILL);
+    assert!(was_killed || status.success(), "{call} {number}: {status}");
+    was_killed
+}
+
+/// The numbers at which a kind of call is met.
+fn numbers() -> impl Iterator<Item = usize> {
+    let step = if is_whole_campaign() { 1 } else { THEN_EVERY };
+    (1..=EACH_UP_TO).chain((EACH_UP_TO + step..).step_by(step))
+}
+
+/// Kills `args` in a new copy of a directory, at every point, and shows each outcome. How often it was killed.
+fn at_every_point(make: impl Fn() -> Desk, args: &[&str], mut outcome: impl FnMut(&Desk, &str)) -> usize {
+    let mut kills = 0;
+    for call in CALLS {
+        for number in numbers() {
+            let desk = make();
+            if !killed(&desk, args, call, number) {
+                break;
+            }
+            kills += 1;
+            outcome(&desk, &format!("killed before {call} {number}"));
+        }
+    }
+    kills
+}
+
+fn copy(from: &Path) -> Desk {
+    let desk = Desk::empty();
+    let done = Command::new("cp").arg("-a").arg(from).arg(desk.data()).status().unwrap();
+    assert!(done.success());
+    desk
+}
+
+#[test]
+fn an_upgrade_killed_anywhere_leaves_the_old_file_or_the_new_one() {
+    let work = tempfile::tempdir().unwrap();
+    let origin = work.path().join("origin");
+    lay(&origin, 8);
+    let old = content(&origin.join("tunneldesk.sqlite"), &[]);
+    let reference = copy(&origin);
+    reference.run(&["member", "list"]).done();
+    let new = content(&reference.database(), &MOVING);
+    let (mut left_old, mut left_new) = (0, 0);
+    let kills = at_every_point(
+        || copy(&origin),
+        &["member", "list"],
+        |desk, at| {
+            if schema(&desk.database()) == 8 {
+                assert!(content(&desk.database(), &[]) == old, "{at}: neither old nor new");
+                left_old += 1;
+            } else {
+                assert!(content(&desk.database(), &MOVING) == new, "{at}: neither old nor new");
+                assert_eq!(ways_back(desk).len(), 1, "{at}: upgraded without a way back");
+                left_new += 1;
+            }
+            desk.run(&["member", "list"]).done();
+            assert!(content(&desk.database(), &MOVING) == new, "{at}: the next start does not finish it");
+            assert_eq!(ways_back(desk).len(), 1, "{at}");
+        },
+    );
+    println!("{kills} kills of an upgrade: {left_old} left the old file, {left_new} the new one");
+    assert!(left_old > 20 && left_new > 0, "{left_old} old, {left_new} new");
+}
+
+#[test]
+fn a_rollback_killed_anywhere_is_finished_by_the_next() {
+    let work = tempfile::tempdir().unwrap();
+    let origin = work.path().join("origin");
+    lay(&origin, 8);
+    let old = content(&origin.join("tunneldesk.sqlite"), &[]);
+    let upgraded = copy(&origin);
+    upgraded.run(&["member", "list"]).done();
+    let kills = at_every_point(
+        || copy(&upgraded.data()),
+        &["rollback"],
+        |desk, at| {
+            desk.run(&["rollback"]).done();
+            assert!(content(&desk.database(), &[]) == old, "{at}");
+            assert!(desk.data().join("replaced-1/tunneldesk.sqlite").exists(), "{at}: what it replaced is gone");
+            assert!(!desk.data().join("replaced-2").exists(), "{at}: it was done twice");
+        },
+    );
+    println!("{kills} kills of a rollback");
+    assert!(kills > 10, "{kills}");
+}

@@ -1,0 +1,176 @@
+//! An older version's file becomes this version's, and goes back: files as released versions left them, in
+//! `tests/databases`.
+
+mod kills;
+
+use crate::harness::{Desk, PASSWORD, text};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use serde_json::json;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const RELEASED: [(i64, &str); 2] =
+    [(8, include_str!("../../databases/V0008.sql")), (15, include_str!("../../databases/V0015.sql"))];
+
+/// A site as the version of this schema left it.
+fn older_site(schema: i64) -> Desk {
+    let desk = Desk::empty();
+    lay(&desk.data(), schema);
+    desk
+}
+
+fn lay(dir: &Path, schema: i64) {
+    let dump = RELEASED.iter().find(|(known, _)| *known == schema).unwrap().1;
+    std::fs::DirBuilder::new().mode(0o700).create(dir).unwrap();
+    let key = dump.lines().next().unwrap().strip_prefix("-- site.key ").unwrap();
+    std::fs::write(dir.join("site.key"), format!("{key}\n")).unwrap();
+    std::fs::set_permissions(dir.join("site.key"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let conn = Connection::open(dir.join("tunneldesk.sqlite")).unwrap();
+    // A dump fills tables before those that they refer to.
+    conn.pragma_update(None, "foreign_keys", false).unwrap();
+    conn.execute_batch(dump).unwrap();
+}
+
+fn schema(database: &Path) -> i64 {
+    let sql = "SELECT max(version) FROM refinery_schema_history";
+    Connection::open(database).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Every object and every row of the tables that are not named.
+fn content(database: &Path, but: &[&str]) -> Vec<String> {
+    let conn = Connection::open(database).unwrap();
+    let list = |sql: &str| -> Vec<String> {
+        conn.prepare(sql).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let mut content = list("SELECT type || name || coalesce(sql, '') FROM sqlite_schema ORDER BY 1");
+    for table in list("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+        if but.contains(&table.as_str()) {
+            continue;
+        }
+        let mut statement = conn.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row| (0..columns).map(|i| row.get::<_, Value>(i)).collect::<Result<Vec<_>, _>>();
+        content.extend(statement.query_map([], row).unwrap().map(|row| format!("{table}: {:?}", row.unwrap())));
+    }
+    content
+}
+
+fn usernames(desk: &Desk) -> Vec<String> {
+    let said = desk.json(&["member", "list"]);
+    said.as_array().unwrap().iter().map(|member| text(&member["username"]).to_owned()).collect()
+}
+
+/// The backups of before an upgrade.
+fn ways_back(desk: &Desk) -> Vec<PathBuf> {
+    let found =
+        std::fs::read_dir(desk.data().join("backups")).into_iter().flatten().flatten().map(|entry| entry.path());
+    found.filter(|path| path.to_string_lossy().contains("-schema-")).collect()
+}
+
+#[test]
+fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_back() {
+    for (from, _) in RELEASED {
+        let desk = older_site(from);
+        let before = content(&desk.database(), &[]);
+        let server = desk.serve();
+        assert!(server.log.wait_for("the file was upgraded; `tunneldesk rollback` brings it back as it was").is_some());
+        server.sign_in("jane", PASSWORD);
+        let said = desk.run(&["rollback"]).trouble(1);
+        assert!(said.contains("is running on") && said.contains("stop it first"), "{said}");
+        desk.add_member("late", "member");
+        assert_eq!(server.stop().code, Some(0));
+        assert!(schema(&desk.database()) >= 19);
+        assert_eq!(ways_back(&desk).len(), 1);
+
+        let said = desk.run(&["rollback"]).done();
+        assert!(said.contains(&format!("schema {from}")) && said.contains("replaced-1"), "{said}");
+        assert_eq!(content(&desk.database(), &[]), before, "the file is not as it was");
+        let again = desk.run(&["rollback"]).done();
+        assert!(again.contains("so already"), "{again}");
+        let replaced = desk.data().join("replaced-1");
+        let listed = desk.run(&["member", "list", "--data", replaced.to_str().unwrap()]).done();
+        assert!(listed.contains("late"), "what it replaced is not kept: {listed}");
+
+        // The next start upgrades it anew, and the way back is one.
+        assert_eq!(usernames(&desk), ["mark", "sync", "jane"]);
+        assert_eq!(ways_back(&desk).len(), 1);
+    }
+}
+
+#[test]
+fn a_rollback_brings_back_who_was_erased_only_until_the_next_upgrade_and_is_recorded_by_it() {
+    let desk = older_site(15);
+    assert_eq!(usernames(&desk), ["mark", "sync", "jane"]);
+    desk.run(&["member", "erase", "jane", "--yes"]).done();
+    desk.run(&["backup"]).done();
+    let said = desk.run(&["rollback"]).done();
+    assert!(said.contains("One member who was erased since is in it again"), "{said}");
+    assert_eq!(schema(&desk.database()), 15);
+    let after = usernames(&desk);
+    assert!(after[2].starts_with("erased-") && !after.contains(&"jane".to_owned()), "{after:?}");
+    let log = desk.json(&["audit", "list"]);
+    let rows: Vec<_> = log.as_array().unwrap().iter().map(|row| (text(&row["deed"]), text(&row["who"]))).collect();
+    assert_eq!(rows, [("site.rolled_back", "job:upgrade")]);
+    let said = desk.run(&["audit", "verify"]).done();
+    assert!(said.contains("is whole"), "{said}");
+    let highest = "SELECT seq FROM sqlite_sequence WHERE name = 'history'";
+    let highest: i64 = Connection::open(desk.database()).unwrap().query_row(highest, [], |row| row.get(0)).unwrap();
+    assert!(highest >= 10_000, "numbers that others know are given again: {highest}");
+}
+
+#[test]
+fn a_rollback_names_the_version_to_go_back_to_and_without_an_upgrade_does_nothing() {
+    let desk = older_site(15);
+    // An hourly backup of the older version says who it was.
+    let hourly = desk.data().join("backups/2026-11-21T12-00-00Z");
+    std::fs::create_dir_all(&hourly).unwrap();
+    let manifest = json!({ "version": "0.0.9 (abc)", "site_id": "", "schema": 15, "made_at": 1_795_262_400, "files": {}, "rows": {} });
+    std::fs::write(hourly.join("manifest.json"), manifest.to_string()).unwrap();
+    usernames(&desk);
+    let done = desk.json(&["rollback"]);
+    assert_eq!((&done["version"], &done["schema"]), (&json!("0.0.9 (abc)"), &json!(15)), "{done}");
+
+    let new = Desk::with_site();
+    let said = new.run(&["rollback"]).trouble(1);
+    assert!(said.contains("nothing to take back"), "{said}");
+    let said = Desk::empty().run(&["rollback"]).trouble(1);
+    assert!(said.contains("cannot open the data directory"), "{said}");
+}
+
+#[test]
+fn a_damaged_file_is_not_upgraded() {
+    let desk = older_site(15);
+    let mut bytes = std::fs::read(desk.database()).unwrap();
+    let middle = bytes.len() / 8192 * 4096;
+    bytes[middle..middle + 4096].fill(0x5a);
+    std::fs::write(desk.database(), &bytes).unwrap();
+    let said = desk.run(&["member", "list"]).trouble(2);
+    assert!(said.contains("is damaged") && said.contains("tunneldesk restore"), "{said}");
+    assert_eq!(schema(&desk.database()), 15);
+    assert!(ways_back(&desk).is_empty());
+}
+
+#[test]
+fn without_room_for_the_way_back_nothing_is_upgraded() {
+    let desk = older_site(15);
+    // The file claims more of the disk than there is, without taking it.
+    let file = std::fs::OpenOptions::new().write(true).open(desk.database()).unwrap();
+    let true_length = file.metadata().unwrap().len();
+    file.set_len(4 << 40).unwrap();
+    let said = desk.run(&["member", "list"]).trouble(2);
+    assert!(said.contains("nothing was changed") && said.contains("no room") && said.contains("make room"), "{said}");
+    file.set_len(true_length).unwrap();
+    assert_eq!(schema(&desk.database()), 15);
+    assert!(ways_back(&desk).is_empty());
+    assert_eq!(usernames(&desk), ["mark", "sync", "jane"]);
+}
+
+#[test]
+fn a_file_beside_the_wrong_key_is_not_upgraded() {
+    let desk = older_site(15);
+    std::fs::write(desk.data().join("site.key"), format!("{}\n", "7".repeat(64))).unwrap();
+    let said = desk.run(&["member", "list"]).trouble(2);
+    assert!(said.contains("is not the key of"), "{said}");
+    assert_eq!(schema(&desk.database()), 15);
+}
