@@ -1,0 +1,96 @@
+//! Settings: where they come from, and every mistake in them.
+
+use super::*;
+
+fn with(file: &str, environment: &[(&str, &str)]) -> Result<Config, Vec<String>> {
+    let mut settings = Settings::new();
+    settings.add_file(file, "t.toml");
+    settings.add_environment(environment.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+    settings.check()
+}
+
+#[test]
+fn the_sample_is_the_defaults() {
+    assert_eq!(with(SAMPLE, &[]).unwrap(), Config::defaults());
+    assert_eq!(Config::defaults().yearly_fee_cents, 0);
+}
+
+#[test]
+fn the_environment_wins_over_the_file() {
+    let config = with(
+        "limits.queue_max = 7\nnames = [\"A.example\"]",
+        &[("TUNNELDESK_LIMITS_QUEUE_MAX", "9"), ("TUNNELDESK_LISTEN", "127.0.0.1:1, [::1]:2")],
+    )
+    .unwrap();
+    assert_eq!(config.limits.queue_max, 9);
+    assert_eq!(config.names, ["a.example"]);
+    assert_eq!(config.listen.len(), 2);
+}
+
+#[test]
+fn every_mistake_is_named_at_once() {
+    let mistakes = with(
+        "listen = [\"nowhere\"]\nmetrics_listen = \"10.0.0.1:1\"\ncolour = 3\npublic_url = \"x\"\n[limits]\nqueue_max = \"many\"\nspeed = 1\n[log]\nlevel = \"loud\"",
+        &[("TUNNELDESK_LIMITS_POOL_THREADS", "0"), ("TUNNELDESK_TYPO", "1"), ("TUNNELDESK_CONFIG", "x")],
+    )
+    .unwrap_err();
+    for part in [
+        "nowhere",
+        "10.0.0.1:1",
+        "colour",
+        "public_url",
+        "queue_max",
+        "limits.speed",
+        "loud",
+        "POOL_THREADS",
+        "TUNNELDESK_TYPO",
+    ] {
+        assert!(mistakes.iter().any(|m| m.contains(part)), "{part} is not in {mistakes:#?}");
+    }
+    assert_eq!(mistakes.len(), 9, "{mistakes:#?}");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_one_mistake_in_one_line() {
+    let mistakes = with("listen = [", &[]).unwrap_err();
+    assert_eq!(mistakes.len(), 1);
+    assert!(!mistakes[0].contains('\n'));
+}
+
+#[test]
+fn half_a_social_network_is_a_mistake_and_its_secret_is_not_shown() {
+    let file = "[social.google]\nclient_ids = [\"a\"]\n[social.apple]\nkeys_file = \"k\"\n[social.facebook]\napp_secret = \"hush\"";
+    let mistakes = with(file, &[]).unwrap_err();
+    assert_eq!(mistakes.len(), 2, "{mistakes:#?}");
+    let mut settings = Settings::new();
+    settings.add_file("[social.facebook]\napp_secret = \"hush\"", "t.toml");
+    assert!(!format!("{:?}", settings.effective()).contains("hush"));
+    assert!(!format!("{:?}", settings.check().unwrap()).contains("hush"));
+    assert!(!with("[social.facebook]\napp_secret = [\"hush\"]", &[]).unwrap_err()[0].contains("hush"));
+}
+
+#[test]
+fn a_site_extends_the_catalogue_by_a_file_and_every_mistake_in_it_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let with_file = |json: &str| {
+        let path = dir.path().join("catalogue.json");
+        std::fs::write(&path, json).unwrap();
+        with(&format!("catalogue = {:?}", path.display().to_string()), &[])
+    };
+    let extended = with_file(include_str!("../../packaging/catalogue.json")).unwrap().catalogue;
+    assert_eq!(extended.find_skill("100401").unwrap().0.name, "Wingsuit Level 4");
+    assert_eq!(Config::defaults().catalogue, Catalogue::built_in());
+    let own = r#"{"programmes": [{"cat_group": "Flyer", "levels": [{"cat_id": "1", "skills": [
+        {"skill": "10101", "name": "Again", "required": true}]}]}]}"#;
+    let mistakes = with_file(own).unwrap_err();
+    for part in ["at least 6 digits", "is there twice", "is not required"] {
+        assert!(mistakes.iter().any(|m| m.contains(part) && m.contains("catalogue.json")), "{part}: {mistakes:#?}");
+    }
+    assert!(with_file("[").unwrap_err()[0].contains("not an extension"));
+    assert!(with("catalogue = \"/nowhere/at/all\"", &[]).unwrap_err()[0].contains("cannot be read"));
+}
+
+#[test]
+fn metrics_can_be_turned_off() {
+    assert_eq!(with("metrics_listen = \"\"", &[]).unwrap().metrics_listen, None);
+}
