@@ -121,8 +121,8 @@ fn an_upgrade_whose_outcome_is_not_a_new_site_s_file_is_taken_back_whole() {
 
 fn schema(conn: &Connection) -> String {
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
-               AND name NOT LIKE 'refinery_%' AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') \
-               ORDER BY type <> 'table', rowid";
+               AND name NOT LIKE 'refinery_%' \
+               AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY type <> 'table', rowid";
     let mut statement = conn.prepare(sql).unwrap();
     let parts: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     format!(
