@@ -2,7 +2,8 @@
 
 use crate::call::Call;
 use crate::domain::health::State;
-use crate::site::{Site, health};
+use crate::site::Site;
+use crate::site::health::{self, Look};
 
 pub struct Fact {
     pub name: String,
@@ -30,5 +31,6 @@ pub fn list(site: &Site, call: &Call) -> Vec<Fact> {
             next: fact.next.as_ref().map(|next| language.say(next)).unwrap_or_default(),
         }
     };
-    health::brief(site).iter().map(fact).collect()
+    // As it is now: whoever has just made a backup looks whether it is there.
+    health::look(site, Look::Brief).iter().map(fact).collect()
 }

@@ -96,7 +96,9 @@ fn throw_it(wire: &mut Wire, spoilt: &Spoilt, asked: &str) -> Option<Reply> {
 /// A counted miss is meant to stay behind; nothing else of a refused request is.
 fn kept_rows(world: &World) -> Rows {
     let mut rows = world.site.rows();
-    rows.remove("throttles");
+    for counted in ["throttles", "misses"] {
+        rows.remove(counted);
+    }
     rows
 }
 

@@ -51,7 +51,7 @@ const INSIDE: &[Page] = &[
     Page { name: "messages-marked", path: "/desk/messages?box=marked", shows: "gone@example.org" },
     Page { name: "reports", path: "/desk/reports", shows: "Minutes flown" },
     Page { name: "reports-members", path: "/desk/reports/members", shows: "By currency" },
-    Page { name: "site", path: "/desk/site", shows: "There is no backup yet" },
+    Page { name: "site", path: "/desk/site", shows: "Make the first: tunneldesk backup" },
     Page { name: "site-users", path: "/desk/site/users", shows: "Give a role" },
     Page { name: "contact", path: "/desk/contact/1", shows: "A birthday" },
 ];
