@@ -277,6 +277,13 @@ impl Site {
         self.ports.get().unwrap_or(NONE)
     }
 
+    /// The origin that links lead to: on the port where the server answers, or would by its settings while none runs.
+    pub fn public_url(&self) -> String {
+        let configured = self.config.tls.listen.first().or(self.config.listen.first()).map_or(0, |one| one.port());
+        let answers = self.ports().public();
+        self.config.public_url(if answers == 0 { configured } else { answers })
+    }
+
     /// The server says on which ports it answers: what is configured may leave the choice to the system.
     pub fn answers_on(&self, ports: Ports) {
         _ = self.ports.set(ports);

@@ -12,7 +12,7 @@ const THREADS: usize = 2;
 pub const WARM_UP: Duration = Duration::from_millis(300);
 /// An answer that takes this long is a hang.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
-const HEAD_BYTES_MAX: usize = 16 * 1024;
+const ANSWER_BYTES_MAX: usize = 512 * 1024;
 
 /// What is asked, by connection in turn, and how it must be answered. Where there are more requests than connections,
 /// each connection goes through its share of them.
@@ -170,7 +170,7 @@ async fn repeat(
     let broken = |e: std::io::Error| format!("a connection broke: {e}");
     let mut stream = TcpStream::connect(address).await.map_err(broken)?;
     stream.set_nodelay(true).map_err(broken)?;
-    let (mut micros, mut buffer) = (Vec::new(), vec![0; HEAD_BYTES_MAX]);
+    let (mut micros, mut buffer) = (Vec::new(), vec![0; ANSWER_BYTES_MAX]);
     for request in requests.iter().cycle() {
         let sent = Instant::now();
         if sent >= span.end {

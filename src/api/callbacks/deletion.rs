@@ -59,7 +59,7 @@ pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer 
 }
 
 fn accepted(site: &Site, code: &str) -> reply::Reply {
-    let base = site.config.public_url(site.ports().public());
+    let base = site.public_url();
     let url = format!("{base}/api/social-data-deletion-status?id={code}");
     reply::ok(&Accepted { url, confirmation_code: code.to_owned() })
 }

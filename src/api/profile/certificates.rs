@@ -120,8 +120,7 @@ fn code(site: &Site, member_id: i64, held: &Held) -> String {
 
 /// Where anybody sees whether the certificate holds.
 fn verify_url(site: &Site, code: &str) -> String {
-    let port = site.config.listen.first().map_or(0, |address| address.port());
-    format!("{}/verify/{code}", site.config.public_url(port))
+    format!("{}/verify/{code}", site.public_url())
 }
 
 /// Remembers the certificate, and says where it is to be seen.

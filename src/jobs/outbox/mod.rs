@@ -78,7 +78,7 @@ impl Courier {
         if let Some(settings) = &site.config.sms {
             lines.push(Line::new(Channel::Sms, Carrier::Sms(Gateway::new(settings)?)));
         }
-        let url = public_url(&site);
+        let url = site.public_url();
         Ok(Courier { site, name, url, lines, unmarked: Vec::new() })
     }
 
@@ -272,7 +272,7 @@ impl Sending {
 /// What a message says: `Err` where nothing is left of it, or its template wants more than it has.
 pub fn read_letter(site: &Site, message: &Message) -> Result<Letter, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
-    write(site, &Sender { site: &name, url: &public_url(site) }, message)
+    write(site, &Sender { site: &name, url: &site.public_url() }, message)
 }
 
 fn write(site: &Site, sender: &Sender, message: &Message) -> Result<Letter, String> {
@@ -280,11 +280,6 @@ fn write(site: &Site, sender: &Sender, message: &Message) -> Result<Letter, Stri
     let values = site.keys.unseal(Purpose::Message, sealed).ok_or("it was sealed with another site key")?;
     let values = serde_json::from_slice(&values).map_err(|_| "its values are damaged")?;
     letter::write(&message.template, &message.language, sender, &values, message.created_at)
-}
-
-/// Where links in messages lead.
-fn public_url(site: &Site) -> String {
-    site.config.public_url(site.config.listen.first().map_or(0, |address| address.port()))
 }
 
 fn site_name(site: &Site) -> Result<String, Failure> {
