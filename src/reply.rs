@@ -13,6 +13,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ETAG_BYTES: usize = 16;
 /// Room for most answers, so that they are not moved about while they grow. From 1024 bytes on malloc takes a slower way.
 const JSON_BYTES_USUAL: usize = 1000;
+const HEADERS_USUAL: usize = 6;
 
 /// An answer, complete but for what the server adds.
 #[derive(Debug, Clone)]
@@ -67,14 +68,20 @@ pub fn part<T: Serialize>(rows: Vec<T>, page: crate::call::Page) -> Reply {
 }
 
 pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
-    let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))]);
-    Reply { status, headers, body: body.into() }
+    Reply {
+        status,
+        headers: headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
+        body: body.into(),
+    }
 }
 
 /// 200 with bytes of another type than JSON.
 pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
-    let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(kind))]);
-    Reply { status: StatusCode::OK, headers, body: body.into() }
+    Reply {
+        status: StatusCode::OK,
+        headers: headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        body: body.into(),
+    }
 }
 
 /// A file by this name, `inline` to be looked at or as an `attachment` to be kept. Both are words of ours.
@@ -109,16 +116,19 @@ pub fn console(status: StatusCode, language: Language, html: String) -> Reply {
 /// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
 pub fn see_other(place: &str) -> Reply {
     let place = HeaderValue::from_str(place).expect("places are paths of ours");
-    Reply {
-        status: StatusCode::SEE_OTHER,
-        headers: HeaderMap::from_iter([(header::LOCATION, place)]),
-        body: Bytes::new(),
-    }
+    Reply { status: StatusCode::SEE_OTHER, headers: headers(header::LOCATION, place), body: Bytes::new() }
 }
 
 /// JSON that was an answer before.
 pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
-    Reply { status, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]), body: body.into() }
+    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into() }
+}
+
+/// One header, and room for those that every answer has beside it.
+fn headers(name: HeaderName, value: HeaderValue) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
+    headers.insert(name, value);
+    headers
 }
 
 fn json(status: StatusCode, body: &impl Serialize) -> Reply {

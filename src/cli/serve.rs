@@ -8,7 +8,7 @@ use crate::demo;
 use crate::jobs;
 use crate::jobs::backup::upgrade::Upgraded;
 use crate::server::{self, Running, Sockets};
-use crate::service::{Service, watchdog};
+use crate::service::{Service, footprint, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
 use crate::store::ballast::Ballast;
@@ -102,6 +102,7 @@ impl Serve {
         let jobs = if writable { Some(Jobs::start(&site)?) } else { None };
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, place.dir())?;
+        footprint::shed_start();
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
         let (stop, stopped) = mpsc::channel();

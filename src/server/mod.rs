@@ -115,6 +115,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let acceptor = tls::acceptor(site, &secure_addresses)?;
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let front = Arc::new(Front::new(site, Pool::start(site)?));
+    runtime.spawn(keep_a_timer_near());
     let (stop, stopped) = watch::channel(false);
     let mut listeners = Vec::new();
     let doors = sockets
@@ -129,6 +130,15 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
         listeners.push(runtime.spawn(listener::accept(front.clone(), socket, door, acceptor.clone(), stopped.clone())));
     }
     Ok(Running { addresses, secure_addresses, metrics_address, stop, runtime, listeners, front })
+}
+
+/// A timer that is earlier than all others wakes the threads by a system call when it is set, and each request sets one
+/// for its connection. With this one before them they are set for nothing.
+async fn keep_a_timer_near() {
+    let mut beat = tokio::time::interval(Duration::from_secs(1));
+    loop {
+        beat.tick().await;
+    }
 }
 
 /// Tells whether the network threads of a running server do what they are asked.

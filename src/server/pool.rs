@@ -79,7 +79,9 @@ struct Lane {
 struct Job {
     call: Call,
     queued: Instant,
-    done: oneshot::Sender<Finished>,
+    /// The call goes back as well, to be let go of where it was made: threads that free what others made stand in line
+    /// for memory.
+    done: oneshot::Sender<(Finished, Call)>,
 }
 
 /// An answer, and what the log wants to know of it.
@@ -131,7 +133,7 @@ impl Pool {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             return finish(&job.call, Err(Failure::overloaded().because("the queue is full")));
         }
-        answer.await.unwrap_or_else(|_| {
+        answer.await.map(|(finished, _)| finished).unwrap_or_else(|_| {
             let failure = Failure::broken().because("a thread for requests ended early");
             finished(reply::refusal(&failure, edge.language, edge.request_id), Who::Anyone, Some(failure))
         })
@@ -214,7 +216,7 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration, wait: impl
         } else {
             perform(site, &job.call)
         };
-        _ = job.done.send(finished);
+        _ = job.done.send((finished, job.call));
         if jobs.is_empty() {
             password::rest();
         }

@@ -1,6 +1,7 @@
 //! The service manager that started this process, where there is one: the sockets and the watchdog that it gave, and what
 //! it wants to hear. Its protocol (`sd_notify(3)`, `sd_listen_fds(3)`) is a datagram of text and three variables.
 
+pub mod footprint;
 pub mod watchdog;
 
 use std::net::TcpListener;

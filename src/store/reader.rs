@@ -51,6 +51,8 @@ enum Source {
 struct Line {
     idle: Vec<Reader>,
     open: usize,
+    /// Threads that wait for one: without any, the bell is not rung, which is a system call even if nobody hears it.
+    waiting: usize,
 }
 
 /// See [`Readers::change`].
@@ -130,7 +132,7 @@ impl Readers {
         let may_stay = turns.is_multiple_of(2) && turns == reader.begun_at.get();
         if may_stay || reader.ends() {
             line.idle.push(reader);
-            self.given_back.notify_one();
+            self.tell(&line, 1);
         } else {
             self.close(&mut line, 1);
         }
@@ -165,13 +167,20 @@ impl Readers {
                 line.open += 1;
                 return None;
             }
+            line.waiting += 1;
             line = self.given_back.wait(line).unwrap_or_else(PoisonError::into_inner);
+            line.waiting -= 1;
         }
     }
 
     fn close(&self, line: &mut Line, count: usize) {
         line.open -= count;
-        (0..count).for_each(|_| self.given_back.notify_one());
+        self.tell(line, count);
+    }
+
+    /// Wakes as many of those who wait as there are places now.
+    fn tell(&self, line: &Line, places: usize) {
+        (0..places.min(line.waiting)).for_each(|_| self.given_back.notify_one());
     }
 
     /// The file changes for as long as what this returns lives: idle snapshots end now, the others when they are given back.
