@@ -22,6 +22,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How often a running server looks whether it must stop by itself.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+/// How often it gives back memory; that takes about a millisecond.
+const SHED_INTERVAL: Duration = Duration::from_secs(10);
 /// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
 const DESCRIPTORS_BESIDE: u64 = 40;
 /// Fewer connections than this are no site, whatever the system allows.
@@ -102,7 +104,6 @@ impl Serve {
         let jobs = if writable { Some(Jobs::start(&site)?) } else { None };
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, place.dir())?;
-        footprint::shed_start();
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
         let (stop, stopped) = mpsc::channel();
@@ -270,8 +271,10 @@ impl Signals {
     fn wait(self, site: &Site, place: &Place) -> End {
         let Signals { runtime, mut terminate, mut interrupt } = self;
         runtime.block_on(async {
+            let mut shed = tokio::time::interval(SHED_INTERVAL);
             loop {
                 tokio::select! {
+                    _ = shed.tick() => footprint::shed(),
                     _ = terminate.recv() => return End::Told,
                     _ = interrupt.recv() => return End::Told,
                     _ = tokio::time::sleep(WATCH_INTERVAL) => {

@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_void};
 
-/// Gives back what only a start needed: free blocks of the heap, and the pages of the program and its libraries. A start
-/// runs through much more code than a day of service, and all of it would count as in use for good. Those pages are the
-/// files' own, and the ones in use come back at once from the system's cache.
-pub fn shed_start() {
+/// Gives back what nobody uses: free blocks of the heap, and the pages of the program and its libraries. A start, a backup
+/// or a certificate runs through code that is then done for a long time, and all of it would count as in use for good.
+/// Those pages are the files' own, and the few that are in use come back at once from the system's cache.
+pub fn shed() {
     // SAFETY: looks at the objects that are loaded, which none of our code ever unloads.
     unsafe { libc::dl_iterate_phdr(Some(shed_object), std::ptr::null_mut()) };
     #[cfg(target_env = "gnu")]
@@ -48,7 +48,7 @@ mod tests {
     fn the_program_runs_on_with_less_of_itself_in_memory() {
         crate::domain::catalogue::Catalogue::built_in();
         let before = file_kib();
-        shed_start();
+        shed();
         let after = file_kib();
         assert!(after < before, "{before} KiB before, {after} after");
     }

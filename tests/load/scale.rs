@@ -18,8 +18,10 @@ const LARGE: Size = Size { members: "100000", entries: "5000000" };
 /// Fifty entries a member, as in the large one.
 const SMALL: Size = Size { members: "200", entries: "10000" };
 const ENTRIES_A_MEMBER: u64 = 50;
+/// As many bookings has who has so many entries.
+const BOOKINGS_A_MEMBER: u64 = 25;
 /// Whose logbooks are looked at before those of the usual length are chosen.
-const CANDIDATES: usize = 64;
+const CANDIDATES: usize = 120;
 const CALLERS: Callers = Callers { connections: 16, every: None };
 const TIMES_SLOWER_MAX: f64 = 2.0;
 
@@ -82,15 +84,19 @@ impl Site {
     }
 }
 
-/// Those whose flight log is nearest to the usual length.
+/// Those whose flight log and bookings are nearest to the usual length.
 fn usual(address: SocketAddr, candidates: Vec<Guest>) -> Result<Vec<Guest>, String> {
     let mut lengths = Vec::new();
     for guest in candidates {
-        let url = format!("http://{address}/api/account/logbook/time/{}", guest.member_id);
-        let answer = ureq::get(&url).header("token", &guest.token).call();
-        let list: Value = answer.and_then(|mut answer| answer.body_mut().read_json()).map_err(|e| e.to_string())?;
-        let length = list["total"].as_u64().ok_or_else(|| format!("not a list: {list}"))?;
-        lengths.push((length.abs_diff(ENTRIES_A_MEMBER), guest));
+        let length = |path: &str| {
+            let url = format!("http://{address}/api/account{path}");
+            let answer = ureq::get(&url).header("token", &guest.token).call();
+            let list: Value = answer.and_then(|mut answer| answer.body_mut().read_json()).map_err(|e| e.to_string())?;
+            list["total"].as_u64().ok_or_else(|| format!("not a list: {list}"))
+        };
+        let flown = length(&format!("/logbook/time/{}", guest.member_id))?.abs_diff(ENTRIES_A_MEMBER);
+        let booked = length("/profile/booking-history")?.abs_diff(BOOKINGS_A_MEMBER);
+        lengths.push((flown + booked, guest));
     }
     lengths.sort_by_key(|(far, _)| *far);
     Ok(lengths.into_iter().take(CALLERS.connections).map(|(_, guest)| guest).collect())
@@ -171,7 +177,7 @@ impl Row {
 
 fn as_markdown(rows: &[Row], met: bool) -> String {
     let mut table = format!(
-        "p99 at {} connections, by people with about {ENTRIES_A_MEMBER} entries each.\n\n\
+        "p99 at {} connections, by people with about {ENTRIES_A_MEMBER} entries and {BOOKINGS_A_MEMBER} bookings each.\n\n\
          | asked | {} entries | {} entries | ratio, ≤ {TIMES_SLOWER_MAX} |\n|---|---:|---:|---:|\n",
         CALLERS.connections, SMALL.entries, LARGE.entries
     );

@@ -150,6 +150,11 @@ impl Site {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// How many transactions the file has taken since it was opened, those that were refused included.
+    pub fn transactions(&self) -> u64 {
+        self.inside().store.writer().transactions.load(Ordering::Relaxed)
+    }
+
     /// Rows by table.
     pub fn rows(&self) -> Rows {
         file::rows(self.inside())
