@@ -130,14 +130,16 @@ pub fn command(dir: &Path, args: &[&str]) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|e| format!("`tunneldesk {}`: {e}", args.join(" ")))
 }
 
-/// A copy of a stopped server's directory.
+/// A copy of a stopped server's directory, without the backups that it may have made by itself.
 pub fn copy(dir: &Path, name: &str) -> Result<PathBuf, String> {
     let copied = || -> std::io::Result<PathBuf> {
         let to = dir.with_file_name(name);
         std::fs::create_dir(&to)?;
-        for file in std::fs::read_dir(dir)? {
-            let file = file?;
-            std::fs::copy(file.path(), to.join(file.file_name()))?;
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+            }
         }
         Ok(to)
     };
