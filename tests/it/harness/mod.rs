@@ -8,6 +8,7 @@ mod door;
 mod file;
 mod people;
 pub mod pictures;
+#[cfg(debug_assertions)]
 mod plans;
 mod reply;
 pub mod senders;
