@@ -85,6 +85,11 @@ fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl 
     page
 }
 
+/// A page for everybody from its template: it runs nothing, sends nothing, and tells nobody where it was.
+pub fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+    reply::page(status, language, page.render().unwrap_or_default())
+}
+
 /// A page from its template.
 pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
