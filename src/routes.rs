@@ -192,6 +192,14 @@ pub static PAGES: &[Route] = &[
     page    (GET,    "/",                                                   desk::home),
     page    (GET,    "/assets/{file}",                                      desk::assets::get).in_clear(),
 
+    // Where mails lead
+    page    (GET,    "/confirm",                                            desk::public::confirm::ask),
+    page    (POST,   "/confirm",                                            desk::public::confirm::take),
+    page    (POST,   "/confirm/again",                                      desk::public::confirm::resend),
+    page    (GET,    "/recover",                                            desk::public::recover::ask),
+    page    (POST,   "/recover",                                            desk::public::recover::send).on_the_beat(),
+    page    (POST,   "/recover/password",                                   desk::public::recover::set).hashing().on_the_beat(),
+
     // Signing in
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
     page    (POST,   "/desk/sign-in",                                       desk::sign_in::with_password).hashing(),

@@ -117,6 +117,7 @@ impl Places<'_> {
         match name {
             "site" => Some(self.sender.site.to_owned()),
             "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
+            "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
             "time" => Some(shown_moment(self.written_at)),
@@ -256,6 +257,7 @@ mod tests {
                         "{passcode}",
                         "{token}",
                         "{link}",
+                        "{recover}",
                         "{event}",
                         "{what_happened}",
                         "{message}",
