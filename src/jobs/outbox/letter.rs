@@ -64,6 +64,11 @@ impl Letter {
     }
 }
 
+/// The templates that there are.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().map(|(name, _)| *name)
+}
+
 /// What every message may speak of.
 #[derive(Debug, Clone)]
 pub struct Sender<'a> {

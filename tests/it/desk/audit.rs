@@ -44,7 +44,7 @@ fn deeds_are_told_in_words_newest_first_and_found_by_person_deed_and_day() {
     let admin = Clerk::at(&site, &boss);
     let page = admin.get(PAGE).page();
     assert_eq!(numbers(&page), [4, 3, 2, 1], "{page}");
-    for said in ["Closed the account", "Made a new booking PIN", "Signed in to serve others", "Member 4711", "10.0.0.5"]
+    for said in ["Banned the member", "Made a new booking PIN", "Signed in to serve others", "Member 4711", "10.0.0.5"]
     {
         assert!(page.contains(said), "{said}: {page}");
     }

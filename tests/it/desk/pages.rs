@@ -4,8 +4,10 @@
 
 use super::{behind_the_counter, day};
 use crate::harness::{Browser, PASSWORD, Site};
+use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
+use tunneldesk::jobs::outbox::letter::{self, Sender};
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
 /// All that a page needs, as it goes over the wire.
@@ -149,6 +151,36 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
     browser.run("document.querySelectorAll('details.operation')[3].open = true", json!([]));
     judge_within(&browser, "docs", DOCS_BYTES_MAX);
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// Letters as mail programs show them.
+#[test]
+fn every_letter_is_fit_to_be_read() {
+    let sender = Sender { site: "Föhnhalle Thun", url: "https://tunnel.example.org" };
+    let values = json!({
+        "passcode": "012345", "token": "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U", "event": "password_changed",
+        "name": "Ann Example", "email": "ann@example.com", "country": "Switzerland", "enquiry": "A birthday", "member": "Number 7, signed in",
+        "message": "Hello,\n\nmy daughter turns nine. Is there room for six on a Saturday?\n\nAnn", "subject": "notice.currency_training",
+        "detail": { "programme": "Coach", "renewal_date": 1_800_000_000 },
+    });
+    let browser = Browser::open();
+    for name in letter::names() {
+        let letter = letter::write(name, "en", &sender, &values, 1_780_000_000).expect(name);
+        let page = base64::engine::general_purpose::STANDARD.encode(&letter.html);
+        browser.go(&format!("data:text/html;base64,{page}"));
+        assert!(browser.text().contains(sender.site), "{name}");
+        for (screen, width, height) in SCREENS {
+            for dark in [false, true] {
+                browser.resize(width, height, dark);
+                let what = format!("mail-{name}-{screen}-{}", if dark { "dark" } else { "light" });
+                keep(&what, &browser.picture());
+                let unclear = browser.violations().into_iter().filter(|one| one.starts_with("color-contrast"));
+                assert_eq!(unclear.collect::<Vec<_>>(), [""; 0], "{what}");
+                let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth", json!([]));
+                assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
+            }
+        }
+    }
 }
 
 fn look(site: &Site, browser: &Browser, page: &Page) {

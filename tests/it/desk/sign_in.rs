@@ -130,7 +130,7 @@ fn a_browser_is_one_device_at_the_desk_and_for_the_api() {
         }
     };
     // The API's own cookie is not seen at the desk, so the first sign-in there makes the browser one device for good.
-    [false, true, true, false, true, false].map(&mut sign_in);
+    [false, true, true, false, true, false].iter().for_each(|at_desk| sign_in(*at_desk));
     let named: std::collections::BTreeSet<&str> =
         jar.iter().filter(|(name, ..)| name == "device").map(|(_, pair, _)| pair.as_str()).collect();
     assert_eq!(named.len(), 1, "{jar:?}");

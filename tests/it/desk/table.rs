@@ -139,7 +139,8 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let texts = tunneldesk::language::Language::English.texts();
     let mut named = 0;
-    let pages = ["desk", "kiosk"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
+    let pages =
+        ["desk", "kiosk", "public"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
     for entry in pages.into_iter().flatten() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
