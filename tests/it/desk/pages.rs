@@ -70,6 +70,8 @@ fn every_page_is_fit_to_be_seen() {
     // An admin sees all that a page can hold.
     let desk = site.admin();
     let browser = Browser::open();
+    // The window has its size before it shows something, or the first page is moved by that.
+    browser.resize(1280, 800, false);
     OUTSIDE.iter().for_each(|page| look(&site, &browser, page));
 
     browser.go(&format!("{}/desk/sign-in", site.origin()));
@@ -110,9 +112,12 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
     let site = Site::open();
     site.with_authority();
     let jane = site.member("jane");
-    site.change(
-        |tx| Ok(tx.run("UPDATE members SET screen_name = ?2 WHERE member_id = ?1", (jane.id, super::HOSTILE))?),
-    );
+    site.change(|tx| {
+        Ok(tx.run(
+            "UPDATE members SET screen_name = ?2 WHERE member_id = ?1",
+            (jane.id, "<script>alert(2)</script>\"'& Jane"),
+        )?)
+    });
     site.hold(&jane, "Flyer", "3", "Static", site.now());
     let row = jane.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
     jane.post("/account/profile/get-certificate", row).ok();
@@ -122,6 +127,7 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
         Ok(tx.run(asked, [tx.now()])?)
     });
     let browser = Browser::open();
+    browser.resize(1280, 800, false);
     let page = |name, path: String, shows| Page { name, path: path.leak(), shows };
     for page in [
         page("verify", valid, "This certificate is valid."),
