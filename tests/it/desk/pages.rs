@@ -182,7 +182,8 @@ fn every_letter_is_fit_to_be_read() {
                 keep(&what, &browser.picture());
                 let unclear = browser.violations().into_iter().filter(|one| one.starts_with("color-contrast"));
                 assert_eq!(unclear.collect::<Vec<_>>(), [""; 0], "{what}");
-                let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth", json!([]));
+                let overflow =
+                    browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
                 assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
             }
         }
@@ -219,7 +220,7 @@ fn judge_within(browser: &Browser, name: &str, bytes_max: u64) {
             let what = format!("{name}-{screen}-{scheme}");
             keep(&what, &browser.picture());
             assert_eq!(browser.violations(), [""; 0], "{what}");
-            let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth", json!([]));
+            let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
             assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
         }
     }
