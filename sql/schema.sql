@@ -740,3 +740,5 @@ CREATE INDEX members_with_role ON members (member_id) WHERE role <> 'member';
 CREATE INDEX suppressed_latest ON suppressed (since DESC, address);
 
 CREATE INDEX kiosk_guests_by_member ON kiosk_guests (member_id);
+
+CREATE INDEX audit_by_at ON audit (at);

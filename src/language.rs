@@ -46,6 +46,8 @@ macro_rules! texts {
             include_str!(concat!("../assets/translations/", $language, "/desk_messages.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk_reports.json")),
             include_str!(concat!("../assets/translations/", $language, "/desk_site.json")),
+            include_str!(concat!("../assets/translations/", $language, "/desk_audit.json")),
+            include_str!(concat!("../assets/translations/", $language, "/pages.json")),
             include_str!(concat!("../assets/translations/", $language, "/kiosk.json")),
         ]
     };

@@ -90,9 +90,10 @@ pub fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<B
     bytes(kind, body).with_header(header::CONTENT_DISPOSITION, named.expect("our own words are header values"))
 }
 
-/// A page of HTML that may load its style from this site and do nothing else.
+/// A page of HTML that may load its style and pictures from this site and do nothing else.
 pub fn page(status: StatusCode, language: Language, html: String) -> Reply {
-    let policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                  frame-ancestors 'none'";
     let mut reply = Reply { status, ..bytes("text/html; charset=utf-8", html) };
     reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

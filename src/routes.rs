@@ -154,7 +154,6 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/profile/media",                              profile::media::upload).ours().hashing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
     open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
-    open    (GET,    "/verify.css",                                         verify::style).ours().at_root(),
     member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
     member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
     member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
@@ -171,7 +170,6 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/logbook/opening-balance/{member_id}",        logbook::opening::create).ours(),
     open    (GET,    "/openapi.json",                                       description::document).ours(),
     open    (GET,    "/docs",                                               description::page).ours().at_root(),
-    open    (GET,    "/docs.css",                                           description::style).ours().at_root(),
     open    (GET,    "/healthz",                                            health::alive).ours().at_root().in_clear(),
     open    (GET,    "/readyz",                                             health::ready).ours().at_root().in_clear(),
     open    (GET,    "/ca",                                                 authority::page).ours().at_root().in_clear(),
@@ -192,7 +190,15 @@ pub static ROUTES: &[Route] = &[
 /// The pages: what browsers are shown and send back. They have no place in the API's description.
 pub static PAGES: &[Route] = &[
     page    (GET,    "/",                                                   desk::home),
-    page    (GET,    "/assets/{file}",                                      desk::assets::get),
+    page    (GET,    "/assets/{file}",                                      desk::assets::get).in_clear(),
+
+    // Where mails lead
+    page    (GET,    "/confirm",                                            desk::public::confirm::ask),
+    page    (POST,   "/confirm",                                            desk::public::confirm::take),
+    page    (POST,   "/confirm/again",                                      desk::public::confirm::resend),
+    page    (GET,    "/recover",                                            desk::public::recover::ask),
+    page    (POST,   "/recover",                                            desk::public::recover::send).on_the_beat(),
+    page    (POST,   "/recover/password",                                   desk::public::recover::set).hashing().on_the_beat(),
 
     // Signing in
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
@@ -267,6 +273,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/backup",                                   desk::site::backup::make),
     desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill),
     desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test),
+    desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show),
+    desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify),
     desk    (GET,    "/desk/site/users",                                    desk::site::users::list),
     desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role),
 

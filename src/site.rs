@@ -8,7 +8,8 @@ use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
-use crate::jobs::backup::asked::Asking;
+use crate::jobs::asking::Asking;
+use crate::jobs::backup::asked::Work;
 use crate::jobs::backup::upgrade::{self, Upgraded};
 use crate::jobs::backup::{Progress, restore, rollback};
 use crate::jobs::erasure;
@@ -43,7 +44,9 @@ pub struct Site {
     /// The members as they were counted last.
     pub census: Arc<Census>,
     /// What was asked for at the desk.
-    pub asking: Arc<Asking>,
+    pub asking: Arc<Asking<Work>>,
+    /// The audit log, read whole for somebody at the desk.
+    pub verifying: Arc<Asking<()>>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// The last brief look at how the site is.
@@ -227,6 +230,7 @@ impl Site {
             refusals: Arc::default(),
             census: Arc::default(),
             asking: Arc::default(),
+            verifying: Arc::default(),
             tls: Arc::default(),
             health: Arc::default(),
             sync_turn: Arc::default(),
@@ -250,6 +254,7 @@ impl Site {
             refusals: self.refusals.clone(),
             census: self.census.clone(),
             asking: self.asking.clone(),
+            verifying: self.verifying.clone(),
             tls: self.tls.clone(),
             health: self.health.clone(),
             sync_turn: self.sync_turn.clone(),

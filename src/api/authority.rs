@@ -4,19 +4,18 @@
 use super::auth::qr;
 use crate::call::Call;
 use crate::certificate::date_in_words;
+use crate::desk::{self, Frame};
 use crate::failure::Failure;
-use crate::language::{Language, Text};
-use crate::markup::escape;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tls::{Certificate, Kind};
 use crate::tls;
+use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use std::net::IpAddr;
 
-const PAGE: &str = include_str!("../../assets/templates/ca.html");
 const PATH: &str = "/ca";
 /// Where it is installed, and the key of how.
 const SYSTEMS: [(&str, &str); 6] = [
@@ -27,6 +26,25 @@ const SYSTEMS: [(&str, &str); 6] = [
     ("Linux, Chromium", "ca.linux"),
     ("Firefox", "ca.firefox"),
 ];
+
+#[derive(Template)]
+#[template(path = "public/ca.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    /// What is to be trusted, where there is something.
+    trust: Option<Trust>,
+    systems: [(&'static str, &'static str); 6],
+}
+
+struct Trust {
+    names: String,
+    until: String,
+    fingerprint: String,
+    /// Where this page is, for another device.
+    address: String,
+    /// The same as a picture: SVG.
+    qr: String,
+}
 
 #[derive(Serialize)]
 struct Authority {
@@ -44,9 +62,9 @@ struct Authority {
 pub fn page(site: &Site, call: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?;
     let reply = match (found, call.prefers_page()) {
-        (Some(found), true) => page_of(site, call, &found.into()),
+        (Some(found), true) => told(site, call, Some(trust(site, call, &found.into())))?,
         (Some(found), false) => reply::ok(&Authority::from(found)),
-        (None, true) => none_page(call.language()),
+        (None, true) => told(site, call, None)?,
         (None, false) => return Err(Failure::not_found()),
     };
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))
@@ -71,42 +89,24 @@ impl From<Certificate> for Authority {
     }
 }
 
-fn page_of(site: &Site, call: &Call, authority: &Authority) -> Reply {
-    let language = call.language();
-    let say = |key| escape(&language.say(&Text::new(key)));
-    let facts = [
-        ("ca.good_for", authority.names.join(", ")),
-        ("ca.until", date_in_words(language, authority.ends_at)),
-        ("ca.fingerprint", authority.fingerprint.clone()),
-    ];
-    let facts = facts.map(|(key, value)| format!("<dt>{}</dt><dd>{}</dd>", say(key), escape(&value))).concat();
-    let steps = SYSTEMS.map(|(system, key)| format!("<dt>{system}</dt><dd>{}</dd>", say(key))).concat();
+fn trust(site: &Site, call: &Call, authority: &Authority) -> Trust {
     // By the name that this device used, unless no other device could use it.
     let only_here = |host: &String| host == "localhost" || host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
     let host =
         call.host().filter(|host| !only_here(host)).or_else(|| authority.names.first().cloned()).unwrap_or_default();
     let port = site.ports().plain.first().map_or_else(String::new, |port| format!(":{port}"));
     let address = format!("http://{host}{port}{PATH}");
-    let code = qr::svg(&address).unwrap_or_default();
-    let body = format!(
-        "<p>{}</p><p><a class=\"action\" href=\"/ca.crt\">{}</a></p><dl class=\"print\">{facts}</dl><p>{}</p>\
-         <dl class=\"steps\">{steps}</dl><figure>{code}<figcaption>{}<br>{}</figcaption></figure>",
-        say("ca.intro"),
-        say("ca.get"),
-        say("ca.compare"),
-        say("ca.scan"),
-        escape(&address)
-    );
-    filled(StatusCode::OK, language, &body)
+    Trust {
+        names: authority.names.join(", "),
+        until: date_in_words(call.language(), authority.ends_at),
+        fingerprint: authority.fingerprint.clone(),
+        qr: qr::svg(&address).unwrap_or_default(),
+        address,
+    }
 }
 
-fn none_page(language: Language) -> Reply {
-    filled(StatusCode::NOT_FOUND, language, &format!("<p>{}</p>", escape(&language.say(&Text::new("ca.none")))))
-}
-
-/// `body` is markup.
-fn filled(status: StatusCode, language: Language, body: &str) -> Reply {
-    let title = escape(&language.say(&Text::new("ca.title")));
-    let html = PAGE.replace("{language}", language.tag()).replace("{title}", &title).replace("{body}", body);
-    reply::page(status, language, html)
+fn told(site: &Site, call: &Call, trust: Option<Trust>) -> Result<Reply, Failure> {
+    let status = if trust.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let page = Page { frame: Frame::outside(site, call)?, trust, systems: SYSTEMS };
+    Ok(desk::show_to_all(status, call.language(), &page))
 }

@@ -3,20 +3,29 @@
 
 use crate::call::Call;
 use crate::certificate::date_in_words;
+use crate::desk::{self, Frame};
 use crate::domain::certificate::{number, parse_code};
 use crate::failure::Failure;
-use crate::language::{Language, Text};
-use crate::markup::escape;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::certificates::{self, Issued};
 use crate::store::tunnels;
+use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-const PAGE: &str = include_str!("../../assets/templates/verify.html");
-const STYLE: &str = include_str!("../../assets/style/verify.css");
+#[derive(Template)]
+#[template(path = "public/verify.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    /// The class of the verdict's colour.
+    tone: &'static str,
+    message: String,
+    /// Key and value; those that there are.
+    facts: Vec<(&'static str, String)>,
+    number: String,
+}
 
 #[derive(Serialize)]
 struct Verdict {
@@ -39,17 +48,12 @@ pub fn show(site: &Site, call: &Call) -> Answer {
         Ok(issued.map(|issued| judge(site, call, issued, home.name)))
     })?;
     let reply = match (found, call.prefers_page()) {
-        (Some(verdict), true) => valid_page(call, &verdict),
+        (Some(verdict), true) => known_page(site, call, verdict)?,
         (Some(verdict), false) => reply::ok(&verdict),
-        (None, true) => unknown_page(call.language()),
+        (None, true) => unknown_page(site, call)?,
         (None, false) => return Err(Failure::not_found()),
     };
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))
-}
-
-/// `GET /verify.css`: the style of that page.
-pub fn style(_: &Site, _: &Call) -> Answer {
-    Ok(reply::bytes("text/css; charset=utf-8", STYLE))
 }
 
 fn judge(site: &Site, call: &Call, issued: Issued, home: String) -> Verdict {
@@ -66,40 +70,30 @@ fn judge(site: &Site, call: &Call, issued: Issued, home: String) -> Verdict {
     }
 }
 
-fn valid_page(call: &Call, verdict: &Verdict) -> Reply {
-    let language = call.language();
-    let date = date_in_words(language, verdict.entry_date);
-    let number = parse_code(call.param(0)).map(|code| number(&code)).unwrap_or_default();
+fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failure> {
     let facts = [
-        ("verify.holder", &verdict.screen_name),
-        ("verify.level", &verdict.level),
-        ("verify.date", &date),
-        ("verify.site", &verdict.site),
+        ("verify.holder", verdict.screen_name),
+        ("verify.level", verdict.level),
+        ("verify.date", date_in_words(call.language(), verdict.entry_date)),
+        ("verify.site", verdict.site),
     ];
-    let rows = facts
-        .iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(key, value)| format!("<dt>{}</dt><dd>{}</dd>", escape(&language.say(&Text::new(key))), escape(value)));
-    let state = if verdict.valid { "valid" } else { "void" };
-    page(StatusCode::OK, language, state, &verdict.message, &rows.collect::<String>(), &number)
+    let page = Page {
+        frame: Frame::outside(site, call)?,
+        tone: if verdict.valid { "good" } else { "bad" },
+        message: verdict.message,
+        facts: facts.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
+        number: parse_code(call.param(0)).map(|code| number(&code)).unwrap_or_default(),
+    };
+    Ok(desk::show_to_all(StatusCode::OK, call.language(), &page))
 }
 
-fn unknown_page(language: Language) -> Reply {
-    page(StatusCode::NOT_FOUND, language, "void", &language.say(&Text::new("verify.unknown")), "", "")
-}
-
-/// `facts` is markup; all else is text.
-fn page(status: StatusCode, language: Language, state: &str, message: &str, facts: &str, number: &str) -> Reply {
-    let title = language.say(&Text::new("verify.title"));
-    let places = [
-        ("{language}", language.tag().to_owned()),
-        ("{state}", state.to_owned()),
-        ("{title}", escape(&title)),
-        ("{message}", escape(message)),
-        ("{number}", escape(number)),
-        // Last, because it holds what people wrote: a brace of theirs is then no place any more.
-        ("{facts}", facts.to_owned()),
-    ];
-    let html = places.iter().fold(PAGE.to_owned(), |html, (place, value)| html.replace(place, value));
-    reply::page(status, language, html)
+fn unknown_page(site: &Site, call: &Call) -> Result<Reply, Failure> {
+    let page = Page {
+        frame: Frame::outside(site, call)?,
+        tone: "bad",
+        message: call.say("verify.unknown"),
+        facts: Vec::new(),
+        number: String::new(),
+    };
+    Ok(desk::show_to_all(StatusCode::NOT_FOUND, call.language(), &page))
 }

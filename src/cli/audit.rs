@@ -64,6 +64,7 @@ impl List {
             whom: named(&self.whom, &OBJECTS)?,
             deed: self.deed.clone(),
             since: self.since.as_deref().map(|when| moment(when, site.now())).transpose()?,
+            until: None,
             before: self.before,
         };
         let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit)?))?;

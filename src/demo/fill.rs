@@ -9,6 +9,7 @@ use super::people::{self, Person};
 use super::rng::Rng;
 use super::timetable::Timetable;
 use super::{Made, PASSWORD, Plan};
+use crate::domain::local_time::Hall;
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::site::Site;
@@ -21,9 +22,10 @@ const MEMBERS_BETWEEN_COMMITS: usize = 20_000;
 /// Notices older than this have been read.
 const UNREAD_DAYS: i64 = 4;
 
-pub fn fill(site: &Site, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
-    let today = site.now().div_euclid(DAY);
-    let midnight = today * DAY;
+/// `hall`: by whose clock people come and go.
+pub fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
+    let today = hall.noon_utc(site.now()).div_euclid(DAY);
+    let midnight = hall.day(site.now(), 0).from;
     let (ladder, mut names) = (Ladder::new(site.catalogue), Names::new());
     let people = people::make(plan, &ladder, &mut names, midnight);
     let signers = Signers::among(&people, &ladder);

@@ -26,8 +26,12 @@ pub use facts::Facts;
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::local_time::Hall;
+use crate::domain::tunnel::Tunnel;
+use crate::failure::Failure;
 use crate::site::{Identity, Site};
 use crate::store::place::{Place, Unheld};
+use crate::store::tunnels;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::path::Path;
@@ -38,6 +42,8 @@ pub const SEED: u64 = 1;
 /// Everybody's.
 pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
+/// That of its country: the desk shows the hall's own hours.
+const TIME_ZONE: &str = "Europe/Zurich";
 /// Where a site is while it is being made, so that half of one is never taken for a whole.
 const UNFINISHED: &str = "unfinished";
 
@@ -101,8 +107,19 @@ fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, visibly: bool
         country: "CH".to_owned(),
     };
     let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
-    let made = fill::fill(&site, plan, visibly).map_err(|e| format!("the demo site cannot be written: {e}"))?;
+    let filled = settle(&site).and_then(|hall| fill::fill(&site, &hall, plan, visibly));
+    let made = filled.map_err(|e| format!("the demo site cannot be written: {e}"))?;
     Ok((unfinished, made))
+}
+
+/// Gives the hall its time zone.
+fn settle(site: &Site) -> Result<Hall, Failure> {
+    site.store.write(site.now(), |tx| {
+        let here = tunnels::find_whole(tx, TUNNEL_ID)?.ok_or_else(Failure::broken)?;
+        tunnels::put(tx, &Tunnel { time_zone: TIME_ZONE.to_owned(), ..here })?;
+        Ok(())
+    })?;
+    Ok(Hall::at(TIME_ZONE))
 }
 
 /// The database last: a site is there when it is.

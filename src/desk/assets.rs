@@ -13,6 +13,9 @@ use std::sync::LazyLock;
 
 const HASH_BYTES: usize = 6;
 
+/// The sheet that every page has, also one that must carry it in itself.
+pub const PAGE: &str = include_str!("../../assets/style/page.css");
+
 struct File {
     /// As templates ask for it.
     name: &'static str,
@@ -20,7 +23,8 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 5] = [
+const FILES: [File; 7] = [
+    File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
     File { name: "kiosk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/kiosk.css") },
@@ -29,6 +33,7 @@ const FILES: [File; 5] = [
         kind: "text/javascript; charset=utf-8",
         text: include_str!("../../assets/script/kiosk.js"),
     },
+    File { name: "docs.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/docs.css") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

@@ -12,6 +12,7 @@ pub mod members;
 pub mod messages;
 pub mod partners;
 pub mod photo;
+pub mod public;
 pub mod reports;
 pub mod setup;
 pub mod sign_in;
@@ -50,6 +51,7 @@ pub fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
+        _ if below("/confirm") || below("/recover") => Some(public::refusal),
         "/" => Some(refusal),
         _ if below("/desk") => Some(refusal),
         _ => None,
@@ -83,6 +85,11 @@ fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl 
         }
     }
     page
+}
+
+/// A page for everybody from its template: it runs nothing, sends nothing, and tells nobody where it was.
+pub fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+    reply::page(status, language, page.render().unwrap_or_default())
 }
 
 /// A page from its template.

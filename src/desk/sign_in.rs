@@ -135,7 +135,7 @@ pub(super) fn enter(
 
 /// The reply with what the browser keeps from now on.
 pub(super) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &sign_in::Opened) -> Reply {
-    let known = device::hand_over(site, reply, &opened.device_token);
+    let known = device::hand_over_to_browser(site, reply, &opened.device_token);
     clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token))
 }
 

@@ -7,6 +7,7 @@ pub mod category;
 pub mod certificate;
 pub mod country;
 pub mod currency;
+pub mod deeds;
 pub mod email;
 pub mod entry;
 pub mod health;

@@ -14,6 +14,9 @@ use http::{HeaderName, HeaderValue, header};
 // echo the header, browsers bring the cookie by themselves, and a client that does neither signs in as before.
 const HEADER: &str = "x-device-token";
 const COOKIE: &str = "device";
+/// Where the browser of an app brings it along, and where one that opens pages too does.
+const API: &str = "/api";
+const EVERYWHERE: &str = "/";
 const TOKEN_CHARS_MAX: usize = 128;
 
 /// A device on which somebody signed in.
@@ -49,7 +52,7 @@ pub(super) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String
 
 /// Gives the client the token to bring along.
 pub fn hand_over(site: &Site, reply: Reply, token: &str) -> Reply {
-    let cookie = cookie(token, !site.config.tls.listen.is_empty());
+    let cookie = cookie(token, API, is_secure(site));
     match (HeaderValue::from_str(token), HeaderValue::from_str(&cookie)) {
         (Ok(token), Ok(cookie)) => {
             reply.with_header(HeaderName::from_static(HEADER), token).with_header(header::SET_COOKIE, cookie)
@@ -58,10 +61,20 @@ pub fn hand_over(site: &Site, reply: Reply, token: &str) -> Reply {
     }
 }
 
+/// The same for a browser that signs in on a page, which sees no cookie of the API's. Both places get the one token, so
+/// that a browser is one device wherever it signs in next.
+pub fn hand_over_to_browser(site: &Site, reply: Reply, token: &str) -> Reply {
+    hand_over(site, reply, token).with_cookie(&cookie(token, EVERYWHERE, is_secure(site)))
+}
+
 /// Where the site has no https of its own the kiosks come by http: whoever reads on the way reads the password too.
-fn cookie(token: &str, secure: bool) -> String {
+fn is_secure(site: &Site) -> bool {
+    !site.config.tls.listen.is_empty()
+}
+
+fn cookie(token: &str, path: &str, secure: bool) -> String {
     let secure = if secure { "; Secure" } else { "" };
-    format!("{COOKIE}={token}; Path=/api; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}")
+    format!("{COOKIE}={token}; Path={path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}")
 }
 
 #[cfg(test)]
@@ -70,7 +83,7 @@ mod tests {
 
     #[test]
     fn where_there_is_https_the_cookie_goes_over_nothing_else() {
-        assert!(cookie("t", true).ends_with("; SameSite=Strict; Secure"));
-        assert!(cookie("t", false).ends_with("; SameSite=Strict"));
+        assert!(cookie("t", API, true).ends_with("; SameSite=Strict; Secure"));
+        assert!(cookie("t", API, false).ends_with("; SameSite=Strict"));
     }
 }

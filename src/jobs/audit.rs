@@ -1,13 +1,14 @@
 //! Walks the chain of the audit log from its first row to its end, and holds it against what others remember of it: the
 //! site's own row, and the manifests of the backups, which lie outside of the file.
 
+use super::asking;
 use super::backup::shelf::{Backup, Shelf};
 use super::backup::{Progress, shelf};
-use crate::domain::audit::{self, Hash, Head};
+use crate::domain::audit::{self, By, Detail, Hash, Head, Whom};
 use crate::failure::Failure;
 use crate::keys::hex;
 use crate::site::Site;
-use crate::store::audit::{Kept, head, list_after, list_returns};
+use crate::store::audit::{Kept, head, insert, list_after, list_returns};
 use serde::Serialize;
 use std::fmt;
 
@@ -53,6 +54,46 @@ impl Break {
             | Break::WitnessDiffers { row, .. } => *row,
         }
     }
+}
+
+impl Break {
+    /// One word, as JSON has it too.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Break::Changed { .. } => "changed",
+            Break::Missing { .. } => "missing",
+            Break::EndDiffers { .. } => "end_differs",
+            Break::Beyond { .. } => "beyond",
+            Break::WitnessDiffers { .. } => "witness_differs",
+        }
+    }
+}
+
+/// The deed that says that somebody had the log read whole.
+pub const VERIFIED: &str = "audit.verified";
+
+/// Reads the log whole on a thread of its own, and writes the verdict into it; `false`: that is under way already.
+pub fn begin_verifying(site: &Site, by: &By) -> bool {
+    let by = by.clone();
+    asking::begin(
+        site,
+        |site| &site.verifying,
+        (),
+        move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()),
+    )
+}
+
+fn verify(site: &Site, by: &By) -> Result<(), Failure> {
+    let found = walk(site, &mut |_, _, _| ())?;
+    let detail = Detail::none().number("rows", found.rows).number("backups", found.witnesses as i64);
+    let detail = match &found.broken {
+        None => detail.flag("sound", true),
+        Some(broken) => detail.flag("sound", false).word("what", broken.word()).number("row", broken.row()),
+    };
+    site.store.write(site.now(), |tx| {
+        insert(tx, &by.who, VERIFIED, &Whom::Site, &by.origin, &detail)?;
+        Ok(())
+    })
 }
 
 impl fmt::Display for Break {

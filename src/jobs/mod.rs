@@ -1,5 +1,6 @@
 //! What runs by itself.
 
+pub mod asking;
 pub mod audit;
 pub mod backup;
 pub mod erasure;

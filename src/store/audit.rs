@@ -2,6 +2,7 @@
 
 use super::{Asked, Read, Write};
 use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
+use crate::domain::deeds::DEEDS;
 use rusqlite::{Result, named_params};
 
 /// A row with its hash.
@@ -19,13 +20,15 @@ pub struct Filter {
     pub who: Option<String>,
     pub whom: Option<String>,
     pub deed: Option<String>,
-    /// Unix seconds.
+    /// From this moment on, and before that one; Unix seconds.
     pub since: Option<i64>,
+    pub until: Option<i64>,
     pub before: Option<i64>,
 }
 
 /// Adds a row to the chain. Deed and record are one: it runs in the deed's transaction. Returns the row's number.
 pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &Origin, detail: &Detail) -> Result<i64> {
+    debug_assert!(DEEDS.contains(&deed), "{deed} is not on the list of deeds, so nobody can say it in words");
     let head = head(tx)?;
     let row = Row {
         seq: head.seq + 1,
@@ -78,22 +81,40 @@ fn kept(row: &rusqlite::Row) -> Result<Kept> {
 
 /// A page, newest first.
 pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<Kept>> {
-    // One range for a name and for all of a kind: `cli` is everything from `cli:` up to, not with, `cli;`.
-    let range = filter.who.as_ref().map(|who| match who.contains(':') {
-        true => (who.clone(), format!("{who}\0")),
-        false => (format!("{who}:"), format!("{who};")),
-    });
-    let (from, to) = range.unzip();
+    // All of a kind is a range: `cli` is everything from `cli:` up to, not with, `cli;`.
+    let (one, kind) = match &filter.who {
+        Some(who) if who.contains(':') => (Some(who), None),
+        who => (None, who.as_ref().map(|who| (format!("{who}:"), format!("{who};")))),
+    };
+    let (from, to) = kind.unzip();
+    // Numbers and moments grow together, so a span of time is one of numbers, which every index has.
+    let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
+        Some(None) => return Ok(Vec::new()),
+        first => first.flatten(),
+    };
+    let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
     let asked = Asked::default()
+        .when("a.who = :who", ":who", &one)
         .when("a.who >= :who_from", ":who_from", &from)
         .when("a.who < :who_to", ":who_to", &to)
         .when("a.whom = :whom", ":whom", &filter.whom)
         .when("a.deed = :deed", ":deed", &filter.deed)
-        .when("a.at >= :since", ":since", &filter.since)
+        .when("a.seq >= :first", ":first", &first)
+        .when("a.seq < :end", ":end", &end)
         .when("a.seq < :before", ":before", &filter.before)
         .with(":limit", &limit);
     let sql = format!("{ROW} WHERE {} ORDER BY a.seq DESC LIMIT :limit", asked.sql());
     tx.list(&sql, &*asked.params, kept)
+}
+
+/// The first row of this moment or later.
+fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
+    tx.find("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1", [moment], |row| row.get(0))
+}
+
+/// The latest row of a deed.
+pub fn find_last(tx: &Read, deed: &str) -> Result<Option<Kept>> {
+    Ok(list(tx, &Filter { deed: Some(deed.to_owned()), ..Filter::default() }, 1)?.pop())
 }
 
 /// The rows after a number, oldest first: to walk the chain.
@@ -205,5 +226,7 @@ mod tests {
         assert_eq!(seqs(Filter { whom: Some("member:7".to_owned()), ..Filter::default() }, 9), [3, 1]);
         let banned = Filter { deed: Some("member.banned".to_owned()), since: Some(15), ..Filter::default() };
         assert_eq!(seqs(banned, 9), [2]);
+        let span = |since, until| seqs(Filter { since: Some(since), until: Some(until), ..Filter::default() }, 9);
+        assert_eq!((span(20, 40), span(0, 99), span(41, 99)), (vec![3, 2], vec![4, 3, 2, 1], vec![]));
     }
 }

@@ -70,6 +70,18 @@ fn a_device_fetches_the_authority_from_the_page_that_says_how_to_trust_it() {
     assert_eq!((fetched.status, fetched.body.trim()), (200, known.trim()));
     let told = server.get(&Caller::Anyone, "/ca").ok();
     assert_eq!(text(&told["certificate"]).trim(), known.trim());
+    // As a browser sees it that trusts nobody yet: with its style, and all of that in clear.
+    let plain = |path: &str| {
+        let args = ["-sS", "-w", "%{http_code}", "-H", "accept: text/html"];
+        let output = Command::new("curl").args(args).arg(format!("http://{}{path}", server.address)).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let page = plain("/ca");
+    let sheets: Vec<&str> = page.split("href=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(page.ends_with("200") && sheets.len() >= 2, "{page}");
+    for sheet in sheets {
+        assert!(plain(&format!("/assets/{sheet}")).ends_with("200"), "{sheet}");
+    }
     let status = desk.run(&["tls", "status"]).done();
     assert!(status.contains(text(&told["fingerprint"])) && status.contains("in use"), "{status}");
     let said = desk.run(&["tls", "init", "--name", "other.example.org"]).trouble(1);

@@ -32,8 +32,7 @@ fn the_table_is_the_contract_and_what_we_say_is_ours() {
 #[test]
 fn the_contract_stands_below_api_and_only_the_machine_s_own_paths_at_the_root() {
     for route in ROUTES {
-        let at_root = ["/healthz", "/readyz", "/verify/{code}", "/verify.css", "/ca", "/ca.crt", "/docs", "/docs.css"]
-            .contains(&route.path);
+        let at_root = ["/healthz", "/readyz", "/verify/{code}", "/ca", "/ca.crt", "/docs"].contains(&route.path);
         assert_eq!(route.base, if at_root { "" } else { "/api" }, "{}", route.path);
     }
 }

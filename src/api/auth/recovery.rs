@@ -54,9 +54,15 @@ pub fn questions(site: &Site, call: &Call) -> Answer {
     let mut fields = if call.body.is_empty() { call.query() } else { call.fields()? };
     let username = fields.required("username", fields::line(254));
     let ok = fields.finish()?;
-    let name = username.get(&ok);
+    let data = asked_of(site, &username.get(&ok))?.into_iter();
+    let data = data.map(|question| Question { question, text: text(call.language(), question) }).collect();
+    Ok(reply::ok(&QuestionsReply { status: true, message: String::new(), data }))
+}
+
+/// The questions that an account must answer, by number; for a name that nobody has, made-up ones.
+pub fn asked_of(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
     let own = site.store.read(|tx| {
-        let account = members::find_account(tx, &name)?;
+        let account = members::find_account(tx, name)?;
         // Looking takes time: where nobody has the name, somebody else's row is read in the place of theirs.
         if account.is_none() {
             members::find_account_by_id(tx, ANYBODY)?;
@@ -67,10 +73,8 @@ pub fn questions(site: &Site, call: &Call) -> Answer {
         }
         Ok(own)
     })?;
-    let made_up = made_up(site, &name);
-    let asked = if own.is_empty() { made_up } else { own };
-    let data = asked.into_iter().map(|question| Question { question, text: text(call.language(), question) }).collect();
-    Ok(reply::ok(&QuestionsReply { status: true, message: String::new(), data }))
+    let made_up = made_up(site, name);
+    Ok(if own.is_empty() { made_up } else { own })
 }
 
 /// Always the same for a name, and nobody can tell them from chosen ones.
@@ -83,9 +87,17 @@ fn made_up(site: &Site, name: &str) -> Vec<i64> {
     chosen
 }
 
+/// What is said of a recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    Sent,
+    Done,
+    Wrong,
+}
+
 /// What `recover-password` was sent.
-struct Recovery {
-    username: String,
+pub struct Recovery {
+    pub username: String,
     channel: Channel,
     proof: Option<Proof>,
 }
@@ -99,22 +111,36 @@ struct Proof {
 /// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
 /// to the asked questions the password is set, and everything that the old one opened has ended.
 pub fn password(site: &Site, call: &Call) -> Answer {
-    let recovery = Recovery::read(call)?;
+    carry_out(site, call, &Recovery::read(call.fields()?)?, &|word| Ok(said(call, word)))
+}
+
+fn said(call: &Call, word: Word) -> Reply {
+    match word {
+        Word::Sent => reply::done(call.say("recovery.sent")),
+        Word::Done => reply::done(call.say("recovery.done")),
+        Word::Wrong => reply::ok(&Done { status: false, message: call.say("recovery.wrong") }),
+    }
+}
+
+/// `tell` puts the outcome into words.
+pub fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Word) -> Answer) -> Answer {
     let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
-    match recovery.proof {
-        None => send(site, call, &recovery.username, account.as_ref(), recovery.channel, Use::RecoverPassword),
+    match &recovery.proof {
+        None => {
+            let sent = || tell(Word::Sent);
+            send(site, call, &recovery.username, account.as_ref(), recovery.channel, Use::RecoverPassword, &sent)
+        }
         Some(proof) => {
             // What the file knows of the owner comes in after the proof: a refusal here would tell it to strangers.
             let typed = Owner { username: &recovery.username, site: &site.name()?, ..Owner::default() };
             password::check(&proof.password, &typed).map_err(|text| Failure::field("password", text))?;
-            set(site, call, &recovery.username, account.as_ref(), &proof)
+            set(site, call, &recovery.username, account.as_ref(), proof, tell)
         }
     }
 }
 
 impl Recovery {
-    fn read(call: &Call) -> Result<Recovery, Failure> {
-        let mut body = call.fields()?;
+    pub fn read(mut body: Fields) -> Result<Recovery, Failure> {
         let username = body.required("username", fields::line(254));
         let option = body.optional("option", fields::as_line(channel));
         let passcode = body.optional("passcode", fields::line(32));
@@ -147,13 +173,21 @@ fn channel(option: &str) -> Result<Channel, Text> {
 
 /// A passcode for a known account, by a confirmed address or number; for everybody a write and the same answer, so that
 /// neither time nor words say anything.
-fn send(site: &Site, call: &Call, name: &str, account: Option<&Account>, channel: Channel, usage: Use) -> Answer {
+fn send(
+    site: &Site,
+    call: &Call,
+    name: &str,
+    account: Option<&Account>,
+    channel: Channel,
+    usage: Use,
+    sent: &dyn Fn() -> Answer,
+) -> Answer {
     site.once(call, |tx| {
         passcode::pace(site, tx, name)?;
         if let Some(account) = account.filter(|account| !account.banned) {
             send_to(site, tx, call, account.member_id, channel, usage)?;
         }
-        Ok(reply::done(call.say("recovery.sent")))
+        sent()
     })
 }
 
@@ -178,9 +212,16 @@ fn reachable_by(profile: &Profile, channel: Channel) -> Option<&str> {
 
 /// Everything that is due, or the one answer that says no. Hashing comes before the transaction; whether the passcode
 /// and the account are still what they were is decided in it.
-fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &Proof) -> Answer {
+fn set(
+    site: &Site,
+    call: &Call,
+    name: &str,
+    account: Option<&Account>,
+    proof: &Proof,
+    tell: &dyn Fn(Word) -> Answer,
+) -> Answer {
     if sign_in::is_delayed(site, call, name, account)? {
-        return Ok(refused(call));
+        return tell(Word::Wrong);
     }
     let fits = fits_owner(site, name, account, &proof.password)?;
     let answered = answers_are_right(site, account, &proof.answers)?;
@@ -191,14 +232,15 @@ fn set(site: &Site, call: &Call, name: &str, account: Option<&Account>, proof: &
             if still_theirs(tx, account.member_id, went_to)? {
                 // The passcode stays good for a better password: of a failure nothing is kept.
                 fits.map_err(|text| Failure::field("password", text))?;
-                return recovered(site, tx, call, account.member_id, &password_hash);
+                recovered(site, tx, call, account.member_id, &password_hash)?;
+                return tell(Word::Done);
             }
         } else if let Some(account) = account {
             // Right or not, a try with wrong answers costs one of the passcode's.
             passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
         }
         sign_in::miss(site, call, tx, name, account)?;
-        Ok(refused(call))
+        tell(Word::Wrong)
     })
 }
 
@@ -222,16 +264,11 @@ fn fits_owner(site: &Site, name: &str, account: Option<&Account>, secret: &str) 
     Ok(password::check(secret, &profile.as_ref().map_or(nobody, |profile| profile.owner(&tunnel))))
 }
 
-fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Answer {
+fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Result<(), Failure> {
     members::set_password(tx, member_id, password_hash)?;
     sessions::delete_of_member(tx, member_id, None)?;
     passcodes::delete_of_member(tx, member_id)?;
-    security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &call.by(member_id))?;
-    Ok(reply::done(call.say("recovery.done")))
-}
-
-fn refused(call: &Call) -> Reply {
-    reply::ok(&Done { status: false, message: call.say("recovery.wrong") })
+    security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &call.by(member_id))
 }
 
 /// All of the member's own questions, or nothing where there are none. As many hashes are tried as were answered, for
@@ -260,7 +297,8 @@ pub fn username(site: &Site, call: &Call) -> Answer {
     let (address, code) = (address.get(&ok), passcode.get(&ok));
     let account = site.store.read(|tx| Ok(members::find_account(tx, &address)?.filter(|a| a.email_confirmed)))?;
     let Some(code) = code else {
-        return send(site, call, &address, account.as_ref(), Channel::Email, Use::RecoverUsername);
+        let sent = || Ok(said(call, Word::Sent));
+        return send(site, call, &address, account.as_ref(), Channel::Email, Use::RecoverUsername, &sent);
     };
     if sign_in::is_delayed(site, call, &address, account.as_ref())? {
         return Ok(untold(call));

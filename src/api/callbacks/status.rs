@@ -2,15 +2,15 @@
 
 use crate::call::Call;
 use crate::certificate::date_in_words;
+use crate::desk::{self, Frame, assets};
 use crate::failure::Failure;
 use crate::fields;
 use crate::language::{Language, Text};
-use crate::markup::escape;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::deletions::{self, Deletion, Outcome};
-use crate::store::tunnels;
+use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, StatusCode, header};
@@ -18,8 +18,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const PAGE: &str = include_str!("../../../assets/templates/deletion.html");
-const STYLE: &str = include_str!("../../../assets/style/deletion.css");
 /// Any of these names the code.
 const NAMES: [&str; 3] = ["code", "id", "confirmation_code"];
 const CODE_CHARS_MAX: usize = 255;
@@ -27,12 +25,25 @@ const CODE_CHARS_MAX: usize = 255;
 /// The page carries its style in itself, because the way in from outside leads to this path alone; nothing else may be
 /// in force there.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let digest = STANDARD.encode(Sha256::digest(STYLE));
+    let digest = STANDARD.encode(Sha256::digest(assets::PAGE));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).expect("base64 is a header value")
 });
+
+#[derive(Template)]
+#[template(path = "public/deletion.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    style: &'static str,
+    /// The class of the verdict's colour.
+    tone: &'static str,
+    message: String,
+    removed: Vec<String>,
+    kept: Vec<String>,
+    number: String,
+}
 
 #[derive(Serialize)]
 struct Status {
@@ -53,17 +64,13 @@ struct Status {
 /// `GET /social-data-deletion-status`: what became of a deletion, by its code; JSON, or a page for a browser.
 pub fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
-    let (found, home) = site.store.read(|tx| {
-        let found = code.as_deref().map(|code| deletions::find(tx, code)).transpose()?.flatten();
-        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok((found, home.name))
-    })?;
-    let language = call.language();
+    let find = |code: &str| site.store.read(|tx| Ok(deletions::find(tx, code)?));
+    let found = code.as_deref().map(find).transpose()?.flatten();
     let reply = match (found, call.prefers_page()) {
-        (Some(deletion), true) => done_page(language, &home, &deletion),
-        (Some(deletion), false) => reply::ok(&tell(language, &deletion)),
-        (None, true) if code.is_none() => empty_page(language, &home, StatusCode::BAD_REQUEST, "code_missing"),
-        (None, true) => empty_page(language, &home, StatusCode::NOT_FOUND, "deletion.unknown"),
+        (Some(deletion), true) => done_page(site, call, &deletion)?,
+        (Some(deletion), false) => reply::ok(&tell(call.language(), &deletion)),
+        (None, true) if code.is_none() => empty_page(site, call, StatusCode::BAD_REQUEST, "code_missing")?,
+        (None, true) => empty_page(site, call, StatusCode::NOT_FOUND, "deletion.unknown")?,
         (None, false) if code.is_none() => return Err(Failure::code_missing()),
         (None, false) => return Err(Failure::not_found()),
     };
@@ -116,37 +123,36 @@ fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [
     }
 }
 
-fn done_page(language: Language, home: &str, deletion: &Deletion) -> Reply {
-    let status = tell(language, deletion);
-    let list = |heading: &'static str, texts: &[String]| {
-        let items: String = texts.iter().map(|text| format!("<li>{}</li>", escape(text))).collect();
-        let heading = escape(&language.say(&Text::new(heading)));
-        if texts.is_empty() { String::new() } else { format!("<h2>{heading}</h2><ul>{items}</ul>") }
+fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Failure> {
+    let status = tell(call.language(), deletion);
+    let date = date_in_words(call.language(), deletion.done_at);
+    let number = Text::new("deletion.number").with("code", &deletion.code).with("date", date);
+    let page = Page {
+        frame: Frame::outside(site, call)?,
+        style: assets::PAGE,
+        tone: "good",
+        message: status.message,
+        removed: status.removed,
+        kept: status.kept,
+        number: call.language().say(&number),
     };
-    let details = [list("deletion.removed", &status.removed), list("deletion.kept", &status.kept)].concat();
-    let date = date_in_words(language, deletion.done_at);
-    let number = language.say(&Text::new("deletion.number").with("code", &deletion.code).with("date", date));
-    page(StatusCode::OK, language, home, &status.message, &details, &number)
+    Ok(shown(StatusCode::OK, call, &page))
 }
 
-fn empty_page(language: Language, home: &str, status: StatusCode, message: &'static str) -> Reply {
-    page(status, language, home, &language.say(&Text::new(message)), "", "")
+fn empty_page(site: &Site, call: &Call, status: StatusCode, message: &'static str) -> Result<Reply, Failure> {
+    let page = Page {
+        frame: Frame::outside(site, call)?,
+        style: assets::PAGE,
+        tone: "bad",
+        message: call.say(message),
+        removed: Vec::new(),
+        kept: Vec::new(),
+        number: String::new(),
+    };
+    Ok(shown(status, call, &page))
 }
 
-/// `details` is markup; all else is text.
-fn page(status: StatusCode, language: Language, home: &str, message: &str, details: &str, number: &str) -> Reply {
-    let title = language.say(&Text::new("deletion.title"));
-    let places = [
-        ("{language}", language.tag().to_owned()),
-        ("{style}", STYLE.to_owned()),
-        ("{state}", if status == StatusCode::OK { "done" } else { "unknown" }.to_owned()),
-        ("{title}", escape(&title)),
-        ("{message}", escape(message)),
-        ("{number}", escape(number)),
-        ("{details}", details.to_owned()),
-        // Last, because it is what people wrote: a brace of theirs is then no place any more.
-        ("{site}", escape(home)),
-    ];
-    let html = places.iter().fold(PAGE.to_owned(), |html, (place, value)| html.replace(place, value));
-    reply::page(status, language, html).with_header(header::CONTENT_SECURITY_POLICY, POLICY.clone())
+fn shown(status: StatusCode, call: &Call, page: &Page) -> Reply {
+    let reply = desk::show_to_all(status, call.language(), page);
+    reply.with_header(header::CONTENT_SECURITY_POLICY, POLICY.clone())
 }

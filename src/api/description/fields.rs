@@ -1,54 +1,50 @@
 //! A schema as a table of fields: nested ones in one table, under dotted names.
 
 use super::escape;
-use super::words::line;
+use super::words::{Html, line};
 use super::{Description, items, members, text};
 use serde_json::Value;
 
 /// Deeper than any schema of ours; one that refers to itself ends here.
 const DEPTH_MAX: usize = 6;
 
-/// One line of the table; `kind` and `about` are HTML.
-struct Field {
-    name: String,
-    kind: String,
-    needed: bool,
-    about: String,
+/// A schema's fields; what it is instead, where it has none.
+pub struct Table {
+    pub about: Html,
+    pub kind: Html,
+    pub fields: Vec<Field>,
+}
+
+/// One line of the table.
+pub struct Field {
+    pub name: String,
+    pub kind: Html,
+    pub needed: bool,
+    pub about: Html,
+}
+
+/// A type that has a name and no fields.
+pub struct Type<'a> {
+    pub name: &'a str,
+    pub kind: Html,
+    pub about: Html,
 }
 
 impl Description {
     /// The tables of a schema: one for each shape that it can have.
-    pub fn tables(&self, schema: &Value) -> String {
+    pub fn tables(&self, schema: &Value) -> Vec<Table> {
         let schema = self.resolve(schema);
         let shapes: Vec<&Value> = items(&schema["anyOf"]).filter(|one| self.is_object(one)).collect();
         if shapes.is_empty() {
-            return self.table(schema);
+            return vec![self.table(schema)];
         }
-        let shown = shapes.iter().map(|shape| self.table(self.resolve(shape)));
-        shown.collect::<Vec<_>>().join("<p class=\"or\">or</p>")
+        shapes.iter().map(|shape| self.table(self.resolve(shape))).collect()
     }
 
-    fn table(&self, schema: &Value) -> String {
+    fn table(&self, schema: &Value) -> Table {
         let mut fields = Vec::new();
         self.collect(schema, "", 0, &mut fields);
-        let about = text(&schema["description"]);
-        let about = if about.is_empty() { String::new() } else { format!("<p>{}</p>", line(about)) };
-        if fields.is_empty() {
-            return format!("{about}<p class=\"kind\">{}</p>", self.kind(schema));
-        }
-        let rows = fields.iter().map(|field| {
-            let Field { name, kind, needed, about } = field;
-            let needed = if *needed { "" } else { " <span class=\"may\">optional</span>" };
-            format!(
-                "<tr><td><code>{}</code>{needed}</td><td class=\"kind\">{kind}</td><td>{about}</td></tr>",
-                escape(name)
-            )
-        });
-        let head = "<thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>";
-        format!(
-            "{about}<div class=\"wide\"><table class=\"fields\">{head}<tbody>{}</tbody></table></div>",
-            rows.collect::<String>()
-        )
+        Table { about: line(text(&schema["description"])), kind: Html::of(self.kind(schema)), fields }
     }
 
     fn is_object(&self, schema: &Value) -> bool {
@@ -71,7 +67,7 @@ impl Description {
             } else {
                 (self.kind(own), self.may_be_blank(own))
             };
-            let about = self.about(own);
+            let (kind, about) = (Html::of(kind), self.about(own));
             fields.push(Field { name: full.clone(), kind, needed: needed.contains(&name) && !optional, about });
             if nested {
                 self.collect(self.resolve(below), &format!("{full}."), depth + 1, fields);
@@ -84,7 +80,7 @@ impl Description {
     }
 
     /// What the field says of itself, else (where that is no type with a place of its own) what its schema says.
-    fn about(&self, own: &Value) -> String {
+    fn about(&self, own: &Value) -> Html {
         let shared = text(&own["$ref"]);
         let said = match text(&own["description"]) {
             "" if shared.is_empty() || self.is_object(own) || self.resolve(own)["items"].is_object() => {
@@ -92,9 +88,9 @@ impl Description {
             }
             said => said,
         };
-        let mut parts: Vec<String> = if said.is_empty() { Vec::new() } else { vec![line(said)] };
+        let mut parts: Vec<String> = if said.is_empty() { Vec::new() } else { vec![line(said).to_string()] };
         parts.extend(bounds(own).or_else(|| bounds(self.resolve(own)).filter(|_| shared.is_empty())));
-        parts.join(" ")
+        Html::of(parts.join(" "))
     }
 
     /// The type in a few words, as HTML.
@@ -135,7 +131,7 @@ impl Description {
     }
 
     /// The types that have a name and no fields: what they take, in words.
-    pub fn types(&self) -> String {
+    pub fn types(&self) -> Vec<Type<'_>> {
         let own = |(name, schema): &(&String, &Value)| {
             let listed = schema["anyOf"].is_array()
                 || schema["$ref"].is_string()
@@ -143,12 +139,12 @@ impl Description {
                 || schema["type"] == "string";
             listed && !name.starts_with("Optional") && !self.is_object(schema)
         };
-        let rows = members(&self.0["components"]["schemas"]).filter(own).map(|(name, schema)| {
-            let kinds = self.kind(schema);
-            let about = line(text(&schema["description"]));
-            format!("<tr id=\"type-{name}\"><td><code>{name}</code></td><td class=\"kind\">{kinds}</td><td>{about}</td></tr>")
+        let listed = members(&self.0["components"]["schemas"]).filter(own).map(|(name, schema)| Type {
+            name,
+            kind: Html::of(self.kind(schema)),
+            about: line(text(&schema["description"])),
         });
-        rows.collect()
+        listed.collect()
     }
 }
 

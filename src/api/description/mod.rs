@@ -16,7 +16,6 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 const DOCUMENT: &str = include_str!("../../../assets/openapi.json");
-const STYLE: &str = include_str!("../../../assets/style/docs.css");
 
 /// Made once: it is the same for everybody.
 static PAGE: LazyLock<String> = LazyLock::new(|| page::write(&Description::read()));
@@ -58,9 +57,4 @@ pub fn document(_: &Site, _: &Call) -> Answer {
 /// `GET /docs`: the description as a page.
 pub fn page(_: &Site, _: &Call) -> Answer {
     Ok(reply::page(StatusCode::OK, Language::English, PAGE.clone()))
-}
-
-/// `GET /docs.css`: the style of that page.
-pub fn style(_: &Site, _: &Call) -> Answer {
-    Ok(reply::bytes("text/css; charset=utf-8", STYLE))
 }

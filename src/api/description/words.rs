@@ -1,9 +1,38 @@
 //! The description's prose as HTML: as much of Markdown as it uses.
 
 use super::escape;
+use askama::filters::HtmlSafe;
+use std::fmt::{self, Display};
+
+/// HTML that was made from our own document: templates take it as it is.
+pub struct Html(String);
+
+impl HtmlSafe for Html {}
+
+impl Display for Html {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Html {
+    /// Of what is HTML.
+    pub fn of(html: String) -> Html {
+        Html(html)
+    }
+
+    /// A path with its places set apart, which may be broken at each of its parts.
+    pub fn path(path: &str) -> Html {
+        Html(escape(path).replace('/', "/\u{200b}").replace('{', "<var>{").replace('}', "}</var>"))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 /// Paragraphs, `##` headings, lists, tables and fenced code.
-pub fn blocks(prose: &str) -> String {
+pub fn blocks(prose: &str) -> Html {
     let mut html = String::new();
     let mut rest = prose;
     while let Some((before, code, after)) = fence(rest) {
@@ -12,7 +41,7 @@ pub fn blocks(prose: &str) -> String {
         rest = after;
     }
     rest.split("\n\n").for_each(|block| html.push_str(&self::block(block.trim())));
-    html
+    Html(html)
 }
 
 /// What stands before the first fenced code, the code, and what follows.
@@ -61,7 +90,7 @@ pub fn anchor(title: &str) -> String {
 }
 
 /// Text with `code`, **strong** and *slanted* words; a slanted heading's title leads there.
-pub fn line(text: &str) -> String {
+pub fn line(text: &str) -> Html {
     let mut html = String::new();
     for (n, part) in text.split('`').enumerate() {
         if n % 2 == 1 {
@@ -74,7 +103,7 @@ pub fn line(text: &str) -> String {
             ));
         }
     }
-    html
+    Html(html)
 }
 
 fn pairs(text: &str, mark: &str, dress: impl Fn(&str) -> String) -> String {
@@ -92,7 +121,7 @@ mod tests {
     #[test]
     fn prose_becomes_html_and_nothing_in_it_is_markup_by_itself() {
         let prose = "A **bold** `<b>` & *Signing as a partner*.\n\n## Next one\n\n- a\n- b\n\n```sh\necho \"<x>\"\n\nok\n```\n\n| h | i |\n|---|---|\n| `a|b` | 2 |";
-        let html = blocks(prose);
+        let html = blocks(prose).to_string();
         assert_eq!(
             html,
             "<p>A <strong>bold</strong> <code>&lt;b&gt;</code> &amp; <a href=\"#signing-as-a-partner\">Signing as a partner</a>.</p>\

@@ -87,7 +87,7 @@ pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply
 }
 
 /// What is wrong with what somebody asked for, in words; a fault of ours is none of theirs.
-fn words(failure: Failure, language: Language) -> Result<String, Failure> {
+pub(super) fn words(failure: Failure, language: Language) -> Result<String, Failure> {
     if !failure.status().is_client_error() {
         return Err(failure);
     }

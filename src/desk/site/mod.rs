@@ -1,6 +1,7 @@
 //! *Site*: whether all is well, and what is done about it: backups, names and certificate, mail, languages; who serves the
 //! others is on a page of its own.
 
+pub mod audit;
 pub mod backup;
 mod facts;
 pub mod mail;
@@ -12,7 +13,8 @@ use crate::call::Call;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
-use crate::jobs::backup::asked::{Asked, Work};
+use crate::jobs::asking;
+use crate::jobs::backup::asked::Work;
 use crate::jobs::backup::{drill, shelf};
 use crate::language::{Language, Text};
 use crate::routes::Answer;
@@ -26,6 +28,7 @@ use facts::Fact;
 use http::StatusCode;
 
 pub(super) const PART: &str = "/desk/site";
+type Asked = asking::Asked<Work>;
 const BACKUPS_SHOWN: usize = 10;
 const DONE: [(&str, &str); 4] = [
     ("begun", "site.done_begun"),

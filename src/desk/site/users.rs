@@ -39,7 +39,7 @@ struct User {
     own: bool,
 }
 
-fn role_key(role: Role) -> &'static str {
+pub(super) fn role_key(role: Role) -> &'static str {
     ["site.role_member", "site.role_desk", "site.role_admin", "site.role_sync"][role as usize]
 }
 

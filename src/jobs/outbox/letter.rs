@@ -64,6 +64,11 @@ impl Letter {
     }
 }
 
+/// The templates that there are.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().map(|(name, _)| *name)
+}
+
 /// What every message may speak of.
 #[derive(Debug, Clone)]
 pub struct Sender<'a> {
@@ -117,6 +122,7 @@ impl Places<'_> {
         match name {
             "site" => Some(self.sender.site.to_owned()),
             "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
+            "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
             "time" => Some(shown_moment(self.written_at)),
@@ -256,6 +262,7 @@ mod tests {
                         "{passcode}",
                         "{token}",
                         "{link}",
+                        "{recover}",
                         "{event}",
                         "{what_happened}",
                         "{message}",

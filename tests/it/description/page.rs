@@ -1,7 +1,7 @@
 //! The description as it is served: to programs as it is, to people as a page made from it.
 
-use crate::harness::Site;
 use crate::harness::description::DESCRIPTION;
+use crate::harness::{Site, sheets};
 use http::Method;
 use tunneldesk::routes::ROUTES;
 
@@ -52,8 +52,10 @@ fn the_page_has_nothing_inline_nothing_from_elsewhere_and_no_place_left_empty() 
         assert!(!html.contains(place), "{place} is in the page");
     }
     let site = Site::open();
-    let style = site.stranger().ask_at_root(Method::GET, "/docs.css").send().ok();
-    assert_eq!(style.header("content-type"), Some("text/css; charset=utf-8"));
+    for sheet in sheets(&html) {
+        let style = site.stranger().ask_at_root(Method::GET, &sheet).send().ok();
+        assert_eq!(style.header("content-type"), Some("text/css; charset=utf-8"));
+    }
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn a_partner_finds_the_vectors_and_a_command_that_signs() {
         "c9d012234073d5d59abfecded311a546c5d2801482505a44e7842ab13ea92fae",
         "309042b1fdb688e9d4935db0c14de10cb4b051b91ef9dba5626460cc076d5f9d",
         "openssl dgst -sha256 -hmac &quot;$secret&quot;",
-        "--json &quot;$body&quot; \\\n  -H &quot;token: $(sign &quot;$body&quot;)&quot;",
+        "--json &#34;$body&#34; \\\n  -H &#34;token: $(sign &#34;$body&#34;)&#34;",
     ] {
         assert!(html.contains(part), "{part} is not in the page");
     }

@@ -46,7 +46,7 @@ fn judge(browser: &Browser, name: &str) {
             let what = format!("{name}-{screen}-{}", if dark { "dark" } else { "light" });
             keep(&what, &browser.picture());
             assert_eq!(browser.violations(), [""; 0], "{what}");
-            let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth", json!([]));
+            let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
             assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
             let small = "return [...document.querySelectorAll('a, button, input:not([type=hidden])')].filter(one => one.offsetParent)
                 .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])

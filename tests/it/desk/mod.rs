@@ -2,11 +2,13 @@
 //! real Chromium, and `pages` looks at every one of them.
 
 mod arrivals;
+mod audit;
 mod clerk;
 mod clicks;
 mod keyboard;
 mod kiosk;
 mod kiosk_screens;
+mod mail_links;
 mod members;
 mod messages;
 mod pages;

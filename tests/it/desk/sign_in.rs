@@ -98,6 +98,45 @@ fn the_cookie_is_the_browser_s_alone_and_no_key_to_the_api() {
     asking.refused(401);
 }
 
+/// A browser's jar: what it keeps, and for which paths.
+fn kept<'a>(jar: &'a [(String, String, String)], path: &str) -> Vec<&'a str> {
+    let sent = jar.iter().filter(|(_, _, place)| path.starts_with(place.as_str()));
+    sent.map(|(_, pair, _)| pair.as_str()).collect()
+}
+
+#[test]
+fn a_browser_is_one_device_at_the_desk_and_for_the_api() {
+    let site = demo();
+    let desk = site.desk();
+    let mut jar: Vec<(String, String, String)> = Vec::new();
+    let mut sign_in = |at_desk: bool| {
+        let path = if at_desk { FORM } else { "/api/auth/login" };
+        let stranger = site.stranger();
+        let asking = stranger.ask_at_root(http::Method::POST, path).header("cookie", &kept(&jar, path).join("; "));
+        let asking = asking.header("origin", &format!("http://{}", site.address()));
+        let reply = match at_desk {
+            true => asking
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(format!("username={}&password={}", desk.name, super::clerk::encoded(PASSWORD)))
+                .send(),
+            false => asking.json(&serde_json::json!({ "username": desk.name, "password": PASSWORD })).send(),
+        };
+        for line in reply.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap()) {
+            let pair = line.split(';').next().unwrap().to_owned();
+            let place = line.split("; Path=").nth(1).unwrap().split(';').next().unwrap().to_owned();
+            let name = pair.split('=').next().unwrap().to_owned();
+            jar.retain(|(known, _, at)| (known, at) != (&name, &place));
+            jar.push((name, pair, place));
+        }
+    };
+    // The API's own cookie is not seen at the desk, so the first sign-in there makes the browser one device for good.
+    [false, true, true, false, true, false].iter().for_each(|at_desk| sign_in(*at_desk));
+    let named: std::collections::BTreeSet<&str> =
+        jar.iter().filter(|(name, ..)| name == "device").map(|(_, pair, _)| pair.as_str()).collect();
+    assert_eq!(named.len(), 1, "{jar:?}");
+    assert_eq!(site.rows()["devices"], 2, "the one before the desk was seen, and the browser's");
+}
+
 #[test]
 fn behind_https_the_cookie_is_bound_to_the_host() {
     let site = Site::open_with(|config| {

@@ -42,6 +42,7 @@ fn nobody_but_a_clerk_sees_a_page_of_the_desk() {
     member.cookies.borrow_mut().insert("desk".to_owned(), jane.token().to_owned());
     let sync = Clerk::outside(&site);
     sync.cookies.borrow_mut().insert("desk".to_owned(), site.sync().token().to_owned());
+    let rows = site.rows();
     for page in PAGES.iter().filter(|page| page.caller() == "desk") {
         for somebody in [&stranger, &member, &sync] {
             let reply = match page.method == Method::GET {
@@ -52,6 +53,8 @@ fn nobody_but_a_clerk_sees_a_page_of_the_desk() {
             assert!(reply.status == 303 && sent && reply.body.is_empty(), "{reply}");
         }
     }
+    // Signing out is a row of the desk too: it ends nobody's session who is no clerk.
+    assert_eq!(site.rows(), rows, "nothing was written, and no session ended");
 }
 
 #[test]
@@ -139,7 +142,8 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let texts = tunneldesk::language::Language::English.texts();
     let mut named = 0;
-    let pages = ["desk", "kiosk"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
+    let pages =
+        ["desk", "kiosk", "public"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
     for entry in pages.into_iter().flatten() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();

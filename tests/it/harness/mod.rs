@@ -21,7 +21,7 @@ pub use browser::Browser;
 pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;
-pub use reply::Reply;
+pub use reply::{Reply, sheets};
 pub use site::Site;
 pub use states::Passcode;
 pub use wire::Wire;

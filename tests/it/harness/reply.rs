@@ -79,3 +79,12 @@ impl std::fmt::Display for Reply {
         write!(f, "{} answered {} {body:.600}", self.asked, self.status)
     }
 }
+
+/// The style sheets that a page loads, by path.
+#[track_caller]
+pub fn sheets(html: &str) -> Vec<String> {
+    let linked = html.split("<link rel=\"stylesheet\" href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let found: Vec<String> = linked.map(str::to_owned).collect();
+    assert!(!found.is_empty(), "no style in {html}");
+    found
+}

@@ -1,0 +1,89 @@
+//! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
+
+/// In the order in which people look for them.
+pub const DEEDS: [&str; 68] = [
+    "member.added",
+    "members.imported",
+    "member.role_set",
+    "member.confirmed",
+    "member.banned",
+    "member.unbanned",
+    "member.unlocked",
+    "member.erased",
+    "member.pin_renewed",
+    "member.sessions_ended",
+    "member.photo_taken",
+    "member.photo_removed",
+    "member.password_changed",
+    "member.recovered",
+    "member.email_changed",
+    "member.phone_changed",
+    "member.second_factor_on",
+    "member.second_factor_off",
+    "member.recovery_codes_made",
+    "member.recovery_code_used",
+    "member.passkey_added",
+    "member.passkey_removed",
+    "member.passkey_copied",
+    "member.social_linked",
+    "member.social_unlinked",
+    "staff.signed_in",
+    "session.issued",
+    "entry.entered",
+    "entry.edited",
+    "entry.deleted",
+    "entry.cancelled",
+    "entry.signed",
+    "entry.denied",
+    "entry.suspended",
+    "entry.reinstated",
+    "entries.imported",
+    "opening.entered",
+    "booking.made",
+    "booking.checked_in",
+    "booking.check_in_undone",
+    "bookings.imported",
+    "partner.added",
+    "partner.rotated",
+    "partner.revoked",
+    "partner.terms_set",
+    "partner_user.restored",
+    "signer.added",
+    "signer.removed",
+    "kiosk.code_made",
+    "kiosk.revoked",
+    "message.read_out",
+    "messages.retried",
+    "address.lifted",
+    "contact.done",
+    "mail.tested",
+    "payment.assigned",
+    "tunnels.imported",
+    "reminders.given",
+    "sync.rewound",
+    "tls.made",
+    "tls.renewed",
+    "backup.made",
+    "backup.drilled",
+    "key.rotated",
+    "site.made",
+    "site.restored",
+    "site.rolled_back",
+    "audit.verified",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::DEEDS;
+    use crate::language::Language;
+
+    #[test]
+    fn every_deed_has_its_words_in_every_language_and_stands_once() {
+        for (place, deed) in DEEDS.iter().enumerate() {
+            assert!(!DEEDS[..place].contains(deed), "{deed} stands twice");
+            for language in Language::ALL {
+                assert!(language.texts().contains_key(&format!("deed.{deed}")), "{deed} {language:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The audit log at the desk: in words, by person, deed and day, page by page, and whether it is whole.
+
+use super::{Clerk, HOSTILE, demo};
+use crate::harness::{Caller, Site};
+use std::time::Duration;
+use tunneldesk::domain::audit::{Detail, Origin, Who, Whom};
+use tunneldesk::store::audit;
+
+const PAGE: &str = "/desk/site/audit";
+
+/// A deed of a clerk to a member.
+fn did(site: &Site, clerk: &Caller, deed: &'static str, whom: i64) {
+    let here = Origin::Address("10.0.0.5".parse().unwrap());
+    site.change(|tx| Ok(audit::insert(tx, &Who::Member(clerk.id), deed, &Whom::Member(whom), &here, &Detail::none())?));
+}
+
+/// The numbers of the rows that a page shows.
+fn numbers(page: &str) -> Vec<i64> {
+    let rows = page.split("<td class=\"number\">").skip(1);
+    rows.map(|rest| rest.split('<').next().unwrap().parse().unwrap()).collect()
+}
+
+/// The page, once nobody reads the log any more.
+fn settled(clerk: &Clerk) -> String {
+    for _ in 0..100_000 {
+        let page = clerk.get(PAGE).page();
+        if !page.contains("It has been read since") {
+            return page;
+        }
+        std::thread::yield_now();
+    }
+    panic!("it does not end");
+}
+
+#[test]
+fn deeds_are_told_in_words_newest_first_and_found_by_person_deed_and_day() {
+    let site = demo();
+    let (jane, desk, boss) = (site.member("jane"), site.desk(), site.admin());
+    site.change(|tx| Ok(tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (jane.id, HOSTILE))?));
+    did(&site, &desk, "member.banned", jane.id);
+    did(&site, &boss, "member.unbanned", jane.id);
+    site.advance(Duration::from_secs(86_400));
+    did(&site, &desk, "member.pin_renewed", 4_711);
+    let admin = Clerk::at(&site, &boss);
+    let page = admin.get(PAGE).page();
+    assert_eq!(numbers(&page), [4, 3, 2, 1], "{page}");
+    for said in ["Banned the member", "Made a new booking PIN", "Signed in to serve others", "Member 4711", "10.0.0.5"]
+    {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(!page.contains("<img src=x") && page.contains("&#60;img src=x onerror=alert(1)&#62;"), "{page}");
+    let shown = |query: &str| numbers(&admin.get(&format!("{PAGE}?{query}")).page());
+    assert_eq!(shown(&format!("person={}", desk.name)), [3, 1]);
+    assert_eq!(shown(&format!("person={}", boss.id)), [4, 2]);
+    assert_eq!(shown("deed=member.banned"), [1]);
+    assert_eq!(shown(&format!("person={}&deed=member.pin_renewed", boss.name)), [0; 0]);
+    let today = jiff::Timestamp::from_second(site.now()).unwrap().strftime("%Y-%m-%d").to_string();
+    assert_eq!(shown(&format!("day={today}")), [4, 3]);
+    assert_eq!(shown(&format!("day={today}&deed=staff.signed_in")), [4]);
+    for (query, said) in [("person=nobody", "No account has that"), ("day=2026-13-41", "That is no day")] {
+        let refused = admin.get(&format!("{PAGE}?{query}"));
+        assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
+    }
+}
+
+#[test]
+fn the_log_goes_on_page_by_page_whatever_is_added_meanwhile() {
+    let site = demo();
+    let (desk, boss) = (site.desk(), site.admin());
+    (0..120).for_each(|_| did(&site, &desk, "member.pin_renewed", boss.id));
+    let admin = Clerk::at(&site, &boss);
+    let mut seen = Vec::new();
+    let mut path = PAGE.to_owned();
+    loop {
+        let page = admin.get(&path).page();
+        seen.extend(numbers(&page));
+        did(&site, &desk, "member.banned", boss.id);
+        let Some((_, rest)) = page.split_once("name=\"before\" value=\"") else { break };
+        path = format!("{PAGE}?before={}", rest.split('"').next().unwrap());
+    }
+    assert_eq!(seen, (1..=121).rev().collect::<Vec<_>>(), "each row once");
+}
+
+#[test]
+fn the_log_is_read_whole_from_the_desk_and_a_changed_row_is_named() {
+    let site = demo();
+    let (desk, boss) = (site.desk(), site.admin());
+    did(&site, &desk, "member.banned", 1);
+    let admin = Clerk::at(&site, &boss);
+    assert!(admin.get(PAGE).page().contains("Nobody has verified it here yet"));
+    let begun = admin.post(PAGE, &[]);
+    assert_eq!(begun.header("location"), Some("/desk/site/audit#verdict"), "{begun}");
+    let page = settled(&admin);
+    assert!(page.contains("Whole on") && page.contains("2 rows") && page.contains("Verified this log"), "{page}");
+    site.change(|tx| {
+        tx.run("DROP TRIGGER audit_is_final", [])?;
+        Ok(tx.run("UPDATE audit SET whom = 'member:2' WHERE seq = 1", [])?)
+    });
+    admin.post(PAGE, &[]);
+    let page = settled(&admin);
+    assert!(page.contains("Not what was written") && page.contains("Row 1 was changed."), "{page}");
+}
+
+#[test]
+fn only_admins_see_it() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!((clerk.get(PAGE).status, clerk.post(PAGE, &[]).status), (403, 403));
+    assert!(!clerk.get("/desk/site").page().contains(PAGE), "no link that leads to a refusal");
+    assert!(Clerk::at(&site, &site.admin()).get("/desk/site").page().contains(PAGE));
+}
