@@ -20,7 +20,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 5] = [
+const FILES: [File; 6] = [
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
     File { name: "kiosk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/kiosk.css") },
@@ -29,6 +29,7 @@ const FILES: [File; 5] = [
         kind: "text/javascript; charset=utf-8",
         text: include_str!("../../assets/script/kiosk.js"),
     },
+    File { name: "code.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/code.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

@@ -6,7 +6,9 @@ mod clerk;
 mod clicks;
 mod keyboard;
 mod kiosk;
+mod kiosk_camera;
 mod kiosk_screens;
+mod live;
 mod members;
 mod messages;
 mod pages;
@@ -14,6 +16,7 @@ mod partners;
 mod reports;
 mod sign_in;
 mod sign_offs;
+mod signing;
 mod site;
 mod table;
 
