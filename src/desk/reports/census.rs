@@ -121,7 +121,7 @@ impl Counts {
         for (place, level) in catalogue.levels().enumerate() {
             self.levels[place] += i64::from(held.iter().any(|one| one.key() == level.key()));
         }
-        let stand = standing::read(tx, member_id, now)?;
+        let stand = standing::read_with(tx, member_id, &held, now)?;
         for (place, (cat_group, _)) in PROGRAMMES.iter().enumerate() {
             let holds = held.iter().any(|one| one.cat_group == *cat_group);
             let Some(currency) = stand.currency.find(cat_group).filter(|_| holds) else { continue };
