@@ -20,12 +20,12 @@ pub struct Flown {
 pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
     let sql = "SELECT hour, flights, minutes FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0";
-    let whole = |from, to| {
+    let whole = |from: i64, to: i64| {
         tx.list(sql, (tunnel_id, from, to), |row| {
             Ok(Flown { at: row.get(0)?, flights: row.get(1)?, minutes: row.get(2)? })
         })
     };
-    let part = |at, to| {
+    let part = |at: i64, to: i64| {
         let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
         Ok(vec![Flown { at, flights, minutes }])
     };
@@ -36,14 +36,14 @@ pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<F
 pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
     let sql = "SELECT hour, partner_id, bookings, minutes, arrived FROM booked_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0";
-    let whole = |from, to| {
+    let whole = |from: i64, to: i64| {
         tx.list(sql, (tunnel_id, from, to), |row| {
             let booked =
                 Booked { partner_id: row.get(1)?, bookings: row.get(2)?, minutes: row.get(3)?, arrived: row.get(4)? };
             Ok((row.get(0)?, booked))
         })
     };
-    let part = |at, to| {
+    let part = |at: i64, to: i64| {
         let booked = reports::list_booked(tx, tunnel_id, at, to)?;
         Ok(booked.into_iter().map(|one| (at, one)).collect())
     };
@@ -53,7 +53,7 @@ pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<
 /// What the partners did between two moments: whose, what, how often.
 pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
     let sql = "SELECT partner_id, event, sum(times) FROM event_hours WHERE hour >= ?1 AND hour < ?2 GROUP BY 1, 2";
-    let whole = |from, to| tx.list(sql, (from, to), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let whole = |from: i64, to: i64| tx.list(sql, (from, to), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     gather(from, to, whole, |from, to| reports::list_events(tx, from, to))
 }
 
