@@ -221,20 +221,34 @@ impl Parts {
     }
 }
 
-/// More of some pages than their bare path shows.
-const MORE: &[(&str, &[&str])] = &[
-    ("/desk", &["?all"]),
-    ("/desk/members/{member_id}", &["?tab=bookings", "?tab=payments", "?tab=messages", "?tab=security"]),
-    ("/desk/messages", &["?box=waiting", "?box=dead", "?box=marked"]),
-    ("/desk/reports", &["?from=2025-12-01&to=2026-11-20"]),
-];
+/// What is asked of some pages, other than their bare path. The longest report is a year's; the bookings as a table are a
+/// file and no page, so they are asked for a day.
+fn queries(path: &str) -> Vec<String> {
+    let text = |queries: &[&str]| queries.iter().map(|query| (*query).to_owned()).collect();
+    match path {
+        "/desk" => text(&["", "?all"]),
+        "/desk/members/{member_id}" => text(&["", "?tab=bookings", "?tab=payments", "?tab=messages", "?tab=security"]),
+        "/desk/messages" => text(&["", "?box=waiting", "?box=dead", "?box=marked"]),
+        "/desk/reports" | "/desk/reports/days.csv" => vec![String::new(), range(364)],
+        "/desk/reports/bookings.csv" => vec![range(1)],
+        _ => text(&[""]),
+    }
+}
+
+/// So many days before yesterday, until then.
+fn range(days: i64) -> String {
+    let date = |ago: i64| {
+        let at = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() - ago * 86_400);
+        at.map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
+    };
+    format!("?from={}&to={}", date(days + 1), date(1))
+}
 
 /// Every row of the table that shows something.
 fn pages(parts: &Parts) -> Result<Vec<Page>, String> {
     let mut pages = Vec::new();
     for row in PAGES.iter().filter(|row| row.method == http::Method::GET && row.path != "/") {
-        let more = MORE.iter().find(|(path, _)| *path == row.path).map_or(&[][..], |(_, more)| more);
-        for query in [""].iter().chain(more) {
+        for query in queries(row.path) {
             let (path, by) = (format!("{}{query}", parts.fill(row.path)?), who(row.caller(), row.path));
             pages.push(Page { name: format!("{}{query}", row.path), path, by, time_max: PAGE_TIME_MAX });
         }
