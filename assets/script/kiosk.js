@@ -85,13 +85,14 @@ if (look && navigator.mediaDevices) {
     };
     look.hidden = false;
     look.addEventListener('click', async () => {
-        look.hidden = true;
+        // Its place is taken at once, so that nothing moves under a finger later.
+        [look.hidden, video.hidden] = [true, false];
         try {
             video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'user' } });
-            video.hidden = false;
             await video.play();
             watch();
         } catch {
+            video.hidden = true;
             document.getElementById('no-camera').hidden = false;
         }
     });

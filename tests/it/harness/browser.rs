@@ -142,10 +142,11 @@ impl Browser {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }));
     }
 
-    /// How much the open page moved by itself since it was opened, as browsers measure that.
+    /// How much the open page moved by itself since it was opened, as browsers measure that: what somebody moved by a key or a
+    /// click does not count.
     pub fn moved(&self) -> f64 {
         let script = "const done = arguments[0]; let sum = 0;
-            new PerformanceObserver(list => list.getEntries().forEach(one => sum += one.value))
+            new PerformanceObserver(list => list.getEntries().forEach(one => sum += one.hadRecentInput ? 0 : one.value))
                 .observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 50);";
         self.order("/execute/async", json!({ "script": script, "args": [] })).as_f64().expect("a sum")
     }
