@@ -86,7 +86,8 @@ if (look && navigator.mediaDevices) {
     look.hidden = false;
     look.addEventListener('click', async () => {
         // Its place is taken at once, so that nothing moves under a finger later.
-        [look.hidden, video.hidden] = [true, false];
+        [look.hidden, document.getElementById('view').hidden] = [true, false];
+        document.getElementById('code').focus();
         try {
             video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'user' } });
             await video.play();
