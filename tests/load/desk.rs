@@ -7,7 +7,7 @@ use crate::Plan;
 use crate::bars::median;
 use crate::clerk::{Clerk, between};
 use crate::generator::{Callers, Load, Seen};
-use crate::paint::{PAINT_TIME_MAX, Painter};
+use crate::paint::{Cookie, PAINT_TIME_MAX, Painter};
 use crate::server::{self, Server, Writes};
 use crate::site::request;
 use rusqlite::Connection;
@@ -101,7 +101,7 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
 fn paint(server: &Server, askers: &mut Askers, pages: &[Page], rows: &mut [Row]) -> Result<(), String> {
     let mut painter = Painter::open(server.address, Vec::new());
     for (page, row) in pages.iter().zip(rows).filter(|(_, row)| row.bytes.is_some()) {
-        let cookies = askers.of(page.by)?.cookies.into_iter().collect();
+        let cookies: Vec<Cookie> = askers.of(page.by)?.cookies.into_iter().collect();
         if !painter.has(&cookies) {
             painter = Painter::open(server.address, cookies);
         }
