@@ -13,8 +13,8 @@ const HITS_MAX: usize = 20;
 /// How many are judged by their words before the page is full.
 const JUDGED_MAX: i64 = 200;
 /// How many may be meant by somebody who mistyped, and of how many three letters may be before they say little.
-const GUESSED_MAX: i64 = 2_000;
-const GRAM_MEMBERS_MAX: i64 = 1_000;
+const GUESSED_MAX: i64 = 1_000;
+const GRAM_MEMBERS_MAX: i64 = 500;
 
 pub struct Hit {
     pub member_id: i64,
