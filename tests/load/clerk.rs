@@ -61,8 +61,8 @@ impl Clerk {
             self.cookies.extend(pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
         let location = answer.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
-        let page = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX as u64).read_to_string();
-        let page = page.map_err(|e| format!("{path}: {e}"))?;
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX as u64).read_to_vec();
+        let page = String::from_utf8_lossy(&body.map_err(|e| format!("{path}: {e}"))?).into_owned();
         match answer.status().as_u16() {
             200 | 303 => Ok(Answer { location, page }),
             status => Err(format!("{path}: {status}: {page}")),

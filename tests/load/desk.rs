@@ -6,7 +6,7 @@
 use crate::Plan;
 use crate::bars::median;
 use crate::clerk::{Clerk, between};
-use crate::generator::{Callers, Load, Seen};
+use crate::generator::{Callers, Load, Seen, WARM_UP};
 use crate::paint::{Cookie, PAINT_TIME_MAX, Painter};
 use crate::server::{self, Server, Writes};
 use crate::site::request;
@@ -114,11 +114,17 @@ fn paint(server: &Server, askers: &mut Askers, pages: &[Page], rows: &mut [Row])
 
 fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>, String> {
     let load = Load { requests, status: 200 };
-    let seen = (0..PLAN.rounds).map(|_| load.run_by_these(CALLERS, server.address, PLAN.time));
-    let seen = seen.collect::<Result<Vec<_>, _>>().map_err(|e| format!("{name}: {e}"))?;
-    let p99 = median(seen.iter().map(|one| millis(one.p99)));
-    eprintln!("  {name:52} {p99:>8.2} ms");
-    Ok(seen)
+    let mut all = Vec::new();
+    for _ in 0..PLAN.rounds {
+        let before = server.cpu();
+        let seen = load.run_by_these(CALLERS, server.address, PLAN.time).map_err(|e| format!("{name}: {e}"))?;
+        // The warm-up is answered at the same pace, and costs the same.
+        let answers = seen.per_second * (PLAN.time + WARM_UP).as_secs_f64();
+        all.push(Seen { cpu: (server.cpu() - before).div_f64(answers.max(1.0)), ..seen });
+    }
+    let of = |pick: fn(&Seen) -> Duration| median(all.iter().map(|seen| millis(pick(seen))));
+    eprintln!("  {name:52} {:>8.2} ms   {:>6.2} ms of the server's time", of(|seen| seen.p99), of(|seen| seen.cpu));
+    Ok(all)
 }
 
 impl Askers {
@@ -362,7 +368,7 @@ fn as_markdown(rows: &[Row], met: bool) -> String {
     let mut table = format!(
         "{MEMBERS} members with {ENTRIES} entries, {} connections. Pages take less than {:.0} ms at p99 and searches {:.0} ms; \
          with all its files a page weighs less than {PAGE_BYTES_MAX} bytes, and Chromium paints it within {:.0} ms.\n\n\
-         | asked | p50 | p99 | bytes | first paint | |\n|---|---:|---:|---:|---:|---|\n",
+         | asked | p50 | p99 | CPU of the server each | bytes | first paint | |\n|---|---:|---:|---:|---:|---:|---|\n",
         CALLERS.connections,
         millis(PAGE_TIME_MAX),
         millis(SEARCH_TIME_MAX),
@@ -374,7 +380,12 @@ fn as_markdown(rows: &[Row], met: bool) -> String {
         let bytes = row.bytes.map_or_else(String::new, |bytes| bytes.to_string());
         let painted = row.painted.map_or_else(String::new, |painted| format!("{:.0} ms", millis(painted)));
         let (p50, p99) = (row.millis(|seen| seen.p50), row.millis(|seen| seen.p99));
-        _ = writeln!(table, "| `{}` | {p50:.2} ms | {p99:.2} ms | {bytes} | {painted} | {mark} |", row.name);
+        let cpu = row.millis(|seen| seen.cpu);
+        _ = writeln!(
+            table,
+            "| `{}` | {p50:.2} ms | {p99:.2} ms | {cpu:.2} ms | {bytes} | {painted} | {mark} |",
+            row.name
+        );
     }
     _ = writeln!(table, "\n{}", if met { "Every bar met." } else { "Bars missed." });
     table
