@@ -528,12 +528,12 @@ CREATE TABLE booked_hours (
     PRIMARY KEY (tunnel_id, hour, partner_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE event_hours (
-    hour       INTEGER NOT NULL,
+CREATE TABLE event_days (
+    day        INTEGER NOT NULL,                     -- the moment at which it begins
     partner_id INTEGER NOT NULL,
     event      TEXT    NOT NULL,
     times      INTEGER NOT NULL,
-    PRIMARY KEY (hour, partner_id, event)
+    PRIMARY KEY (day, partner_id, event)
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
@@ -815,7 +815,7 @@ AFTER UPDATE OF tunnel_id, flight_date, partner_id, minutes_booked, arrived_at O
     ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
 END;
 
-CREATE TRIGGER event_hours_after_insert AFTER INSERT ON history BEGIN
-    INSERT INTO event_hours VALUES (NEW.at - (NEW.at % 3600 + 3600) % 3600, NEW.partner_id, NEW.event, 1)
+CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
+    INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.event, 1)
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;

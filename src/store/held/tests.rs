@@ -19,7 +19,7 @@ const NOBODY_S: &[(&str, &str)] = &[
     ("tls", "the site's own"),
     ("flown_hours", "sums"),
     ("booked_hours", "sums"),
-    ("event_hours", "sums"),
+    ("event_days", "sums"),
     ("erasures", "numbers of those who are no more: what a restored file needs"),
     ("members_search", "parts of the words in member_words, taken out by triggers and from the pages as well"),
     ("members_search_config", "parts of the words in member_words, taken out by triggers and from the pages as well"),

@@ -7,7 +7,7 @@ use tunneldesk::store::Read;
 /// Rows by table.
 pub type Rows = BTreeMap<String, i64>;
 
-/// Sums by the hour against the rows that they add up: what is in one and not in the other.
+/// Sums by the hour and the day against the rows that they add up: what is in one and not in the other.
 const HOURS: [(&str, &str); 3] = [
     (
         "SELECT tunnel_id, hour, flights, minutes FROM flown_hours WHERE flights <> 0 OR minutes <> 0",
@@ -21,8 +21,8 @@ const HOURS: [(&str, &str); 3] = [
                 count(arrived_at) FROM bookings GROUP BY 1, 2, 3",
     ),
     (
-        "SELECT hour, partner_id, event, times FROM event_hours",
-        "SELECT at - (at % 3600 + 3600) % 3600, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3",
+        "SELECT day, partner_id, event, times FROM event_days",
+        "SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3",
     ),
 ];
 
@@ -41,7 +41,7 @@ pub fn check(site: &Site) {
                     [],
                     |row| row.get(0),
                 )?;
-                assert_eq!(differ, 0, "hours that are not in both: {one}");
+                assert_eq!(differ, 0, "sums that are not in both: {one}");
             }
         }
         Ok(())

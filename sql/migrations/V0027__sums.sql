@@ -1,5 +1,6 @@
--- What the desk's reports add up, by the hour: a year of a busy hall is some thousand rows instead of a million. Triggers
--- keep them, so they are always right; a day that does not begin with an hour asks the rows themselves for the rest.
+-- What the desk's reports add up, by the hour, and what partners did by the day (in UTC): a year of a busy hall is some
+-- thousand rows instead of a million. Triggers keep them, so they are always right; what a report wants of an hour or a day
+-- that is not wholly in its range it adds up from the rows themselves.
 CREATE TABLE flown_hours (
     tunnel_id INTEGER NOT NULL,
     hour      INTEGER NOT NULL,                      -- the moment at which it begins
@@ -18,12 +19,12 @@ CREATE TABLE booked_hours (
     PRIMARY KEY (tunnel_id, hour, partner_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE event_hours (
-    hour       INTEGER NOT NULL,
+CREATE TABLE event_days (
+    day        INTEGER NOT NULL,                     -- the moment at which it begins
     partner_id INTEGER NOT NULL,
     event      TEXT    NOT NULL,
     times      INTEGER NOT NULL,
-    PRIMARY KEY (hour, partner_id, event)
+    PRIMARY KEY (day, partner_id, event)
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO flown_hours
@@ -32,7 +33,7 @@ WHERE kind = 'time' AND status = 'open' AND opening IS NULL GROUP BY 1, 2;
 INSERT INTO booked_hours
 SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600 AS hour, partner_id, count(*), sum(minutes_booked),
        count(arrived_at) FROM bookings GROUP BY 1, 2, 3;
-INSERT INTO event_hours SELECT at - (at % 3600 + 3600) % 3600 AS hour, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3;
+INSERT INTO event_days SELECT at - (at % 86400 + 86400) % 86400 AS day, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3;
 
 CREATE TRIGGER flown_hours_after_insert AFTER INSERT ON entries
 WHEN NEW.kind = 'time' AND NEW.status = 'open' AND NEW.opening IS NULL BEGIN
@@ -77,7 +78,7 @@ AFTER UPDATE OF tunnel_id, flight_date, partner_id, minutes_booked, arrived_at O
     ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
 END;
 
-CREATE TRIGGER event_hours_after_insert AFTER INSERT ON history BEGIN
-    INSERT INTO event_hours VALUES (NEW.at - (NEW.at % 3600 + 3600) % 3600, NEW.partner_id, NEW.event, 1)
+CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
+    INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.event, 1)
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;
