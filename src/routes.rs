@@ -262,11 +262,11 @@ pub static PAGES: &[Route] = &[
 
     // Reports
     desk    (GET,    "/desk/reports",                                       desk::reports::show),
-    desk    (GET,    "/desk/reports/members",                               desk::reports::members::show).hashing(),
+    desk    (GET,    "/desk/reports/members",                               desk::reports::members::show),
     desk    (GET,    "/desk/reports/days.csv",                              desk::reports::tables::days),
     desk    (GET,    "/desk/reports/partners.csv",                          desk::reports::tables::partners),
     desk    (GET,    "/desk/reports/bookings.csv",                          desk::reports::tables::bookings).hashing(),
-    desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv).hashing(),
+    desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv),
 
     // Site
     desk    (GET,    "/desk/site",                                          desk::site::show),

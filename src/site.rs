@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::desk::reports::members::Census;
+use crate::desk::reports::census::Census;
 use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::gate::refusals::Refusals;

@@ -37,7 +37,9 @@ if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
             if (!asked.publicKey) return say(asked.message);
             const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
             const credential = await navigator.credentials.get({ publicKey });
-            if (passkey.elements.username) passkey.elements.username.value = username.value;
+            for (const name of ['username', 'comment']) {
+                if (passkey.elements[name]) passkey.elements[name].value = document.getElementById(name).value;
+            }
             passkey.elements.credential.value = JSON.stringify(credential.toJSON());
             passkey.submit();
         } catch {
@@ -75,16 +77,32 @@ if (search) {
 
 // Parts of a page that renew themselves, while somebody is there to look: an unattended page lets its session go idle.
 const WATCHED_MS = 20 * 60 * 1000;
+const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea';
+const live = () => [...document.querySelectorAll('[data-live]')];
 let touched = Date.now();
 ['pointerdown', 'keydown', 'scroll'].forEach(kind => addEventListener(kind, () => { touched = Date.now(); }, { passive: true }));
-document.querySelectorAll('[data-live]').forEach(part => {
+const called = control => control.getAttribute('aria-label') ?? control.textContent;
+const renew = (part, fresh) => {
+    const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    // Nobody's typing is lost.
+    if (!fresh || fresh.innerHTML === part.innerHTML || focused?.matches('input, select, textarea')) return;
+    const around = focused?.closest('[id]').id;
+    part.replaceChildren(...fresh.childNodes);
+    if (!('live' in fresh.dataset)) delete part.dataset.live;
+    if (!focused) return;
+    // The focus stays on what it was on. Where that is gone it never moves on to something that does something else.
+    const there = document.getElementById(around) ?? part, controls = [...there.querySelectorAll(CONTROLS)];
+    const same = there.matches(CONTROLS) ? there : controls.find(one => called(one) === called(focused));
+    (same ?? controls.find(one => one.matches('a')) ?? document.getElementById('main')).focus({ preventScroll: true });
+};
+if (live().length) {
     setInterval(async () => {
-        if (document.hidden || Date.now() - touched > WATCHED_MS || part.contains(document.activeElement)) return;
+        if (document.hidden || Date.now() - touched > WATCHED_MS || !live().length) return;
         try {
             const reply = await fetch(location.href, { redirect: 'error' });
             if (!reply.ok) return;
-            const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html').getElementById(part.id);
-            if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
+            const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
+            live().forEach(part => renew(part, page.getElementById(part.id)));
         } catch { /* The next time will do. */ }
-    }, part.dataset.live * 1000);
-});
+    }, Math.min(...live().map(part => part.dataset.live)) * 1000);
+}

@@ -63,26 +63,37 @@ if (fields.length) {
     document.querySelectorAll('[data-whole]').forEach(button => button.addEventListener('click', () => type(button.dataset.whole)));
 }
 
-// A code by the camera, where the browser can read one; everywhere a scanner types into the field.
+// A code by the camera, where there is one and the page came over https; everywhere a scanner types into the field.
 const look = document.getElementById('look');
-if (look && 'BarcodeDetector' in window && navigator.mediaDevices) {
+if (look && navigator.mediaDevices) {
+    /** Pixels across that are looked at: enough for a telephone at arm's length. */
+    const WIDTH = 640;
+    const video = document.getElementById('camera');
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const read = () => {
+        const width = Math.min(WIDTH, video.videoWidth), height = Math.round(width * video.videoHeight / video.videoWidth);
+        if (!width) return null;
+        [context.canvas.width, context.canvas.height] = [width, height];
+        context.drawImage(video, 0, 0, width, height);
+        return readCode(context.getImageData(0, 0, width, height));
+    };
+    const watch = () => {
+        const found = read();
+        if (found === null) return setTimeout(watch, 100);
+        document.getElementById('code').value = found;
+        document.getElementById('scan').requestSubmit();
+    };
     look.hidden = false;
     look.addEventListener('click', async () => {
-        const video = document.getElementById('camera');
+        // Its place is taken at once, so that nothing moves under a finger later.
+        [look.hidden, document.getElementById('view').hidden] = [true, false];
+        document.getElementById('code').focus();
         try {
-            const reader = new BarcodeDetector({ formats: ['qr_code'] });
             video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'user' } });
-            video.hidden = false;
-            look.hidden = true;
             await video.play();
-            const read = setInterval(async () => {
-                const [found] = await reader.detect(video);
-                if (!found) return;
-                clearInterval(read);
-                document.getElementById('code').value = found.rawValue;
-                document.getElementById('scan').requestSubmit();
-            }, 200);
+            watch();
         } catch {
+            video.hidden = true;
             document.getElementById('no-camera').hidden = false;
         }
     });

@@ -23,7 +23,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 7] = [
+const FILES: [File; 8] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
@@ -34,6 +34,7 @@ const FILES: [File; 7] = [
         text: include_str!("../../assets/script/kiosk.js"),
     },
     File { name: "docs.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/docs.css") },
+    File { name: "code.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/code.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

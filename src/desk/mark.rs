@@ -46,7 +46,7 @@ pub struct Stand {
 pub fn of(site: &Site, tx: &Read, member_id: i64, now: i64, language: Language) -> Result<Stand, Failure> {
     let account = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let held = holdings::list(tx, member_id)?;
-    let flyer = standing::read(tx, member_id, now)?;
+    let flyer = standing::read_with(tx, member_id, &held, now)?;
     let mut marks = Vec::new();
     marks.extend(membership(&account, site.config.yearly_fee_cents, now, language));
     for (cat_group, key) in PROGRAMMES {

@@ -15,6 +15,8 @@ pub const GUESS: u32 = 10;
 pub struct Wanted {
     /// Folded: lower case, without accents.
     words: Vec<String>,
+    /// The same, letter by letter.
+    letters: Vec<Vec<char>>,
     /// What was typed, if it can be a member's number.
     pub number: Option<i64>,
     /// What was typed, if it can be the beginning of an e-mail address.
@@ -30,8 +32,10 @@ impl Wanted {
         let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
         let digits = digits.map(|bare| bare.trim_start_matches('0').to_owned()).filter(|d| d.len() >= GRAM_CHARS);
         let named = if typed.contains('@') { typed.split('@').next().unwrap_or("") } else { typed };
+        let words: Vec<String> = words(named).filter(|word| word.chars().count() >= 2).take(WORDS_MAX).collect();
         Wanted {
-            words: words(named).filter(|word| word.chars().count() >= 2).take(WORDS_MAX).collect(),
+            letters: words.iter().map(|word| word.chars().collect()).collect(),
+            words,
             number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0),
             email: typed.contains('@').then(|| typed.to_owned()).filter(|email| !email.starts_with('@')),
             digits,
@@ -72,9 +76,18 @@ impl Wanted {
     }
 
     /// How far somebody with these names is from what was typed, 0 being the very words; `None` where it is too far.
+    /// Thousands are judged at each letter that somebody types, so most words are put aside by a glance at their letters.
     pub fn distance<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<u32> {
-        let known: Vec<String> = names.flat_map(words).collect();
-        self.words.iter().map(|word| known.iter().filter_map(|one| apart(word, one)).min()).sum()
+        let mut nearest = [None; WORDS_MAX];
+        let mut letters = Vec::with_capacity(WORD_CHARS_MAX);
+        for part in names.flat_map(parts) {
+            fold_into(&mut letters, part);
+            for (typed, least) in self.letters.iter().zip(&mut nearest) {
+                let far = apart(typed, &letters);
+                *least = far.into_iter().chain(*least).min();
+            }
+        }
+        nearest[..self.letters.len()].iter().copied().sum()
     }
 }
 
@@ -93,13 +106,25 @@ fn quoted(text: &str) -> String {
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let parts = text.split(|c: char| c.is_whitespace() || "-._@".contains(c)).filter(|part| !part.is_empty());
-    parts.map(|part| fold(part).chars().take(WORD_CHARS_MAX).collect())
+    parts(text).map(|part| fold(part).collect())
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "-._@".contains(c)).filter(|part| !part.is_empty())
 }
 
 /// Lower case, and letters without what stands above or below them.
-fn fold(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).filter(|c| !('\u{300}'..='\u{36f}').contains(c)).map(plain).collect()
+fn fold(text: &str) -> impl Iterator<Item = char> {
+    let letters = text.chars().flat_map(char::to_lowercase).filter(|c| !('\u{300}'..='\u{36f}').contains(c));
+    letters.map(plain).take(WORD_CHARS_MAX)
+}
+
+fn fold_into(letters: &mut Vec<char>, text: &str) {
+    letters.clear();
+    match text.is_ascii() {
+        true => letters.extend(text.bytes().take(WORD_CHARS_MAX).map(|b| char::from(b.to_ascii_lowercase()))),
+        false => letters.extend(fold(text)),
+    }
 }
 
 fn plain(letter: char) -> char {
@@ -136,20 +161,19 @@ fn edits_max(letters: usize) -> u32 {
 }
 
 /// How far a typed word is from one that is known: the same, its beginning, a part of it, or nearly so.
-fn apart(typed: &str, known: &str) -> Option<u32> {
+fn apart(typed: &[char], known: &[char]) -> Option<u32> {
     if known.starts_with(typed) {
         return Some(if known.len() == typed.len() { 0 } else { 1 });
     }
-    let typed_letters: Vec<char> = typed.chars().collect();
-    if known.contains(typed) && typed_letters.len() >= GRAM_CHARS {
+    if typed.len() >= GRAM_CHARS && known.windows(typed.len()).any(|part| part == typed) {
         return Some(2);
     }
-    let slips_max = edits_max(typed_letters.len());
-    if slips_max == 0 {
+    let slips_max = edits_max(typed.len());
+    // Each letter that the other has not at all is a slip of its own.
+    if slips_max == 0 || (kinds(typed) & !kinds(known)).count_ones() > slips_max {
         return None;
     }
-    let known_letters: Vec<char> = known.chars().collect();
-    let (whole, beginning) = slips(&typed_letters, &known_letters);
+    let (whole, beginning) = slips(typed, known);
     match (whole <= slips_max, beginning <= slips_max) {
         (true, _) => Some(GUESS * whole),
         (false, true) => Some(GUESS * beginning + 1),
@@ -157,25 +181,34 @@ fn apart(typed: &str, known: &str) -> Option<u32> {
     }
 }
 
+/// Which letters there are, a bit for each; two of them may share one, which hides a slip and makes none.
+fn kinds(letters: &[char]) -> u64 {
+    letters.iter().fold(0, |kinds, letter| kinds | 1 << (u32::from(*letter) % 64))
+}
+
 /// Slips between two words, and between the first and the best beginning of the second: a letter too many, too few, another
 /// one, or two that changed places.
 fn slips(typed: &[char], known: &[char]) -> (u32, u32) {
-    let mut before: Vec<u32> = Vec::new();
-    let mut last: Vec<u32> = (0..=known.len() as u32).collect();
+    // A word has at the most so many letters: see `fold`.
+    let mut rows = [[0_u32; WORD_CHARS_MAX + 1]; 3];
+    for (place, steps) in rows[0].iter_mut().enumerate() {
+        *steps = place as u32;
+    }
     for (i, letter) in typed.iter().enumerate() {
-        let mut row = vec![i as u32 + 1; known.len() + 1];
+        let [before, last, row] = [(i + 2) % 3, i % 3, (i + 1) % 3];
+        rows[row][0] = i as u32 + 1;
         for (j, other) in known.iter().enumerate() {
-            let replaced = last[j] + u32::from(letter != other);
-            row[j + 1] = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let replaced = rows[last][j] + u32::from(letter != other);
+            let mut least = replaced.min(rows[last][j + 1] + 1).min(rows[row][j] + 1);
             let swapped = i > 0 && j > 0 && typed[i - 1] == *other && known[j - 1] == *letter;
             if swapped {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+                least = least.min(rows[before][j - 1] + 1);
             }
+            rows[row][j + 1] = least;
         }
-        before = std::mem::replace(&mut last, row);
     }
-    let whole = last.last().copied().unwrap_or(0);
-    (whole, last.into_iter().min().unwrap_or(0))
+    let last = &rows[typed.len() % 3][..=known.len()];
+    (last[known.len()], last.iter().copied().min().unwrap_or(0))
 }
 
 /// The nearest first; of those as near, by name.
@@ -200,6 +233,36 @@ mod tests {
         assert_eq!(distance("Jose", "José"), Some(0));
         assert_eq!(distance("Mueller", "Müller"), Some(10));
         assert!(distance("muelle", "Müller").is_some_and(|far| far >= GUESS), "also while it is being typed");
+    }
+
+    /// Slips as a textbook has them: whole and slow.
+    fn slips_by_the_book(typed: &[char], known: &[char]) -> u32 {
+        match (typed, known) {
+            ([], rest) | (rest, []) => rest.len() as u32,
+            ([a, b, more @ ..], [c, d, others @ ..]) if a == d && b == c && a != b => {
+                let swapped = 1 + slips_by_the_book(more, others);
+                swapped.min(one_by_one(typed, known))
+            }
+            _ => one_by_one(typed, known),
+        }
+    }
+
+    fn one_by_one(typed: &[char], known: &[char]) -> u32 {
+        let replaced = u32::from(typed[0] != known[0]) + slips_by_the_book(&typed[1..], &known[1..]);
+        replaced.min(1 + slips_by_the_book(&typed[1..], known)).min(1 + slips_by_the_book(typed, &known[1..]))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn slips_are_those_of_the_book_and_a_glance_puts_nobody_aside(typed in "[abcdé]{1,6}", known in "[abcdé]{0,6}") {
+            let letters = |text: &str| text.chars().collect::<Vec<_>>();
+            let (typed, known) = (letters(&typed), letters(&known));
+            let (whole, beginning) = slips(&typed, &known);
+            proptest::prop_assert_eq!(whole, slips_by_the_book(&typed, &known));
+            let best = (0..=known.len()).map(|end| slips_by_the_book(&typed, &known[..end])).min().unwrap();
+            proptest::prop_assert_eq!(beginning, best);
+            proptest::prop_assert!((kinds(&typed) & !kinds(&known)).count_ones() <= best);
+        }
     }
 
     #[test]

@@ -46,6 +46,27 @@ pub fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     tx.list(&sql, named_params! {":pattern": pattern, ":limit": limit}, found)
 }
 
+/// What `look` makes of the words of those who have these letters, the newest members first: the names in the order of
+/// [`Found`], and the number. For thousands, of whom few are wanted.
+pub fn list_judged<T>(
+    tx: &Read,
+    pattern: &str,
+    limit: i64,
+    look: impl Fn(i64, [&str; 5]) -> Option<T>,
+) -> Result<Vec<T>> {
+    let sql = "SELECT m.member_id, m.real_name, m.screen_name, m.username, m.email, m.phone
+               FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
+               WHERE members_search MATCH :pattern ORDER BY members_search.rowid DESC LIMIT :limit";
+    let judged = tx.list(sql, named_params! {":pattern": pattern, ":limit": limit}, |row| {
+        let mut words = [""; 5];
+        for (place, word) in words.iter_mut().enumerate() {
+            *word = row.get_ref(place + 1)?.as_str()?;
+        }
+        Ok(look(row.get(0)?, words))
+    })?;
+    Ok(judged.into_iter().flatten().collect())
+}
+
 /// How many have these letters, counted no further than `most`.
 pub fn count(tx: &Read, pattern: &str, most: i64) -> Result<i64> {
     let sql = "SELECT count(*) FROM (SELECT 1 FROM members_search WHERE members_search MATCH ?1 LIMIT ?2)";

@@ -22,6 +22,7 @@ pub mod erasure;
 pub mod held;
 pub mod history;
 pub mod holdings;
+pub mod hours;
 pub mod integrity;
 pub mod kiosks;
 pub mod lists;

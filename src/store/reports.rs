@@ -1,5 +1,5 @@
-//! What the desk's reports add up, a day at a time: each question is answered by an index alone and is short, so that no
-//! report holds a snapshot for long.
+//! What the desk's reports add up from the rows themselves; whole hours are in [`super::hours`]. Each question is answered by
+//! an index alone.
 
 use super::Read;
 use rusqlite::{Result, named_params};

@@ -1,7 +1,8 @@
 //! Where a member stands as a flyer: the rows that the rules of currency ask for, and what the rules make of them.
 
+use super::Read;
 use super::entries::{self, Flown};
-use super::{Read, holdings};
+use super::holdings::{self, Holding};
 use crate::domain::catalogue::LevelKey;
 use crate::domain::currency::{self, Currencies, Standing};
 use crate::domain::entry;
@@ -18,8 +19,12 @@ pub struct Flyer {
 }
 
 pub fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
-    let holdings = holdings::list(tx, member_id)?;
-    let held: Vec<LevelKey> = holdings.iter().map(holdings::Holding::key).collect();
+    read_with(tx, member_id, &holdings::list(tx, member_id)?, now)
+}
+
+/// Of a member whose levels were read.
+pub fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> Result<Flyer> {
+    let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
     // Whoever is a flyer and nothing else needs no training, and that is most members.
     let only_flies = held.iter().all(|level| level.cat_group == "Flyer");
@@ -37,6 +42,6 @@ pub fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
 /// The programmes whose currency has lapsed: their open entries show as `not_current`.
 pub fn lapsed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<&'static str>> {
     let holdings = holdings::list(tx, member_id)?;
-    let held: Vec<LevelKey> = holdings.iter().map(holdings::Holding::key).collect();
+    let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
     Ok(entry::lapsed(&held, &read(tx, member_id, now)?.currency))
 }

@@ -12,7 +12,7 @@ const THREADS: usize = 2;
 pub const WARM_UP: Duration = Duration::from_millis(300);
 /// An answer that takes this long is a hang.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
-const ANSWER_BYTES_MAX: usize = 512 * 1024;
+pub const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What is asked, by connection in turn, and how it must be answered. Where there are more requests than connections,
 /// each connection goes through its share of them.

@@ -6,8 +6,14 @@
 mod backup;
 mod bare;
 mod bars;
+#[allow(dead_code, reason = "the suite drives the same browser, and asks more of it")]
+#[path = "../it/harness/browser.rs"]
+mod browser;
+mod clerk;
+mod desk;
 mod generator;
 mod machine;
+mod paint;
 mod report;
 mod scale;
 mod server;
@@ -58,7 +64,8 @@ fn main() -> ExitCode {
     match args.first().map(String::as_str) {
         Some("bare") => bare::serve(),
         _ if !args.iter().any(|arg| arg == "--bench") => println!("the benchmark is run by tests/load/run"),
-        Some("scale") => return finish(measure_scale()),
+        Some("scale") => return finish(measure_apart("Scale", &scale::PLAN, scale::measure)),
+        Some("desk") => return finish(measure_apart("Desk", &desk::PLAN, desk::measure)),
         _ => return finish(plan(&args).and_then(|plan| measure(&plan))),
     }
     ExitCode::SUCCESS
@@ -87,13 +94,19 @@ fn plan(args: &[String]) -> Result<Plan, String> {
     Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), backups_only })
 }
 
-/// Lists and look-ups on a large site; see [`scale`].
-fn measure_scale() -> Result<bool, String> {
-    let (table, met) = scale::measure(room()?.path())?;
-    let about = about(&scale::PLAN);
-    let text = format!("# Scale, {}\n\n{}\n\n{}; {}.\n\n{table}", about.date, about.machine, about.product, about.runs);
+/// What wants a site of its own: see [`scale`] and [`desk`].
+fn measure_apart(
+    name: &str,
+    plan: &Plan,
+    measure: fn(&Path) -> Result<(String, bool), String>,
+) -> Result<bool, String> {
+    let (table, met) = measure(room()?.path())?;
+    let about = about(plan);
+    let text =
+        format!("# {name}, {}\n\n{}\n\n{}; {}.\n\n{table}", about.date, about.machine, about.product, about.runs);
     println!("{text}");
-    println!("kept as {}", report::keep_text("-scale", &about, &text)?.display());
+    let part = format!("-{}", name.to_lowercase());
+    println!("kept as {}", report::keep_text(&part, &about, &text)?.display());
     Ok(met)
 }
 

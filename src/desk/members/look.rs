@@ -13,8 +13,8 @@ const HITS_MAX: usize = 20;
 /// How many are judged by their words before the page is full.
 const JUDGED_MAX: i64 = 200;
 /// How many may be meant by somebody who mistyped, and of how many three letters may be before they say little.
-const GUESSED_MAX: i64 = 2_000;
-const GRAM_MEMBERS_MAX: i64 = 1_000;
+const GUESSED_MAX: i64 = 1_000;
+const GRAM_MEMBERS_MAX: i64 = 500;
 
 pub struct Hit {
     pub member_id: i64,
@@ -78,7 +78,7 @@ fn add(found: &mut Vec<Found>, others: Vec<Found>) {
 /// By how near they are. What the index found and our own measure does not (it folds fewer alphabets) comes last.
 fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
     let mut judged: Vec<(u32, Found)> =
-        found.into_iter().map(|one| (distance(wanted, &one).unwrap_or(u32::MAX), one)).collect();
+        found.into_iter().map(|one| (distance(wanted, words(&one)).unwrap_or(u32::MAX), one)).collect();
     judged
         .sort_by(|(a, left), (b, right)| wanted::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str())));
     judged.into_iter().map(|(_, one)| one).collect()
@@ -104,13 +104,21 @@ fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
     if rare.is_empty() {
         return Ok(Vec::new());
     }
-    let near = member_search::list(tx, &wanted::either(&rare), GUESSED_MAX)?;
-    Ok(nearest(wanted, near.into_iter().filter(|one| distance(wanted, one).is_some()).collect()))
+    let judge = |member_id, words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
+    let mut near = member_search::list_judged(tx, &wanted::either(&rare), GUESSED_MAX, judge)?;
+    near.sort_by(|(a, left, _), (b, right, _)| wanted::order((*a, left), (*b, right)));
+    let nearest = near.into_iter().take(HITS_MAX + 1).map(|(.., member_id)| member_search::find(tx, member_id));
+    Ok(nearest.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-fn distance(wanted: &Wanted, found: &Found) -> Option<u32> {
-    let mailbox = found.email.split('@').next().unwrap_or("");
-    wanted.distance([found.real_name.as_str(), &found.screen_name, &found.username, mailbox, &found.phone].into_iter())
+/// By real name, screen name, username, e-mail address and telephone.
+fn distance(wanted: &Wanted, [real_name, screen_name, username, email, phone]: [&str; 5]) -> Option<u32> {
+    let mailbox = email.split('@').next().unwrap_or("");
+    wanted.distance([real_name, screen_name, username, mailbox, phone].into_iter())
+}
+
+fn words(found: &Found) -> [&str; 5] {
+    [&found.real_name, &found.screen_name, &found.username, &found.email, &found.phone]
 }
 
 fn hit(found: Found) -> Hit {

@@ -6,6 +6,8 @@ const HEIGHT: f64 = 180.0;
 const LEFT: f64 = 48.0;
 /// Days that are named below.
 const LABELS: usize = 6;
+/// Bars of which each can still be pointed at.
+const POINTED_MAX: usize = 120;
 
 pub struct Chart {
     pub id: &'static str,
@@ -27,8 +29,8 @@ pub struct Bar {
     pub y: String,
     pub width: String,
     pub height: String,
-    /// Shown where the mouse rests.
-    pub said: String,
+    /// Shown where the mouse rests; nothing where bars are too thin to be pointed at.
+    pub said: Option<String>,
 }
 
 impl Chart {
@@ -43,7 +45,7 @@ impl Chart {
             y: px(up(*value)),
             width: px(step * 0.8),
             height: px(HEIGHT - up(*value)),
-            said: format!("{date}: {value}"),
+            said: (days.len() <= POINTED_MAX).then(|| format!("{date}: {value}")),
         };
         let every = days.len().div_ceil(LABELS).max(1);
         let label = |(place, (date, _)): (usize, &(&str, i64))| {

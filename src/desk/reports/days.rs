@@ -1,13 +1,12 @@
-//! Adds up a range day by day. The snapshot is let go of on the way, so that a long range pins nothing.
+//! Adds up a range day by day, from the sums that are kept by the hour.
 
 use super::range::Range;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::site::Site;
-use crate::store::{partners, reports};
+use crate::store::{Read, hours, partners};
 
-/// Days that are read in one snapshot.
-const DAYS_AT_ONCE: usize = 14;
+const HOUR_SECONDS: i64 = 3600;
 
 /// What a day had.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -45,46 +44,69 @@ pub fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, V
     };
     let mut brought: Vec<Brought> = known.into_iter().map(named).collect();
     let mut days = Vec::new();
+    let mut starts = Vec::new();
     let mut at = range.from;
     while at < range.to {
         let day = hall.day(at, 0);
-        days.push(count_day(site, hall, day.from, day.to, &mut brought)?);
+        days.push(Counted { date: hall.date(day.from), ..Counted::default() });
+        starts.push(day.from);
         at = day.to;
-        if days.len() % DAYS_AT_ONCE == 0 {
-            site.store.rest();
-        }
     }
+    site.store.read(|tx| {
+        spans(&starts, range.to)
+            .into_iter()
+            .try_for_each(|span| add(tx, site.tunnel_id, span, &starts, (&mut days, &mut brought)))
+    })?;
     brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
     brought.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));
     Ok((days, brought))
 }
 
-fn count_day(site: &Site, hall: &Hall, from: i64, to: i64, brought: &mut [Brought]) -> Result<Counted, Failure> {
-    let mut day = Counted { date: hall.date(from), ..Counted::default() };
-    site.store.read(|tx| {
-        (day.flights, day.flown) = reports::sum_flown(tx, site.tunnel_id, from, to)?;
-        for one in reports::list_booked(tx, site.tunnel_id, from, to)? {
-            day.bookings += one.bookings;
-            day.booked += one.minutes;
-            day.arrived += one.arrived;
-            if let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == one.partner_id) {
-                sum.bookings += one.bookings;
-                sum.booked += one.minutes;
-                sum.arrived += one.arrived;
-            }
+/// All days at once where each begins with an hour, as nearly everywhere; else day by day, lest an hour should belong to two.
+fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
+    if starts.iter().all(|start| start.rem_euclid(HOUR_SECONDS) == 0) {
+        return starts.first().map(|from| (*from, to)).into_iter().collect();
+    }
+    let ends = starts.iter().skip(1).copied().chain([to]);
+    starts.iter().copied().zip(ends).collect()
+}
+
+/// Adds what a span had to its days and partners.
+fn add(
+    tx: &Read,
+    tunnel_id: i64,
+    (from, to): (i64, i64),
+    starts: &[i64],
+    (days, brought): (&mut [Counted], &mut [Brought]),
+) -> Result<(), Failure> {
+    // Nothing is before the first.
+    let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
+    for one in hours::list_flown(tx, tunnel_id, from, to)? {
+        let day = &mut days[day(one.at)];
+        day.flights += one.flights;
+        day.flown += one.minutes;
+    }
+    for (at, one) in hours::list_booked(tx, tunnel_id, from, to)? {
+        let day = &mut days[day(at)];
+        day.bookings += one.bookings;
+        day.booked += one.minutes;
+        day.arrived += one.arrived;
+        if let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == one.partner_id) {
+            sum.bookings += one.bookings;
+            sum.booked += one.minutes;
+            sum.arrived += one.arrived;
         }
-        for (partner_id, event, times) in reports::list_events(tx, from, to)? {
-            let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == partner_id) else { continue };
-            match event.as_str() {
-                "token.issued" => sum.tokens += times,
-                "token.refused" => sum.refused += times,
-                "user.created" => sum.users += times,
-                _ => {}
-            }
+    }
+    for (partner_id, event, times) in hours::list_events(tx, from, to)? {
+        let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == partner_id) else { continue };
+        match event.as_str() {
+            "token.issued" => sum.tokens += times,
+            "token.refused" => sum.refused += times,
+            "user.created" => sum.users += times,
+            _ => {}
         }
-        Ok(())
-    })?;
-    Ok(day)
+    }
+    Ok(())
 }
 
 pub fn total(days: &[Counted]) -> Counted {

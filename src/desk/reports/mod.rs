@@ -1,6 +1,7 @@
 //! *Reports*: bookings and minutes by day, and what each partner brought, over a range of days; the members have a page
 //! of their own. Each is drawn, written as a table, and to be had as CSV.
 
+pub mod census;
 mod chart;
 mod days;
 pub mod members;

@@ -58,8 +58,13 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let username = body.optional("username", fields::line(254));
+    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
     let ok = body.finish()?;
-    let sent = SignForm { username: username.get(&ok).unwrap_or_default(), ..SignForm::default() };
+    let sent = SignForm {
+        username: username.get(&ok).unwrap_or_default(),
+        comment: comment.get(&ok).unwrap_or_default(),
+        ..SignForm::default()
+    };
     let Some(answer) = passkey::read(site, &credential.get(&ok).unwrap_or_default())? else {
         return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };

@@ -4,10 +4,11 @@ use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::language::{Language, Text};
 use crate::site::Site;
-use crate::store::entries;
+use crate::store::{entries, hours};
 
 /// The same weekday in so many weeks before is what is usual.
 const WEEKS: i64 = 4;
+const HOUR_SECONDS: i64 = 3600;
 /// Hours that are always drawn, even when nobody flew.
 const OPEN: std::ops::RangeInclusive<usize> = 9..=21;
 const WIDTH: f64 = 340.0;
@@ -46,16 +47,26 @@ pub fn draw(site: &Site, hall: &Hall, now: i64, weekday: &str, language: Languag
     let mut usual_by_now = 0;
     site.store.read(|tx| {
         let day = hall.day(now, 0);
-        for (at, minutes) in entries::list_flown(tx, site.tunnel_id, day.from, now + 1)? {
+        // Where the hall's hours are not the world's, only the flights themselves say in which hour they were.
+        let by_hours = day.from.rem_euclid(HOUR_SECONDS) == 0;
+        let list = |from, to| match by_hours {
+            true => hours::list_flown(tx, site.tunnel_id, from, to)
+                .map(|found| found.iter().map(|one| (one.at, one.minutes)).collect()),
+            false => entries::list_flown(tx, site.tunnel_id, from, to),
+        };
+        for (at, minutes) in list(day.from, now + 1)? {
             today[hall.hour(at)] += minutes;
         }
         for week in 1..=WEEKS {
             let before = hall.day(now, 7 * week);
-            for (at, minutes) in entries::list_flown(tx, site.tunnel_id, before.from, before.to)? {
+            // That day may have been an hour shorter than this one is old.
+            let by_now = (before.from + now + 1 - day.from).min(before.to);
+            for (at, minutes) in list(before.from, by_now)? {
                 usual[hall.hour(at)] += minutes;
-                if at - before.from <= now - day.from {
-                    usual_by_now += minutes;
-                }
+                usual_by_now += minutes;
+            }
+            for (at, minutes) in list(by_now, before.to)? {
+                usual[hall.hour(at)] += minutes;
             }
         }
         Ok(())

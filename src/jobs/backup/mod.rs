@@ -68,7 +68,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 }
 
 /// Requests come first.
-pub(super) fn yield_to_requests() {
+pub fn yield_to_requests() {
     // SAFETY: takes numbers and changes nothing but this thread's own priority.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 10) };
 }

@@ -35,6 +35,63 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
+/// Presses Tab until this has the focus, and sees at each stop that one sees where one is.
+fn tab_to(browser: &Browser, selector: &str) {
+    const STOPS_MAX: usize = 80;
+    for _ in 0..STOPS_MAX {
+        browser.press(&TAB.to_string());
+        let stop = "const here = document.activeElement, look = getComputedStyle(here);
+            const seen = here === document.body || (look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) > 1);
+            return [here.matches(arguments[0]), seen, here.outerHTML.slice(0, 120)]";
+        let stop = browser.run(stop, json!([selector]));
+        assert_eq!(stop[1], true, "nobody sees that this has the focus: {}", stop[2]);
+        if stop[0] == true {
+            return;
+        }
+    }
+    panic!("Tab never leads to {selector} on {}", browser.path());
+}
+
+#[test]
+fn the_keyboard_alone_does_what_is_done_most() {
+    let site = Site::open();
+    day(&site);
+    let protected = site.protect(&site.desk());
+    let browser = Browser::open();
+    let said = |text: &str| {
+        browser.wait(&format!("return document.querySelector('[role=status]')?.innerText.includes('{text}')"))
+    };
+    browser.go(&format!("{}/", site.origin()));
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", protected.member.name));
+    browser.wait("return location.pathname === '/desk/sign-in/code' && document.activeElement.id === 'code'");
+    browser.press(&format!("{}{ENTER}", protected.authenticator.code(site.now())));
+    browser.wait("return location.pathname === '/desk'");
+
+    tab_to(&browser, "[aria-label='Check in: Jane Okonkwo-Schmidt']");
+    browser.press(&ENTER.to_string());
+    said("Checked in.");
+
+    tab_to(&browser, ".arrivals .name a");
+    browser.press(&ENTER.to_string());
+    browser.wait("return location.pathname === '/desk/members/1' && !!document.getElementById('minutes')");
+    tab_to(&browser, "#minutes");
+    browser.press(&format!("12{ENTER}"));
+    said("in the logbook");
+
+    tab_to(&browser, "nav a[href='/desk/sign-offs']");
+    browser.press(&ENTER.to_string());
+    browser.wait("return location.pathname === '/desk/sign-offs'");
+    tab_to(&browser, ".queues a.button");
+    browser.press(&ENTER.to_string());
+    browser.wait("return document.activeElement?.id === 'password'");
+    browser.press(&format!("{PASSWORD}{ENTER}"));
+    said("Signed.");
+    tab_to(&browser, ".who button");
+    browser.press(&ENTER.to_string());
+    browser.wait("return location.pathname === '/desk/sign-in'");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 #[test]
 fn a_passkey_opens_the_desk_to_its_clerk_alone() {
     let site = Site::open_with(|config| config.limits.passkey_questions_per_minute_per_address = 1_000_000);

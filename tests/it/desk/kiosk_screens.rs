@@ -1,7 +1,7 @@
 //! The kiosk in a real Chromium: touched, looked at in both sizes and schemes, and left alone until it forgets.
 
 use super::kiosk::paired;
-use super::pages::keep;
+use super::pages::{SHIFT_MAX, keep};
 use super::{HOSTILE, book, demo};
 use crate::harness::{Browser, Caller, Site};
 use serde_json::json;
@@ -11,15 +11,20 @@ const SCREENS: [(&str, u32, u32); 2] = [("portrait", 1080, 1920), ("phone", 390,
 const TARGET_PX: f64 = 64.0;
 
 fn a_kiosk(site: &Site) -> Browser {
-    let kiosk = paired(site);
     let browser = Browser::open();
+    pair(site, &browser);
+    browser
+}
+
+/// Makes a browser a kiosk.
+pub fn pair(site: &Site, browser: &Browser) {
+    let kiosk = paired(site);
     browser.go(&format!("{}/kiosk", site.origin()));
     assert!(browser.text().contains("Make this browser a kiosk"), "{}", browser.text());
-    judge(&browser, "kiosk-pair");
+    judge(browser, "kiosk-pair");
     let key = kiosk.cookies.borrow()["kiosk"].clone();
     browser.order("/cookie", json!({ "cookie": { "name": "kiosk", "value": key, "httpOnly": true } }));
     browser.go(&format!("{}/kiosk", site.origin()));
-    browser
 }
 
 /// Signs in by touching key after key.
@@ -39,7 +44,9 @@ fn type_keys(browser: &Browser, digits: &str) {
     }
 }
 
-fn judge(browser: &Browser, name: &str) {
+pub fn judge(browser: &Browser, name: &str) {
+    let moved = browser.moved();
+    assert!(moved < SHIFT_MAX, "{name} moves by {moved}");
     for (screen, width, height) in SCREENS {
         for dark in [false, true] {
             browser.resize(width, height, dark);

@@ -7,8 +7,10 @@ mod clerk;
 mod clicks;
 mod keyboard;
 mod kiosk;
+mod kiosk_camera;
 mod kiosk_screens;
 mod mail_links;
+mod live;
 mod members;
 mod messages;
 mod pages;
@@ -16,6 +18,7 @@ mod partners;
 mod reports;
 mod sign_in;
 mod sign_offs;
+mod signing;
 mod site;
 mod table;
 

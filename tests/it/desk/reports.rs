@@ -114,3 +114,50 @@ fn members_are_counted_by_level_and_currency_and_counted_again_later() {
     let later = clerk.get("/desk/reports/members").page();
     assert!(later.contains(&format!("<strong class=\"figure\">{}</strong>", all + 1)), "{later}");
 }
+
+#[test]
+fn many_members_are_counted_aside_and_nobody_waits_for_it() {
+    let site = demo();
+    site.flyer("jane");
+    let clerk = Clerk::at(&site, &site.desk());
+    assert!(clerk.get("/desk/reports/members").page().contains("By currency"), "few are counted at once");
+    site.change(|tx| {
+        let sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+                   INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
+                   SELECT 'many' || i, 'many' || i, 'Many ' || i, 'many' || i || '@example.com', ?1, ?1 FROM n";
+        Ok(tx.run(sql, [tx.now()])?)
+    });
+    site.advance(std::time::Duration::from_secs(600));
+    // Ten minutes later the old counts are shown, and newer ones are on their way.
+    let old = clerk.get("/desk/reports/members").page();
+    assert!(old.contains("<strong class=\"figure\">2</strong>") && old.contains("id=\"counted\" data-live"), "{old}");
+    counted(&clerk);
+
+    // A server that was just started has none.
+    let mut site = site;
+    site.restart();
+    let clerk = Clerk::at(&site, &site.desk());
+    let first = clerk.get("/desk/reports/members").page();
+    assert!(first.contains("The members are being counted") && first.contains("id=\"counted\" data-live"), "{first}");
+    counted(&clerk);
+    let table = rows(&clerk, "/desk/reports/members.csv");
+    assert!(table.iter().any(|row| row == "level,Flyer Level 1,holders,1"), "{table:?}");
+
+    site.restart();
+    let clerk = Clerk::at(&site, &site.desk());
+    let none = clerk.get("/desk/reports/members.csv");
+    assert_eq!((none.status, none.header("location")), (303, Some("/desk/reports/members")), "{none}");
+}
+
+/// Asks until the new count stands there and no other is awaited.
+fn counted(clerk: &Clerk) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let page = clerk.get("/desk/reports/members").page();
+        if page.contains("id=\"counted\">") {
+            assert!(page.contains("<strong class=\"figure\">60"), "{page}");
+            return;
+        }
+        assert!(std::time::Instant::now() < until, "{page}");
+    }
+}

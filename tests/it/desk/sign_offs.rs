@@ -4,14 +4,14 @@ use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, PASSWORD, Site};
 
 /// A member who asked an instructor for a skill: both, and the entry.
-fn asked(site: &Site) -> (Caller, Caller, i64) {
+pub fn asked(site: &Site) -> (Caller, Caller, i64) {
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
     let entry = site.ask_for(&jane, "10101", &ines);
     (jane, ines, entry)
 }
 
-fn status(site: &Site, entry: i64) -> String {
+pub fn status(site: &Site, entry: i64) -> String {
     site.change(|tx| Ok(tx.get("SELECT status FROM entries WHERE entry_id = ?1", [entry], |row| row.get(0))?))
 }
 

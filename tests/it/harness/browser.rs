@@ -40,6 +40,11 @@ pub struct Browser {
 
 impl Browser {
     pub fn open() -> Browser {
+        Browser::open_with(&[])
+    }
+
+    /// With these switches too.
+    pub fn open_with(switches: &[String]) -> Browser {
         let (driver, port) = start_driver();
         let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(ANSWER_TIME_MAX));
         let profile = tempfile::tempdir().unwrap();
@@ -50,7 +55,7 @@ impl Browser {
             session: String::new(),
             _profile: profile,
         };
-        let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
+        let mut flags = [&FLAGS.map(str::to_owned), switches].concat();
         flags.push(format!("--user-data-dir={}", browser._profile.path().display()));
         let options = json!({
             "browserName": "chrome", "goog:chromeOptions": { "args": flags }, "goog:loggingPrefs": { "browser": "ALL" },
@@ -130,6 +135,20 @@ impl Browser {
 
     fn devtools(&self, command: &str, params: Value) -> Value {
         self.order("/goog/cdp/execute", json!({ "cmd": command, "params": params }))
+    }
+
+    /// Runs in every page from now on, before its own scripts.
+    pub fn prepare(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }));
+    }
+
+    /// How much the open page moved by itself since it was opened, as browsers measure that: what somebody moved by a key or a
+    /// click does not count.
+    pub fn moved(&self) -> f64 {
+        let script = "const done = arguments[0]; let sum = 0;
+            new PerformanceObserver(list => list.getEntries().forEach(one => sum += one.hadRecentInput ? 0 : one.value))
+                .observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 50);";
+        self.order("/execute/async", json!({ "script": script, "args": [] })).as_f64().expect("a sum")
     }
 
     /// The whole page as PNG.

@@ -7,7 +7,26 @@ use tunneldesk::store::Read;
 /// Rows by table.
 pub type Rows = BTreeMap<String, i64>;
 
-/// Panics unless SQLite finds the file sound and every reference leads somewhere.
+/// Sums by the hour and the day against the rows that they add up: what is in one and not in the other.
+const HOURS: [(&str, &str); 3] = [
+    (
+        "SELECT tunnel_id, hour, flights, minutes FROM flown_hours WHERE flights <> 0 OR minutes <> 0",
+        "SELECT tunnel_id, entry_date - (entry_date % 3600 + 3600) % 3600, count(*), sum(minutes) FROM entries
+         WHERE kind = 'time' AND status = 'open' AND opening IS NULL GROUP BY 1, 2",
+    ),
+    (
+        "SELECT tunnel_id, hour, partner_id, bookings, minutes, arrived FROM booked_hours
+         WHERE bookings <> 0 OR minutes <> 0 OR arrived <> 0",
+        "SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600, partner_id, count(*), sum(minutes_booked),
+                count(arrived_at) FROM bookings GROUP BY 1, 2, 3",
+    ),
+    (
+        "SELECT day, partner_id, event, times FROM event_days",
+        "SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3",
+    ),
+];
+
+/// Panics unless SQLite finds the file sound, every reference leads somewhere, and sums are those of their rows.
 pub fn check(site: &Site) {
     site.store.rest();
     let looked = site.store.read(|tx| {
@@ -15,6 +34,16 @@ pub fn check(site: &Site) {
         assert_eq!(verdict, ["ok"], "PRAGMA integrity_check");
         let dangling: Vec<String> = tx.list("PRAGMA foreign_key_check", [], |row| row.get(0))?;
         assert!(dangling.is_empty(), "rows that refer to nothing are in {dangling:?}");
+        for (kept, counted) in HOURS {
+            for (one, other) in [(kept, counted), (counted, kept)] {
+                let differ: i64 = tx.get(
+                    &format!("SELECT count(*) FROM (SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other}))"),
+                    [],
+                    |row| row.get(0),
+                )?;
+                assert_eq!(differ, 0, "sums that are not in both: {one}");
+            }
+        }
         Ok(())
     });
     looked.expect("the file can be read");

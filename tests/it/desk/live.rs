@@ -1,0 +1,110 @@
+//! Pages that renew themselves, in a real Chromium: what others do appears without a reload, and what somebody types or is
+//! about to press stays.
+
+use super::pages::SHIFT_MAX;
+use super::{Clerk, book, day, demo};
+use crate::harness::{Browser, PASSWORD, Site};
+use http::Method;
+use serde_json::json;
+
+/// The page's clock in the test's hands: seconds pass fifty times as fast.
+const HURRY: &str = "const later = window.setInterval; window.setInterval = (what, ms) => later(what, ms / 50);";
+
+/// A clerk with a browser that hurries.
+fn a_clerk(site: &Site) -> Browser {
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.prepare(HURRY);
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.run(
+        "const form = document.forms[0]; form.username.value = arguments[0]; form.password.value = arguments[1]; form.requestSubmit()",
+        json!([desk.name, PASSWORD]),
+    );
+    browser.wait("return location.pathname === '/desk'");
+    browser
+}
+
+/// Opens a page and marks it, so that a reload shows.
+fn open(site: &Site, browser: &Browser, path: &str) {
+    browser.go(&format!("{}{path}", site.origin()));
+    browser.run("window.marked = true", json!([]));
+}
+
+fn focused(browser: &Browser) -> String {
+    let name = "const one = document.activeElement; return one.getAttribute('aria-label') ?? one.id + one.innerText";
+    browser.run(name, json!([])).as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_arrival_shows_at_the_other_desk_and_what_is_typed_stays() {
+    let site = demo();
+    let bookings = day(&site);
+    let browser = a_clerk(&site);
+    let other = Clerk::at(&site, &site.desk());
+    let check_in =
+        |booking: i64| assert_eq!(other.post(&format!("/desk/bookings/{booking}/check-in"), &[]).status, 303);
+    let here = |booking: i64| format!("return !!document.querySelector('#b{booking}.here')");
+
+    open(&site, &browser, "/desk");
+    browser.run("document.getElementById('member').focus()", json!([]));
+    browser.press("jane okon");
+    check_in(bookings[0]);
+    browser.wait(&here(bookings[0]));
+    assert!(browser.text().contains("1 of 4 are here"), "{}", browser.text());
+    assert_eq!(browser.run("return document.getElementById('member').value", json!([])), "jane okon");
+    browser.press("kwo");
+    assert_eq!(browser.run("return document.activeElement.value", json!([])), "jane okonkwo", "the focus stayed too");
+
+    // A button that somebody is about to press stays under their finger …
+    let press = format!("document.querySelector('#b{} form button').focus()", bookings[3]);
+    browser.run(&press, json!([]));
+    assert_eq!(focused(&browser), "Check in: ines");
+    check_in(bookings[1]);
+    browser.wait(&here(bookings[1]));
+    assert_eq!(focused(&browser), "Check in: ines");
+    // … and never becomes one that does something else.
+    check_in(bookings[3]);
+    browser.wait(&here(bookings[3]));
+    assert_eq!(focused(&browser), "ines", "the name is pressed by mistake with less harm than the undoing");
+    let moved = browser.moved();
+    assert!(moved < SHIFT_MAX, "what is about to be pressed moved by {moved}");
+
+    let late = book(&site, &site.flyer("late"), 300);
+    browser.wait(&format!("return !!document.getElementById('b{late}')"));
+    assert_eq!(browser.run("return window.marked", json!([])), true, "the page was never loaded again");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_refused_call_shows_while_the_desk_looks() {
+    let site = demo();
+    let partner = site.partner();
+    let browser = a_clerk(&site);
+    open(&site, &browser, "/desk/partners");
+    assert!(!browser.text().contains("does not fit the body"));
+    let users = "/external/partner-metrics/op";
+    let stranger = site.stranger();
+    let call = stranger.ask(Method::GET, users).header("client-id", partner.client_id());
+    call.header("token", &"0".repeat(64)).send().refused(401);
+    browser.wait("return document.getElementById('calls').innerText.includes('does not fit the body')");
+    assert_eq!(browser.run("return window.marked", json!([])), true);
+}
+
+#[test]
+fn a_page_that_nobody_touches_for_twenty_minutes_stops_asking() {
+    let site = demo();
+    day(&site);
+    let browser = a_clerk(&site);
+    open(&site, &browser, "/desk");
+    let count = "window.asked = 0; const ask = window.fetch; window.fetch = (...all) => { window.asked++; return ask(...all); }";
+    browser.run(count, json!([]));
+    browser.wait("return window.asked > 1");
+    // The next time that its clock ticks twice without a question, it has stopped; a touch makes it go on.
+    let alone = "const now = Date.now; Date.now = () => now() + 21 * 60 * 1000; window.asked = 0; window.ticks = 0;
+                 setInterval(() => window.ticks++, 8000);";
+    browser.run(alone, json!([]));
+    browser.wait("return window.ticks > 3");
+    assert!(browser.run("return window.asked", json!([])).as_i64().unwrap() <= 1, "one may have been under way");
+    browser.press("x");
+    browser.wait("return window.asked > 2");
+}

@@ -1,0 +1,166 @@
+//! The signer's own proof at a shared desk: a passkey, and a password with a passcode that is sent. Neither works for
+//! somebody else, and neither works twice.
+
+use super::sign_offs::{asked, status};
+use super::{Clerk, keyboard};
+use crate::harness::{Browser, Caller, PASSWORD, Site};
+use serde_json::json;
+use std::time::Duration;
+
+fn demo() -> Site {
+    Site::open_with(|config| {
+        config.demo = true;
+        config.limits.passkey_questions_per_minute_per_address = 1_000_000;
+    })
+}
+
+/// What the browser's authenticator answers for whoever has this name.
+const ANSWER: &str = r#"
+    const [username, done] = arguments;
+    (async () => {
+        const asked = await (await fetch('/api/auth/login/bio-web-option', {
+            method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username }),
+        })).json();
+        const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
+        return JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());
+    })().then(done, error => done(String(error)));
+"#;
+
+/// A browser whose authenticator has a passkey of each of these.
+fn with_passkeys(site: &Site, people: &[&Caller]) -> Browser {
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.add_authenticator(true);
+    for who in people {
+        let made = browser.order("/execute/async", json!({ "script": keyboard::MAKE, "args": [who.token()] }));
+        assert_eq!(made, true, "{} has a passkey", who.name);
+    }
+    browser
+}
+
+fn signed_by(site: &Site, entry: i64) -> (Option<i64>, String) {
+    let sql = "SELECT instructor_id, comments_instructor FROM entries WHERE entry_id = ?1";
+    site.change(|tx| Ok(tx.get(sql, [entry], |row| Ok((row.get(0)?, row.get(1)?)))?))
+}
+
+#[test]
+fn a_signer_signs_in_the_clerks_browser_by_the_own_passkey() {
+    let site = demo();
+    let (jane, ines, entry) = asked(&site);
+    let desk = site.desk();
+    let browser = with_passkeys(&site, &[&jane, &ines, &desk]);
+    browser.run(
+        "const form = document.forms[0]; form.username.value = arguments[0]; form.password.value = arguments[1]; form.requestSubmit()",
+        json!([desk.name, PASSWORD]),
+    );
+    browser.wait("return location.pathname === '/desk'");
+    let sign = |name: &str| {
+        browser.go(&format!("{}/desk/sign-offs/{entry}", site.origin()));
+        browser.run(
+            "document.getElementById('username').value = arguments[0]; document.getElementById('comment').value = 'steady';
+             document.querySelector('#passkey button').click()",
+            json!([name]),
+        );
+    };
+    for (who, said) in [(&jane, "Nobody signs for themselves"), (&desk, "takes a level")] {
+        sign(&who.name);
+        browser.wait("return location.pathname.endsWith('/passkey') && !!document.querySelector('#problem')");
+        assert!(browser.text().contains(said), "{}: {}", who.name, browser.text());
+        let kept = browser.run("return document.getElementById('comment').value", json!([]));
+        assert_eq!((status(&site, entry).as_str(), kept), ("pending", json!("steady")), "{}", who.name);
+    }
+    sign(&ines.name);
+    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Signed.'");
+    assert_eq!(status(&site, entry), "open");
+    assert_eq!(signed_by(&site, entry), (Some(ines.id), "steady".to_owned()));
+}
+
+#[test]
+fn an_answer_of_a_passkey_signs_once_and_for_two_minutes_and_only_as_its_owner() {
+    let site = demo();
+    let (jane, ines, entry) = asked(&site);
+    let browser = with_passkeys(&site, &[&ines]);
+    let answer = || {
+        let said = browser.order("/execute/async", json!({ "script": ANSWER, "args": [ines.name] }));
+        said.as_str().filter(|said| said.starts_with('{')).unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let clerk = Clerk::at(&site, &site.desk());
+    let sign = |entry: i64, credential: &str, name: &str| {
+        clerk.post(&format!("/desk/sign-offs/{entry}/passkey"), &[("credential", credential), ("username", name)])
+    };
+    let forged = answer().replace("\"signature\":\"M", "\"signature\":\"N");
+    for wrong in ["", "{}", "x", &forged] {
+        let refused = sign(entry, wrong, "ines");
+        assert!(refused.status == 422 && refused.page().contains("passkey"), "{wrong}: {refused}");
+    }
+    let late = answer();
+    site.advance(Duration::from_secs(600));
+    assert_eq!(sign(entry, &late, "ines").status, 422, "an old question has no answer");
+    assert_eq!(status(&site, entry), "pending");
+    // Whatever name is typed, the signature is the passkey's.
+    let once = answer();
+    assert_eq!(sign(entry, &once, "jane").status, 303);
+    assert_eq!(signed_by(&site, entry).0, Some(ines.id));
+    let next = site.ask_for(&jane, "10102", &ines);
+    let again = sign(next, &once, "ines");
+    assert!(again.status == 422 && status(&site, next) == "pending", "{again}");
+    site.ban(&ines);
+    let banned = sign(next, &answer(), "ines");
+    assert!(banned.status == 422 && status(&site, next) == "pending", "{banned}");
+}
+
+/// The step that stands for the password, from the page that asks for a code.
+fn step_on(page: &str) -> String {
+    assert!(page.contains("The passcode that was sent to the signer"), "{page}");
+    page.split("name=\"step\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_signer_with_passcodes_signs_by_the_one_that_was_sent_and_once() {
+    let site = demo();
+    let (jane, ines, entry) = asked(&site);
+    let otto = site.signer("otto", &[("Instructor", "4")]);
+    for signer in [&ines, &otto] {
+        signer.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
+    }
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = |entry: i64| format!("/desk/sign-offs/{entry}/sign");
+    let begin = |entry: i64, who: &Caller| {
+        let due = clerk.post(&path(entry), &[("username", &who.name), ("password", PASSWORD), ("comment", "calm")]);
+        assert_eq!(due.status, 200, "{due}");
+        (step_on(&due.page()), site.last_passcode(who).expect("a passcode went out"))
+    };
+    let send = |entry: i64, step: &str, code: &str| {
+        clerk.post(&path(entry), &[("step", step), ("code", code), ("username", "ines"), ("comment", "calm")])
+    };
+    assert_eq!(site.last_passcode(&ines), None);
+    let (step, code) = begin(entry, &ines);
+    let (_, others) = begin(entry, &otto);
+    assert_ne!(code, others);
+    for wrong in [others.as_str(), "", "000000x"] {
+        let refused = send(entry, &step, wrong);
+        assert!(refused.status == 422 && refused.page().contains("That code is not right"), "{wrong}: {refused}");
+        assert_eq!(status(&site, entry), "pending", "{wrong}");
+    }
+    let done = send(entry, &step, &code);
+    assert_eq!(done.header("location"), Some("/desk/sign-offs?done=signed"), "{done}");
+    assert_eq!(signed_by(&site, entry), (Some(ines.id), "calm".to_owned()));
+
+    // The passcode is used up, and so is the step.
+    let next = site.ask_for(&jane, "10102", &ines);
+    assert!(send(next, &step, &code).page().contains("Begin again"));
+    site.advance(Duration::from_secs(120));
+    let (step, fresh) = begin(next, &ines);
+    assert_eq!(send(next, &step, &code).status, 422, "a used one");
+    assert_eq!(status(&site, next), "pending");
+    assert_eq!(send(next, &step, &fresh).status, 303);
+    assert_eq!(status(&site, next), "open");
+
+    // The member's own passcode signs nothing.
+    jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
+    let last = site.ask_for(&jane, "10103", &ines);
+    let (step, own) = begin(last, &jane);
+    let refused = send(last, &step, &own);
+    assert!(refused.status == 422 && refused.page().contains("Nobody signs for themselves"), "{refused}");
+    assert_eq!(status(&site, last), "pending");
+}

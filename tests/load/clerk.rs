@@ -1,0 +1,144 @@
+//! Browsers without a window at the desk and at a kiosk, signed in as people sign in: by form, cookie and code.
+
+use crate::generator::ANSWER_BYTES_MAX;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use totp_rs::{Builder, Secret};
+use tunneldesk::demo::PASSWORD;
+
+/// Somebody's cookies.
+#[derive(Clone)]
+pub struct Clerk {
+    address: SocketAddr,
+    agent: ureq::Agent,
+    pub cookies: BTreeMap<String, String>,
+}
+
+/// Where a form led, and what was shown there.
+pub struct Answer {
+    pub location: String,
+    pub page: String,
+}
+
+impl Clerk {
+    pub fn outside(address: SocketAddr) -> Clerk {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        Clerk { address, agent: config.build().new_agent(), cookies: BTreeMap::new() }
+    }
+
+    /// The line of a request's head that carries the cookies.
+    pub fn head(&self) -> String {
+        format!("cookie: {}\r\n", self.line())
+    }
+
+    fn line(&self) -> String {
+        self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+    }
+
+    pub fn get(&mut self, path: &str) -> Result<Answer, String> {
+        let request = self.agent.get(format!("http://{}{path}", self.address)).header("cookie", self.line());
+        let answer = request.header("accept-language", "en").call();
+        self.keep(path, answer)
+    }
+
+    pub fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Answer, String> {
+        let origin = format!("http://{}", self.address);
+        let request =
+            self.agent.post(format!("{origin}{path}")).header("cookie", self.line()).header("origin", &origin);
+        let answer = request.send_form(fields.iter().copied());
+        self.keep(path, answer)
+    }
+
+    fn keep(
+        &mut self,
+        path: &str,
+        answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Answer, String> {
+        let mut answer = answer.map_err(|e| format!("{path}: {e}"))?;
+        for line in answer.headers().get_all("set-cookie").iter().filter_map(|line| line.to_str().ok()) {
+            let pair = line.split(';').next().and_then(|pair| pair.split_once('='));
+            self.cookies.extend(pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
+        let location = answer.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX as u64).read_to_vec();
+        let page = String::from_utf8_lossy(&body.map_err(|e| format!("{path}: {e}"))?).into_owned();
+        match answer.status().as_u16() {
+            200 | 303 => Ok(Answer { location, page }),
+            status => Err(format!("{path}: {status}: {page}")),
+        }
+    }
+
+    /// The demo's admin, at the desk by an authenticator that was set up for it.
+    pub fn sign_in(address: SocketAddr) -> Result<Clerk, String> {
+        let mut clerk = Clerk::setting_up(address, "admin")?;
+        let page = clerk.get("/desk/sign-in/setup")?.page;
+        let secret = Secret::try_from_base32(between(&page, "class=\"secret\">", "<")?.replace(' ', ""));
+        let totp = secret.ok().and_then(|secret| Builder::new().with_secret(secret).build().ok());
+        let totp = totp.ok_or("the secret that is shown is none")?;
+        let code = totp.generate(jiff::Timestamp::now().as_second() as u64).to_string();
+        clerk.post("/desk/sign-in/setup", &[("code", &code)])?;
+        Ok(clerk)
+    }
+
+    /// Somebody of the staff who has no authenticator yet, before its set-up.
+    pub fn setting_up(address: SocketAddr, username: &str) -> Result<Clerk, String> {
+        Clerk::with_password(address, username, "/desk/sign-in/setup")
+    }
+
+    /// The admin once more, before the code.
+    pub fn coming(address: SocketAddr) -> Result<Clerk, String> {
+        Clerk::with_password(address, "admin", "/desk/sign-in/code")
+    }
+
+    fn with_password(address: SocketAddr, username: &str, next: &str) -> Result<Clerk, String> {
+        let mut clerk = Clerk::outside(address);
+        let led = clerk.post("/desk/sign-in", &[("username", username), ("password", PASSWORD)])?.location;
+        if led.starts_with(next) { Ok(clerk) } else { Err(format!("{username} was led to {led}, not to {next}")) }
+    }
+
+    /// Sends a picture of a member.
+    pub fn take_photo(&mut self, member_id: i64, picture: &[u8]) -> Result<(), String> {
+        let head = "--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n";
+        let (origin, path) = (format!("http://{}", self.address), format!("/desk/members/{member_id}/photo"));
+        let request =
+            self.agent.post(format!("{origin}{path}")).header("cookie", self.line()).header("origin", &origin);
+        let request = request.header("content-type", "multipart/form-data; boundary=edge");
+        let answer = request.send([head.as_bytes(), picture, b"\r\n--edge--\r\n"].concat());
+        self.keep(&path, answer).map(|_| ())
+    }
+
+    /// A stranger's message for the desk.
+    pub fn send_contact(&mut self) -> Result<(), String> {
+        let message = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
+        let request = self.agent.post(format!("http://{}/api/public/contact", self.address));
+        let answer = request.content_type("application/json").send(message.to_string());
+        self.keep("/api/public/contact", answer).map(|_| ())
+    }
+
+    /// A kiosk that this clerk pairs.
+    pub fn pair_kiosk(&mut self) -> Result<Clerk, String> {
+        let page = self.post("/desk/kiosks", &[("name", "Load")])?.page;
+        let mut kiosk = Clerk::outside(self.address);
+        kiosk.post("/kiosk/pair", &[("code", between(&page, "class=\"code\"><strong>", "<")?)])?;
+        Ok(kiosk)
+    }
+
+    /// A member's new PIN.
+    pub fn reset_pin(&mut self, member_id: i64) -> Result<String, String> {
+        let page = self.post(&format!("/desk/members/{member_id}/pin"), &[])?.page;
+        between(&page, "data-pin><code>", "<").map(str::to_owned)
+    }
+
+    /// The member stands before this kiosk, for as long as it is asked for something.
+    pub fn enter(&mut self, member_id: i64, pin: &str) -> Result<(), String> {
+        let led = self.post("/kiosk/number", &[("number", &member_id.to_string()), ("pin", pin)])?.location;
+        if led == "/kiosk/home" { Ok(()) } else { Err(format!("the kiosk led to {led:?}")) }
+    }
+}
+
+/// What stands between two texts, the first time.
+pub fn between<'p>(page: &'p str, before: &str, after: &str) -> Result<&'p str, String> {
+    let found = page.split(before).nth(1).and_then(|rest| rest.split(after).next());
+    found.filter(|found| !found.is_empty()).ok_or_else(|| format!("there is no {before} in {}", json!(page)))
+}

@@ -1,0 +1,396 @@
+//! The desk and a kiosk of a site with 100,000 members: how long every page takes, how heavy it is, when a browser paints
+//! it, and how fast members are found while somebody types.
+//!
+//! Run it by `tests/load/run desk`. Pages come from the table of routes, so that a new one is measured or makes this fail.
+
+use crate::Plan;
+use crate::bars::median;
+use crate::clerk::{Clerk, between};
+use crate::generator::{Callers, Load, Seen, WARM_UP};
+use crate::paint::{Cookie, PAINT_TIME_MAX, Painter};
+use crate::server::{self, Server, Writes};
+use crate::site::request;
+use rusqlite::Connection;
+use std::fmt::Write;
+use std::io::Cursor;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+use tunneldesk::routes::PAGES;
+
+pub const PLAN: Plan = Plan { rounds: 3, time: Duration::from_secs(1), backups_only: false };
+const MEMBERS: &str = "100000";
+/// Some fourteen hundred flights a day, which is more than a tunnel has room for.
+const ENTRIES: &str = "1000000";
+const CALLERS: Callers = Callers { connections: 16, every: None };
+const PAGE_TIME_MAX: Duration = Duration::from_millis(30);
+const SEARCH_TIME_MAX: Duration = Duration::from_millis(50);
+const PAGE_BYTES_MAX: usize = 100_000;
+/// People who are looked for, from all over the list.
+const WANTED: i64 = 64;
+
+/// A page and who asks for it.
+struct Page {
+    name: String,
+    path: String,
+    by: By,
+    time_max: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Nobody,
+    SettingUp,
+    Coming,
+    Clerk,
+    /// With nobody before it.
+    Kiosk,
+    Guest,
+}
+
+/// What stands for the parts of a path.
+struct Parts {
+    member_id: i64,
+    entry_id: i64,
+    partner_id: i64,
+    contact_id: i64,
+    skill: String,
+    asset: String,
+}
+
+struct Row {
+    name: String,
+    seen: Vec<Seen>,
+    time_max: Duration,
+    /// With all that it loads; nothing for what is no page.
+    bytes: Option<usize>,
+    painted: Option<Duration>,
+}
+
+/// Everybody who asks.
+struct Askers {
+    address: SocketAddr,
+    clerk: Clerk,
+    kiosk: Clerk,
+    member_id: i64,
+    pin: String,
+}
+
+/// Measures, and says whether every bar was met.
+pub fn measure(room: &Path) -> Result<(String, bool), String> {
+    eprintln!("making a site of {MEMBERS} members …");
+    let dir = room.join("desk");
+    server::command(&dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
+    let server = Server::product(&dir, Writes::Grouped, None)?;
+    let mut parts = Parts::find(&dir)?;
+    let mut askers = Askers::gather(server.address, parts.member_id)?;
+    parts.finish(&mut askers)?;
+    let pages = pages(&parts)?;
+    let mut rows = pages.iter().map(|page| askers.measure(&server, page)).collect::<Result<Vec<_>, _>>()?;
+    for (name, paths) in searches(&dir)? {
+        let requests = paths.iter().map(|path| request("GET", path, &askers.clerk.head(), None)).collect();
+        rows.push(Row::of(name.to_owned(), run(&server, requests, name)?, SEARCH_TIME_MAX, None));
+    }
+    paint(&server, &mut askers, &pages, &mut rows)?;
+    server.stop()?;
+    let met = rows.iter().all(Row::is_met);
+    Ok((as_markdown(&rows, met), met))
+}
+
+/// Looks at each page that is one with the eyes of whoever asks for it.
+fn paint(server: &Server, askers: &mut Askers, pages: &[Page], rows: &mut [Row]) -> Result<(), String> {
+    let mut painter = Painter::open(server.address, Vec::new());
+    for (page, row) in pages.iter().zip(rows).filter(|(_, row)| row.bytes.is_some()) {
+        let cookies: Vec<Cookie> = askers.of(page.by)?.cookies.into_iter().collect();
+        if !painter.has(&cookies) {
+            painter = Painter::open(server.address, cookies);
+        }
+        let painted = painter.first_paint(&page.path)?;
+        eprintln!("  {:52} first paint {:>6.1} ms", row.name, millis(painted));
+        row.painted = Some(painted);
+    }
+    Ok(())
+}
+
+fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>, String> {
+    let load = Load { requests, status: 200 };
+    let mut all = Vec::new();
+    for _ in 0..PLAN.rounds {
+        let before = server.cpu();
+        let seen = load.run_by_these(CALLERS, server.address, PLAN.time).map_err(|e| format!("{name}: {e}"))?;
+        // The warm-up is answered at the same pace, and costs the same.
+        let answers = seen.per_second * (PLAN.time + WARM_UP).as_secs_f64();
+        all.push(Seen { cpu: (server.cpu() - before).div_f64(answers.max(1.0)), ..seen });
+    }
+    let of = |pick: fn(&Seen) -> Duration| median(all.iter().map(|seen| millis(pick(seen))));
+    eprintln!("  {name:52} {:>8.2} ms   {:>6.2} ms of the server's time", of(|seen| seen.p99), of(|seen| seen.cpu));
+    Ok(all)
+}
+
+impl Askers {
+    fn gather(address: SocketAddr, member_id: i64) -> Result<Askers, String> {
+        let mut clerk = Clerk::sign_in(address)?;
+        let (kiosk, pin) = (clerk.pair_kiosk()?, clerk.reset_pin(member_id)?);
+        Ok(Askers { address, clerk, kiosk, member_id, pin })
+    }
+
+    /// As fresh as they come: those at a kiosk and on the way to the desk are forgotten soon.
+    fn of(&mut self, by: By) -> Result<Clerk, String> {
+        match by {
+            By::Nobody => Ok(Clerk::outside(self.address)),
+            By::SettingUp => Clerk::setting_up(self.address, "desk"),
+            By::Coming => Clerk::coming(self.address),
+            By::Clerk => Ok(self.clerk.clone()),
+            By::Kiosk => {
+                self.kiosk.post("/kiosk/leave", &[])?;
+                Ok(self.kiosk.clone())
+            }
+            By::Guest => {
+                self.kiosk.enter(self.member_id, &self.pin)?;
+                Ok(self.kiosk.clone())
+            }
+        }
+    }
+
+    fn measure(&mut self, server: &Server, page: &Page) -> Result<Row, String> {
+        let mut asker = self.of(page.by)?;
+        let bytes = weigh(&mut asker, &page.path)?;
+        let seen = run(server, vec![request("GET", &page.path, &asker.head(), None)], &page.name)?;
+        Ok(Row::of(page.name.clone(), seen, page.time_max, bytes))
+    }
+}
+
+/// The bytes of a page and of all the files that it names; nothing for what is no page.
+fn weigh(asker: &mut Clerk, path: &str) -> Result<Option<usize>, String> {
+    let answer = asker.get(path)?;
+    if !answer.page.starts_with("<!doctype html>") {
+        return Ok(None);
+    }
+    let quoted = answer.page.split(['"', '\'']);
+    let mut files: Vec<&str> = quoted.filter(|text| text.starts_with("/assets/")).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut bytes = answer.page.len();
+    for file in files {
+        bytes += asker.get(file)?.page.len();
+    }
+    Ok(Some(bytes))
+}
+
+impl Parts {
+    fn find(dir: &Path) -> Result<Parts, String> {
+        let conn = open(dir)?;
+        let number = |sql: &str| conn.query_row(sql, [], |row| row.get(0)).map_err(|e| format!("{sql}: {e}"));
+        // Whoever has the longest logbook.
+        let longest = "SELECT member_id FROM members WHERE role = 'member' AND banned_at IS NULL AND email_confirmed_at IS NOT NULL
+                       ORDER BY flight_minutes DESC LIMIT 1";
+        Ok(Parts {
+            member_id: number(longest)?,
+            entry_id: number("SELECT max(entry_id) FROM entries WHERE status = 'pending'")?,
+            partner_id: number("SELECT min(partner_id) FROM partners")?,
+            contact_id: 1,
+            skill: String::new(),
+            asset: String::new(),
+        })
+    }
+
+    /// What is only there when somebody makes it: a picture, a message, and what pages link to.
+    fn finish(&mut self, askers: &mut Askers) -> Result<(), String> {
+        let mut picture = Cursor::new(Vec::new());
+        let drawn = image::RgbImage::from_fn(640, 480, |x, y| image::Rgb([x as u8, y as u8, (x + y) as u8]));
+        drawn.write_to(&mut picture, image::ImageFormat::Png).map_err(|e| e.to_string())?;
+        askers.clerk.take_photo(self.member_id, picture.get_ref())?;
+        askers.clerk.send_contact()?;
+        self.asset = between(&askers.clerk.get("/desk")?.page, "/assets/", "\"")?.to_owned();
+        self.skill = between(&askers.of(By::Guest)?.get("/kiosk/sign-off")?.page, "/kiosk/sign-off/", "\"")?.to_owned();
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> Result<String, String> {
+        Ok(match name {
+            "member_id" => self.member_id.to_string(),
+            "entry_id" => self.entry_id.to_string(),
+            "partner_id" => self.partner_id.to_string(),
+            "contact_id" => self.contact_id.to_string(),
+            "skill" => self.skill.clone(),
+            "file" => self.asset.clone(),
+            other => return Err(format!("say in desk.rs what stands for {{{other}}}")),
+        })
+    }
+
+    fn fill(&self, path: &str) -> Result<String, String> {
+        let mut filled = String::new();
+        for (place, part) in path.split(['{', '}']).enumerate() {
+            filled += &if place % 2 == 1 { self.value(part)? } else { part.to_owned() };
+        }
+        Ok(filled)
+    }
+}
+
+/// What is asked of some pages, other than their bare path. The longest report is a year's; the bookings as a table are a
+/// file and no page, so they are asked for a day.
+fn queries(path: &str) -> Vec<String> {
+    let text = |queries: &[&str]| queries.iter().map(|query| (*query).to_owned()).collect();
+    match path {
+        "/desk" => text(&["", "?all"]),
+        "/desk/members/{member_id}" => text(&["", "?tab=bookings", "?tab=payments", "?tab=messages", "?tab=security"]),
+        "/desk/messages" => text(&["", "?box=waiting", "?box=dead", "?box=marked"]),
+        "/desk/reports" | "/desk/reports/days.csv" => vec![String::new(), range(364)],
+        "/desk/reports/bookings.csv" => vec![range(1)],
+        _ => text(&[""]),
+    }
+}
+
+/// So many days before yesterday, until then.
+fn range(days: i64) -> String {
+    let date = |ago: i64| {
+        let at = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() - ago * 86_400);
+        at.map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
+    };
+    format!("?from={}&to={}", date(days + 1), date(1))
+}
+
+/// Every row of the table that shows something.
+fn pages(parts: &Parts) -> Result<Vec<Page>, String> {
+    let mut pages = Vec::new();
+    for row in PAGES.iter().filter(|row| row.method == http::Method::GET && row.path != "/") {
+        for query in queries(row.path) {
+            let (path, by) = (format!("{}{query}", parts.fill(row.path)?), who(row.caller(), row.path));
+            pages.push(Page { name: format!("{}{query}", row.path), path, by, time_max: PAGE_TIME_MAX });
+        }
+    }
+    Ok(pages)
+}
+
+fn who(caller: &str, path: &str) -> By {
+    match (caller, path) {
+        ("desk", _) => By::Clerk,
+        ("kiosk", _) | (_, "/kiosk") => By::Kiosk,
+        ("guest", _) => By::Guest,
+        (_, "/desk/sign-in/setup") => By::SettingUp,
+        (_, "/desk/sign-in/code") => By::Coming,
+        _ => By::Nobody,
+    }
+}
+
+fn open(dir: &Path) -> Result<Connection, String> {
+    Connection::open(dir.join("tunneldesk.sqlite")).map_err(|e| e.to_string())
+}
+
+/// What people type, by what they remember.
+fn searches(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>, String> {
+    let sql = "SELECT member_id, real_name, email, phone FROM members WHERE role = 'member' AND member_id % (SELECT max(member_id) / ?1 FROM members) = 7";
+    let conn = open(dir)?;
+    let read = || -> rusqlite::Result<Vec<(i64, String, String, String)>> {
+        let mut prepared = conn.prepare(sql)?;
+        let rows = prepared.query_map([WANTED], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        rows.collect()
+    };
+    let people = read().map_err(|e| e.to_string())?;
+    let asked = |typed: &dyn Fn(&(i64, String, String, String)) -> Option<String>| -> Vec<String> {
+        people.iter().filter_map(typed).map(|typed| format!("/desk/members?part=found&q={}", encoded(&typed))).collect()
+    };
+    let begun = |letters: usize| {
+        asked(&move |(_, name, ..)| Some(name.chars().take(letters).collect::<String>().trim().to_owned()))
+    };
+    let last = |name: &str| name.split(' ').next_back().map(str::to_owned);
+    Ok(vec![
+        ("search: one letter", begun(1)),
+        ("search: two letters", begun(2)),
+        ("search: three letters", begun(3)),
+        ("search: five letters", begun(5)),
+        ("search: first and last name", asked(&|(_, name, ..)| Some(name.clone()))),
+        ("search: last name, two letters turned", asked(&|(_, name, ..)| turned(&last(name)?))),
+        ("search: both names, a letter missing", asked(&|(_, name, ..)| missing(name))),
+        ("search: a part of a word", asked(&|(_, name, ..)| last(name)?.get(1..5).map(str::to_owned))),
+        (
+            "search: the end of a telephone number",
+            asked(&|(.., phone)| phone.get(phone.len().checked_sub(6)?..).map(str::to_owned)),
+        ),
+        (
+            "search: three digits of a telephone number",
+            asked(&|(.., phone)| phone.get(phone.len().checked_sub(3)?..).map(str::to_owned)),
+        ),
+        (
+            "search: the beginning of an e-mail address",
+            asked(&|(_, _, email, _)| Some(email.split_once('@')?.0.to_owned() + "@")),
+        ),
+        ("search: a number", asked(&|(id, ..)| Some(id.to_string()))),
+        ("search: nobody", asked(&|(id, ..)| Some(format!("xqzv{id} wvkk")))),
+    ])
+}
+
+/// With its third and fourth letter in each other's place.
+fn turned(word: &str) -> Option<String> {
+    let mut letters: Vec<char> = word.chars().collect();
+    (letters.len() > 4).then(|| letters.swap(2, 3))?;
+    Some(letters.into_iter().collect())
+}
+
+/// Without the fourth letter from its end.
+fn missing(name: &str) -> Option<String> {
+    let mut letters: Vec<char> = name.chars().collect();
+    letters.remove(letters.len().checked_sub(4)?);
+    Some(letters.into_iter().collect())
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|b| if b.is_ascii_alphanumeric() { (b as char).to_string() } else { format!("%{b:02X}") })
+        .collect()
+}
+
+impl Row {
+    fn of(name: String, seen: Vec<Seen>, time_max: Duration, bytes: Option<usize>) -> Row {
+        Row { name, seen, time_max, bytes, painted: None }
+    }
+
+    fn millis(&self, of: fn(&Seen) -> Duration) -> f64 {
+        median(self.seen.iter().map(|seen| millis(of(seen))))
+    }
+
+    /// What was missed, in words; nothing where all was met.
+    fn missed(&self) -> Vec<&'static str> {
+        let misses = [
+            (self.millis(|seen| seen.p99) >= millis(self.time_max) || self.millis(|seen| seen.p50) == 0.0, "time"),
+            (self.bytes.is_some_and(|bytes| bytes >= PAGE_BYTES_MAX), "weight"),
+            (self.painted.is_some_and(|painted| painted >= PAINT_TIME_MAX), "paint"),
+        ];
+        misses.into_iter().filter(|(missed, _)| *missed).map(|(_, word)| word).collect()
+    }
+
+    fn is_met(&self) -> bool {
+        self.missed().is_empty()
+    }
+}
+
+fn as_markdown(rows: &[Row], met: bool) -> String {
+    let mut table = format!(
+        "{MEMBERS} members with {ENTRIES} entries, {} connections. Pages take less than {:.0} ms at p99 and searches {:.0} ms; \
+         with all its files a page weighs less than {PAGE_BYTES_MAX} bytes, and Chromium paints it within {:.0} ms.\n\n\
+         | asked | p50 | p99 | CPU of the server each | bytes | first paint | |\n|---|---:|---:|---:|---:|---:|---|\n",
+        CALLERS.connections,
+        millis(PAGE_TIME_MAX),
+        millis(SEARCH_TIME_MAX),
+        millis(PAINT_TIME_MAX)
+    );
+    for row in rows {
+        let missed = row.missed().join(", ");
+        let mark = if missed.is_empty() { String::new() } else { format!("**missed: {missed}**") };
+        let bytes = row.bytes.map_or_else(String::new, |bytes| bytes.to_string());
+        let painted = row.painted.map_or_else(String::new, |painted| format!("{:.0} ms", millis(painted)));
+        let (p50, p99) = (row.millis(|seen| seen.p50), row.millis(|seen| seen.p99));
+        let cpu = row.millis(|seen| seen.cpu);
+        _ = writeln!(
+            table,
+            "| `{}` | {p50:.2} ms | {p99:.2} ms | {cpu:.2} ms | {bytes} | {painted} | {mark} |",
+            row.name
+        );
+    }
+    _ = writeln!(table, "\n{}", if met { "Every bar met." } else { "Bars missed." });
+    table
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
