@@ -22,7 +22,6 @@ pub mod erasure;
 pub mod held;
 pub mod history;
 pub mod holdings;
-pub mod integrity;
 pub mod kiosks;
 pub mod lists;
 pub mod logbook;
