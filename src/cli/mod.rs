@@ -40,7 +40,7 @@ use crate::failure::Failure;
 use crate::site::Site;
 use crate::store::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
-use owner::become_owner;
+use owner::{become_owner, become_owner_for_now};
 use serde::{Deserialize, Serialize};
 use shell::Shell;
 use std::ffi::OsString;
@@ -286,7 +286,10 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
         Ok(place) => {
             // A running server is asked by whoever we are; what we do ourselves, its owner does.
             let by = shell::by_us();
-            become_owner(&dir)?;
+            match written(command) {
+                Some(_) => sheet.way_back = become_owner_for_now(&dir)?,
+                None => become_owner(&dir)?,
+            }
             let mut progress = |step: &str, done, all| bar.tell(step, done, all);
             let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
             let (site, _) = opened.map_err(broken)?;
