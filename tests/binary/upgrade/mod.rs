@@ -1,6 +1,7 @@
 //! An older version's file becomes this version's, and goes back: files as released versions left them, in
 //! `tests/databases`.
 
+mod back;
 mod kills;
 
 use crate::harness::{Desk, PASSWORD, text};
