@@ -3,16 +3,12 @@
 
 mod things;
 
-use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures, senders};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::Method;
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, senders};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::config::Config;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::Route;
-use tunneldesk::store::passkeys;
 
 /// The row that takes a picture, and the one that shows it.
 pub const PICTURE: &str = "/account/profile/media";
