@@ -268,6 +268,7 @@ impl Site {
     /// cannot be trusted, is left as it is.
     pub fn close(&self) {
         self.store.rest();
+        soundness::remember(&self.store);
         if !matches!(self.store.writer().condition(), Condition::Sound | Condition::Full) {
             return;
         }

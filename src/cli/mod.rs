@@ -19,6 +19,7 @@ mod kiosk;
 mod marks;
 mod member;
 mod outbox;
+mod outcome;
 mod owner;
 mod partner;
 mod reminders;
@@ -36,15 +37,14 @@ mod wire;
 
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
-use crate::failure::Failure;
 use crate::site::Site;
 use crate::store::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
-use owner::become_owner;
-use serde::{Deserialize, Serialize};
+use outcome::{Outcome, Trouble, broken, refused, say};
+use owner::{become_owner, become_owner_for_now};
+use serde::Serialize;
 use shell::Shell;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wire::{Sheet, Wire};
@@ -143,64 +143,6 @@ enum Command {
     Describe(describe::Describe),
 }
 
-/// What a command leaves: text for people or machines, and its exit code.
-#[derive(Serialize, Deserialize)]
-pub struct Outcome {
-    pub code: u8,
-    pub text: String,
-    /// Whether the text is what was asked for, whatever the code says of it.
-    #[serde(default)]
-    pub is_result: bool,
-}
-
-/// Why a command was not done; one line that says what to do.
-pub enum Trouble {
-    /// The request was at fault.
-    Refused(String),
-    /// Something else was.
-    Broken(String),
-    /// What was asked for, and it is bad news: the code says how bad.
-    Found(u8, String),
-}
-
-impl Outcome {
-    pub fn broken(text: &str) -> Outcome {
-        Outcome { code: 2, text: text.to_owned(), is_result: false }
-    }
-}
-
-impl From<Result<String, Trouble>> for Outcome {
-    fn from(done: Result<String, Trouble>) -> Outcome {
-        match done {
-            Ok(text) => Outcome { code: 0, text, is_result: true },
-            Err(Trouble::Refused(text)) => Outcome { code: 1, text, is_result: false },
-            Err(Trouble::Broken(text)) => Outcome { code: 2, text, is_result: false },
-            Err(Trouble::Found(code, text)) => Outcome { code, text, is_result: true },
-        }
-    }
-}
-
-impl From<Failure> for Trouble {
-    /// What the request did wrong is a refusal; the rest is a fault of ours or of the machine.
-    fn from(failure: Failure) -> Trouble {
-        if failure.status().is_client_error() {
-            let said =
-                failure.problems().iter().map(|p| format!("{} {}", p.field, p.text.in_english())).collect::<Vec<_>>();
-            Trouble::Refused(if said.is_empty() { failure.text().in_english() } else { said.join("; ") })
-        } else {
-            Trouble::Broken(failure.to_string())
-        }
-    }
-}
-
-pub fn refused(text: impl Into<String>) -> Trouble {
-    Trouble::Refused(text.into())
-}
-
-pub fn broken(text: impl Into<String>) -> Trouble {
-    Trouble::Broken(text.into())
-}
-
 /// The whole program.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
@@ -214,20 +156,6 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     say(&outcome);
     crate::log::flush();
     ExitCode::from(outcome.code)
-}
-
-/// Results to standard output, trouble to standard error.
-fn say(outcome: &Outcome) {
-    let text = outcome.text.trim_end();
-    if text.is_empty() {
-        return;
-    }
-    // A reader that went away (a pipe into `head`) is not our trouble.
-    _ = if outcome.is_result {
-        writeln!(std::io::stdout(), "{text}")
-    } else {
-        writeln!(std::io::stderr(), "tunneldesk: {text}")
-    };
 }
 
 fn run(cli: Cli, args: &[OsString]) -> Outcome {
@@ -286,7 +214,10 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
         Ok(place) => {
             // A running server is asked by whoever we are; what we do ourselves, its owner does.
             let by = shell::by_us();
-            become_owner(&dir)?;
+            match written(command) {
+                Some(_) => sheet.way_back = become_owner_for_now(&dir)?,
+                None => become_owner(&dir)?,
+            }
             let mut progress = |step: &str, done, all| bar.tell(step, done, all);
             let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
             let (site, _) = opened.map_err(broken)?;

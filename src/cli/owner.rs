@@ -25,33 +25,62 @@ struct Half {
     inheritable: u32,
 }
 
-/// Becomes the owner of this directory, where we are root and it is not. Called while no other thread runs.
-pub fn become_owner(dir: &Path) -> Result<(), Trouble> {
-    // SAFETY: takes nothing and cannot fail.
-    let we_are_root = unsafe { libc::geteuid() } == 0;
-    let Ok(found) = std::fs::metadata(dir) else { return Ok(()) };
-    if !we_are_root || found.uid() == 0 {
-        return Ok(());
+/// Root that acts as somebody else, and what it still does as itself: the file that it wants is made where root may write,
+/// and is root's.
+#[derive(Default)]
+pub struct WayBack(Option<(libc::uid_t, libc::gid_t)>);
+
+impl WayBack {
+    pub fn as_root<T>(&self, work: impl FnOnce() -> T) -> T {
+        let Some((uid, gid)) = self.0 else { return work() };
+        // SAFETY: plain numbers in, no memory touched. Where one fails, `work` is done as somebody who may do less.
+        unsafe { (libc::seteuid(0), libc::setegid(0)) };
+        let done = work();
+        // SAFETY: likewise; both were ours before.
+        unsafe { (libc::setegid(gid), libc::seteuid(uid)) };
+        keep_capabilities(true);
+        done
     }
-    let failed = |e| broken(format!("cannot act as the owner of {}: {e}", dir.display()));
-    give_up_root(found.uid(), found.gid()).map_err(failed)
 }
 
-fn give_up_root(uid: libc::uid_t, gid: libc::gid_t) -> std::io::Result<()> {
+/// Becomes the owner of this directory, where we are root and it is not. Called while no other thread runs.
+pub fn become_owner(dir: &Path) -> Result<(), Trouble> {
+    leave_root(dir, false).map(drop)
+}
+
+/// The same, with a way back.
+pub fn become_owner_for_now(dir: &Path) -> Result<WayBack, Trouble> {
+    leave_root(dir, true)
+}
+
+fn leave_root(dir: &Path, may_return: bool) -> Result<WayBack, Trouble> {
+    // SAFETY: takes nothing and cannot fail.
+    let we_are_root = unsafe { libc::geteuid() } == 0;
+    let Ok(found) = std::fs::metadata(dir) else { return Ok(WayBack(None)) };
+    if !we_are_root || found.uid() == 0 {
+        return Ok(WayBack(None));
+    }
+    let failed = |e| broken(format!("cannot act as the owner of {}: {e}", dir.display()));
+    give_up_root(found.uid(), found.gid(), may_return).map_err(failed)?;
+    Ok(WayBack(Some((found.uid(), found.gid()))))
+}
+
+fn give_up_root(uid: libc::uid_t, gid: libc::gid_t, may_return: bool) -> std::io::Result<()> {
     let done = |code| if code == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+    let (saved_uid, saved_gid) = if may_return { (0, 0) } else { (uid, gid) };
     // SAFETY: plain numbers in, no memory touched.
     unsafe {
         done(libc::prctl(libc::PR_SET_KEEPCAPS, 1, 0, 0, 0))?;
         done(libc::setgroups(0, std::ptr::null()))?;
-        done(libc::setresgid(gid, gid, gid))?;
-        done(libc::setresuid(uid, uid, uid))?;
+        done(libc::setresgid(gid, gid, saved_gid))?;
+        done(libc::setresuid(uid, uid, saved_uid))?;
     }
-    keep_capabilities();
+    keep_capabilities(may_return);
     Ok(())
 }
 
 /// A root that never had them goes on without.
-fn keep_capabilities() {
+fn keep_capabilities(may_return: bool) {
     let header = Header { version: CAPABILITY_VERSION_3, pid: 0 };
     let none = Half { effective: 0, permitted: 0, inheritable: 0 };
     let mut halves = [none; 2];
@@ -59,7 +88,8 @@ fn keep_capabilities() {
     unsafe {
         if libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()) == 0 {
             let kept = halves[0].permitted & KEPT;
-            halves = [Half { effective: kept, permitted: kept, ..none }, none];
+            let rest = if may_return { halves.map(|half| half.permitted) } else { [kept, 0] };
+            halves = [Half { effective: kept, permitted: rest[0], ..none }, Half { permitted: rest[1], ..none }];
             libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr());
         }
     }

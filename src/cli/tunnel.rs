@@ -172,11 +172,19 @@ fn from_csv(text: &str) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| format!("the list is not CSV: {e}"))?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |position| line_at(text, position.byte() as usize));
         let values = headings.iter().cloned().zip(record.iter().map(str::to_owned));
         rows.push(Row { place: format!("line {line}"), values: values.collect() });
     }
     Ok(rows)
+}
+
+/// The line of what begins at `byte`, after the ends of lines that may stand before it: the reader's own count is out by one
+/// where lines end in CRLF.
+fn line_at(text: &str, byte: usize) -> usize {
+    let rest = &text.as_bytes()[byte.min(text.len())..];
+    let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    1 + text.as_bytes()[..byte + ends].iter().filter(|byte| **byte == b'\n').count()
 }
 
 fn from_json(text: &str) -> Result<Vec<Row>, String> {
@@ -192,4 +200,20 @@ fn from_json(text: &str) -> Result<Vec<Row>, String> {
         values: item.into_iter().filter_map(|(field, said)| Some((field, value(said)?))).collect(),
     };
     Ok(items.into_iter().enumerate().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_named_by_its_line_whatever_ends_the_lines() {
+        for end in ["\n", "\r\n"] {
+            let lines = ["tunnel_id,name", "1,One", "", "2,\"Two", "Too\"", "3,Three"].join(end);
+            for text in [lines.clone(), format!("\u{feff}{lines}{end}{end}")] {
+                let places: Vec<_> = from_csv(&text).unwrap().into_iter().map(|row| row.place).collect();
+                assert_eq!(places, ["line 2", "line 4", "line 6"], "{text:?}");
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What goes between a command and whoever typed it while it runs: how far it is, a file in, a file out. The command may be
 //! carried out by a running server, which is perhaps another user in another directory.
 
+use super::owner::WayBack;
 use super::{Outcome, Trouble, broken};
 use crate::jobs::backup::Progress;
 use std::fs::File;
@@ -20,13 +21,15 @@ pub struct Wire<'w> {
 /// On the side of the shell: what a command makes, to standard output, or to a file that is there whole or not at all.
 pub struct Sheet {
     to: Option<PathBuf>,
+    /// The file is that of whoever typed the command.
+    pub way_back: WayBack,
     unfinished: Option<BufWriter<File>>,
     trouble: Option<io::Error>,
 }
 
 impl Sheet {
     pub fn new(to: Option<PathBuf>) -> Sheet {
-        Sheet { to, unfinished: None, trouble: None }
+        Sheet { to, way_back: WayBack::default(), unfinished: None, trouble: None }
     }
 
     pub fn write(&mut self, text: &str) {
@@ -41,7 +44,7 @@ impl Sheet {
         };
         let written = match &mut self.unfinished {
             Some(file) => file.write_all(text.as_bytes()),
-            None => open().and_then(|mut file| {
+            None => self.way_back.as_root(open).and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
                 self.unfinished = Some(file);
                 Ok(())
@@ -63,17 +66,17 @@ impl Sheet {
         }
         let Some(file) = self.unfinished.take() else { return Ok(outcome) };
         if outcome.code != 0 {
-            _ = std::fs::remove_file(beside);
+            _ = self.way_back.as_root(|| std::fs::remove_file(beside));
             return Ok(outcome);
         }
         let done = match self.trouble.take() {
             Some(trouble) => Err(trouble),
             None => file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all()),
         };
-        match done.and_then(|()| std::fs::rename(&beside, &to)) {
+        match done.and_then(|()| self.way_back.as_root(|| std::fs::rename(&beside, &to))) {
             Ok(()) => Ok(outcome),
             Err(e) => {
-                _ = std::fs::remove_file(beside);
+                _ = self.way_back.as_root(|| std::fs::remove_file(beside));
                 Err(broken(format!("cannot write {}: {e}", to.display())))
             }
         }

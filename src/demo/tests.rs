@@ -1,5 +1,7 @@
 //! What a demo site promises: the same again, nothing in it that the rules would not have allowed, and facts that work.
 
+mod published;
+
 use super::facts::Facts;
 use super::*;
 use crate::config::Settings;
@@ -312,74 +314,6 @@ fn people_fly_as_people_do() {
         let addresses: Vec<String> = tx.list("SELECT email FROM members", [], |row| row.get(0)).unwrap();
         assert!(addresses.iter().all(|one| email::parse(one).is_ok() && one.split_once("@example.").is_some()));
     });
-}
-
-#[test]
-fn the_facts_begin_with_a_current_flyer_and_show_every_state() {
-    let made = make(PLAN);
-    let mut facts = facts(&made.site).unwrap();
-    let text = facts.publish(made.dir.path(), "http://localhost:8080", &[]).unwrap();
-    let first = &facts.members[0];
-    assert_eq!((first.role.as_str(), first.state.as_str()), ("member", "current flyer"));
-    let flyer = made.site.store.read(|tx| Ok(standing::read(tx, first.member_id, NOW)?)).unwrap();
-    assert!(flyer.currency.flyer.current && flyer.holds_flyer_1);
-    assert!(facts.members.len() >= 20);
-    for state in [
-        "lapsed",
-        "about to lapse",
-        "unpaid",
-        "e-mail not confirmed",
-        "banned",
-        "instructor 1",
-        "instructor 2",
-        "instructor 3",
-        "instructor 4",
-        "instructor 2, not current",
-        "trainer 1",
-        "trainer 4",
-        "examiner",
-        "coach",
-        "military",
-        "desk",
-        "admin",
-        "sync",
-        "sign-off pending",
-        "sign-off denied",
-        "skill suspended",
-        "beginner",
-        "never flown",
-    ] {
-        assert!(facts.find(state).is_some(), "nobody is {state}");
-    }
-    for member in &facts.members {
-        let owner = Owner { username: &member.username, email: &member.email, ..Owner::default() };
-        password::check(&member.password, &owner).unwrap();
-    }
-    assert!(
-        text.contains(&first.username)
-            && text.contains(&facts.partner.secret)
-            && text.contains("curl http://localhost:8080/api/")
-    );
-}
-
-#[test]
-fn the_facts_stay_while_they_are_in_force_and_are_renewed_when_not() {
-    let made = make(PLAN);
-    let publish = || -> Facts {
-        let mut facts = facts(&made.site).unwrap();
-        facts.publish(made.dir.path(), "http://localhost:1", &[]).unwrap();
-        facts
-    };
-    let (one, two) = (publish(), publish());
-    assert_eq!((&one.sync_token, &one.partner.secret), (&two.sync_token, &two.partner.secret));
-    made.site.store.write(NOW, |tx| Ok(tx.run("UPDATE partner_secrets SET ends_at = 1", [])?)).unwrap();
-    let three = publish();
-    assert_eq!((&three.sync_token, &three.partner.client_id), (&one.sync_token, &one.partner.client_id));
-    assert_ne!(three.partner.secret, one.partner.secret);
-    std::fs::remove_file(made.dir.path().join("demo.json")).unwrap();
-    let four = publish();
-    assert!(four.partner.secret != three.partner.secret && four.sync_token != one.sync_token);
-    assert_eq!((four.partner.client_id.as_str(), four.partner.secret.len()), (one.partner.client_id.as_str(), 64));
 }
 
 #[test]

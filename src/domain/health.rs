@@ -31,8 +31,6 @@ pub const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
 /// Wrong passwords and codes in a day: a hall has some, somebody who guesses has many.
 pub const MISSES_WARNING: i64 = 200;
 pub const MISSES_ALARM: i64 = 5_000;
-/// Milliseconds that the check of one table may take, so that nobody waits for it and no snapshot grows old.
-pub const CHECK_MILLIS_MAX: u64 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {

@@ -26,8 +26,10 @@ use serde::de::DeserializeOwned;
 use stage::Stage;
 use std::io::{self, Read};
 
-/// Lines judged on one snapshot: a read may take two seconds at the most.
-const LINES_AT_ONCE: usize = 500;
+/// Lines judged on one snapshot: a read may take two seconds at the most, also on a machine that is busy with others.
+const LINES_AT_ONCE: usize = 50;
+/// Between two words of how far the writing is.
+const ROWS_BETWEEN_WORDS: u64 = 500;
 /// Rows read at once for an export.
 const ROWS_AT_ONCE: i64 = 1_000;
 /// More mistakes are counted, and not kept.
@@ -116,11 +118,11 @@ fn take<L: List>(
     }
     let broken = |e: io::Error| Failure::broken().because(e);
     let mut rows = stage.rows::<L::Row>().map_err(broken)?;
-    site.store.write(site.now(), |tx| {
+    site.store.write_many(site.now(), |tx| {
         for done in 1..=taken.new {
             let row = rows.next().map_err(broken)?.ok_or_else(Failure::broken)?;
             list.write(site, tx, row)?;
-            if done % LINES_AT_ONCE as u64 == 0 {
+            if done % ROWS_BETWEEN_WORDS == 0 {
                 progress("writing", done, taken.new);
             }
         }

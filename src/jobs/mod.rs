@@ -58,10 +58,11 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Looks at the whole file, once: the start looks only as long as nobody notices.
+/// Looks through the file, once: the start of a server reads no more of it than it must.
 pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     backup::yield_to_requests();
-    soundness::look_on(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
+    let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
+    _ = looked.inspect_err(|e| tracing::warn!(cause = %e, "the file could not be looked through"));
 }
 
 /// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,

@@ -6,7 +6,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-const WRITER_CACHE_KIB: i64 = 1024;
+pub(super) const WRITER_CACHE_KIB: i64 = 1024;
+/// While very many rows are written at once: what a hundred thousand entries and their indexes touch.
+pub(super) const MANY_CACHE_KIB: i64 = 48 * 1024;
 const STATEMENTS_KEPT: usize = 128;
 /// Pages in the write-ahead log from which on a commit moves them into the file.
 const LOG_PAGES_MAX: i32 = 1000;

@@ -173,15 +173,18 @@ fn entry(row: &Row) -> Result<Entry> {
     })
 }
 
+/// By the member's own entries: no index of what most entries have none of (`+`), which would lead to all of those.
+const SAME: &str =
+    "SELECT count(*) FROM entries WHERE member_id = :member_id AND kind = :kind AND entry_date = :entry_date
+             AND status = :status AND minutes = :minutes AND tunnel_id = :tunnel_id AND skill = :skill
+             AND cat_group = :cat_group AND cat_id = :cat_id AND +instructor_id IS :instructor_id
+             AND approval_date IS :approval_date AND comment = :comment AND comments_instructor = :comments_instructor
+             AND comment_denial = :comment_denial AND author_id = :author_id AND +booking_id IS :booking_id";
+
 /// How many entries are exactly like this one.
 pub fn count_same(tx: &Read, entry: &Entry) -> Result<i64> {
-    let sql = "SELECT count(*) FROM entries WHERE member_id = :member_id AND kind = :kind AND entry_date = :entry_date
-                 AND status = :status AND minutes = :minutes AND tunnel_id = :tunnel_id AND skill = :skill
-                 AND cat_group = :cat_group AND cat_id = :cat_id AND instructor_id IS :instructor_id
-                 AND approval_date IS :approval_date AND comment = :comment AND comments_instructor = :comments_instructor
-                 AND comment_denial = :comment_denial AND author_id = :author_id AND booking_id IS :booking_id";
     tx.get(
-        sql,
+        SAME,
         named_params! {
             ":member_id": entry.member_id, ":kind": entry.kind, ":entry_date": entry.entry_date, ":status": entry.status,
             ":minutes": entry.minutes, ":tunnel_id": entry.tunnel_id, ":skill": entry.skill, ":cat_group": entry.cat_group,
@@ -246,4 +249,23 @@ pub fn lasts(tx: &Read) -> Result<[i64; 3]> {
         "SELECT coalesce((SELECT max(member_id) FROM members), 0), coalesce((SELECT max(entry_id) FROM entries), 0),
                       coalesce((SELECT max(booking_id) FROM bookings), 0)";
     tx.get(sql, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::migrate;
+    use rusqlite::Connection;
+
+    #[test]
+    fn the_same_entry_is_looked_for_among_the_member_s_own() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrate::migrate(&mut conn).unwrap();
+        let plan = format!("EXPLAIN QUERY PLAN {SAME}");
+        let mut statement = conn.prepare(&plan).unwrap();
+        let mut steps = statement.raw_query();
+        let first: String = steps.next().unwrap().unwrap().get(3).unwrap();
+        assert_eq!(first, "SEARCH entries USING INDEX entries_by_member (member_id=? AND kind=? AND entry_date=?)");
+        assert!(steps.next().unwrap().is_none());
+    }
 }

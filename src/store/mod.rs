@@ -23,7 +23,6 @@ pub mod held;
 pub mod history;
 pub mod holdings;
 pub mod hours;
-pub mod integrity;
 pub mod kiosks;
 pub mod lists;
 pub mod logbook;
@@ -206,6 +205,18 @@ impl Store {
             self.bell.ring();
         }
         Ok(value)
+    }
+
+    /// The same for very many rows. Everybody who writes waits meanwhile, so it has a cache that holds what it changes:
+    /// otherwise each page of an index goes to the disk again and again.
+    pub fn write_many<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.write(now, |tx| {
+            let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
+            resize(connection::MANY_CACHE_KIB)?;
+            let outcome = change(tx);
+            resize(connection::WRITER_CACHE_KIB)?;
+            outcome
+        })
     }
 
     /// Lets go of the snapshot.

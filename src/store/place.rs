@@ -124,6 +124,11 @@ pub fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
 }
 
+/// Is there while the database was found damaged and nothing has shown since that it is sound.
+pub fn suspicion(dir: &Path) -> PathBuf {
+    dir.join("damaged")
+}
+
 /// See [`super::ballast`].
 pub fn ballast(dir: &Path) -> PathBuf {
     dir.join("ballast")

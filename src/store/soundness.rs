@@ -1,24 +1,32 @@
-//! Whether a file may be served: a damaged one is better refused, in a line that says what to do, than found out by a
-//! member's logbook a year later.
+//! Whether a file is sound: a damaged one is better refused, in a line that says what to do, than found out by a member's
+//! logbook a year later.
 //!
-//! A look takes as long as reading every row once: a second for a few hundred thousand. After a crash, when damage is
-//! likely, a start takes that time; after a clean end it takes [`LOOK_TIME_CLEAN`], which is enough for a small site, and
-//! the rest is looked at table by table while the site is served. The backups, made every hour, look at every page and
-//! index of their copies.
+//! To look through a file takes as long as reading every row once: a second for a few hundred thousand. After a crash, or
+//! where damage was found before, a start takes that time. After a clean end it reads no more than the schema, and the
+//! file is looked through while the site is served, first of all, as it is when the doctor is asked. The backups, made
+//! every hour, look at every page and index of their copies.
 
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
-use super::{Store, connection, place};
+use super::{Condition, Store, connection, place};
+use crate::failure::Failure;
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Longer than the largest site takes, shorter than a service manager waits for a start.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(10);
-/// What nobody notices of a start.
-const LOOK_TIME_CLEAN: Duration = Duration::from_millis(20);
-/// How often the look is at the time, in SQLite's own steps.
+const START_TIME_MAX: Duration = Duration::from_secs(10);
+/// How often a look is at the time, in SQLite's own steps.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
+
+/// What a look found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Sound,
+    /// The time was up.
+    Unfinished,
+    Damaged(String),
+}
 
 /// What only grows as a file is written, and what never changes.
 #[derive(Debug)]
@@ -67,52 +75,71 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
             log_of(path).display()
         ));
     }
-    let crashed = !log_is_empty(path);
-    match quick_check(conn, if crashed { LOOK_TIME_MAX } else { LOOK_TIME_CLEAN }).map_err(judge)?.as_deref() {
-        Some(verdict) if verdict != "ok" => return Err(damaged(verdict.lines().last().unwrap_or(verdict))),
-        None if crashed => tracing::warn!("the file is too large to be looked at whole before a start after a crash"),
-        _ => {}
+    let suspicion = place::suspicion(path.parent().unwrap_or(path));
+    if log_is_empty(path) && !suspicion.exists() {
+        let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+        return schema.map_err(judge);
+    }
+    match look_at(conn, None, START_TIME_MAX).map_err(judge)? {
+        Verdict::Damaged(what) => return Err(damaged(&what)),
+        Verdict::Unfinished => tracing::warn!("the file is too large to be looked through before this start"),
+        Verdict::Sound => _ = std::fs::remove_file(suspicion),
     }
     Ok(())
 }
 
-/// Looks at a file that is being served, table by table, until `stopped`. Damage makes the store's condition.
-pub fn look_on(store: &Store, stopped: impl Fn() -> bool) {
-    let tables = store.read(|tx| {
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-        Ok(tx.list(sql, [], |row| row.get::<_, String>(0))?)
+/// What was found damaged while it was served is looked through before it is served again.
+pub fn remember(store: &Store) {
+    if store.writer().condition() == Condition::Damaged {
+        let suspicion = place::suspicion(store.path().parent().unwrap_or(store.path()));
+        _ = std::fs::write(suspicion, "").inspect_err(|e| tracing::warn!(cause = %e, "the damage may be forgotten"));
+    }
+}
+
+/// Looks through a file that is being served, until `stopped`: as a whole, and where that takes longer than a read may,
+/// table by table. Damage makes the store's condition. A table that takes too long by itself is left to the backups.
+pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
+    let look = |table: Option<&str>| Ok::<_, Failure>(look_at(store.readers.open()?, table, READ_TIME_MAX)?);
+    let outcome = look(None).and_then(|whole| match whole {
+        Verdict::Unfinished => {
+            let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
+            store.rest();
+            let mut verdict = Verdict::Sound;
+            for table in tables?.iter().take_while(|_| !stopped()) {
+                match look(Some(table))? {
+                    Verdict::Sound => {}
+                    Verdict::Unfinished => verdict = Verdict::Unfinished,
+                    damaged => return Ok(damaged),
+                }
+            }
+            Ok(if stopped() { Verdict::Unfinished } else { verdict })
+        }
+        found => Ok(found),
     });
-    store.rest();
-    for table in tables.unwrap_or_default() {
-        if stopped() {
-            return;
-        }
-        // A table that takes longer than a read may is left to the backups.
-        let verdict = store.readers.open().and_then(|mut conn| {
-            look_for(&mut conn, READ_TIME_MAX)?;
-            conn.query_row(&format!("PRAGMA quick_check(\"{table}\")"), [], |row| row.get::<_, String>(0))
-        });
-        match verdict.map_err(|e| (e.sqlite_error_code(), e)) {
-            Ok(verdict) if verdict != "ok" => store.writer().watched.damage(&verdict.replace('\n', ": ")),
-            Err((Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase), e)) => store.writer().watched.damage(&e),
-            _ => {}
-        }
+    match &outcome {
+        Ok(Verdict::Damaged(what)) => store.writer().watched.damage(what),
+        Ok(_) => {}
+        Err(failure) => store.writer().watched.hear(failure),
     }
+    outcome
 }
 
-/// `None`: not done in time.
-fn quick_check(mut conn: Connection, patience: Duration) -> rusqlite::Result<Option<String>> {
-    look_for(&mut conn, patience)?;
-    match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)) {
-        Err(e) if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(None),
-        verdict => verdict.map(Some),
-    }
-}
+const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
-/// What runs on the connection is stopped after so long.
-fn look_for(conn: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
+/// Every page of a table and its indexes, or of the whole file, but does not compare rows with indexes.
+fn look_at(mut conn: Connection, table: Option<&str>, patience: Duration) -> rusqlite::Result<Verdict> {
     let since = Instant::now();
-    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > patience))
+    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > patience))?;
+    let of = table.map_or_else(|| "1".to_owned(), |table| format!("'{}'", table.replace('\'', "''")));
+    match conn.query_row(&format!("PRAGMA quick_check({of})"), [], |row| row.get::<_, String>(0)) {
+        Ok(said) if said == "ok" => Ok(Verdict::Sound),
+        Ok(said) => Ok(Verdict::Damaged(said.lines().last().unwrap_or(&said).to_owned())),
+        Err(e) => match e.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => Ok(Verdict::Unfinished),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Ok(Verdict::Damaged(e.to_string())),
+            _ => Err(e),
+        },
+    }
 }
 
 /// Whether the last one who had the file ended cleanly.
@@ -164,7 +191,7 @@ mod tests {
                     (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
         store.writer().alone(|conn| conn.execute_batch(rows)).unwrap();
         store.empty_log().unwrap();
-        look_on(&store, || false);
+        assert_eq!(look_through(&store, || false).unwrap(), Verdict::Sound);
         assert_eq!(store.writer().condition(), Condition::Sound);
 
         let pages = std::fs::metadata(place.database()).unwrap().len() / PAGE_BYTES;
@@ -172,14 +199,27 @@ mod tests {
         // this process closes nothing of the file before the test is over.
         let file = std::fs::OpenOptions::new().write(true).open(place.database()).unwrap();
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
-        look_on(&store, || true);
-        assert_eq!(store.writer().condition(), Condition::Sound, "it was told to stop");
-        look_on(&store, || false);
+        settle(&place.database()).expect("after a clean end a start does not look there");
+        assert!(matches!(look_through(&store, || false).unwrap(), Verdict::Damaged(_)));
         assert_eq!(store.writer().condition(), Condition::Damaged);
         let refused = store.write(0, |_| Ok(())).unwrap_err();
         assert_eq!(refused.code(), "store_damaged");
+        remember(&store);
         drop((store, file));
         let said = settle(&place.database()).unwrap_err();
         assert!(said.contains("tunneldesk restore") && !said.contains('\n'), "{said}");
+    }
+    #[test]
+    fn a_look_ends_when_its_time_is_up_and_others_find_the_rest() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let rows = "CREATE TABLE \"it's\" (n INTEGER PRIMARY KEY, filler TEXT) STRICT;
+             WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50000)
+             INSERT INTO \"it's\" SELECT n, 'x' FROM n";
+        let open = || Connection::open(file.path()).unwrap();
+        open().execute_batch(rows).unwrap();
+        for table in [None, Some("it's")] {
+            assert_eq!(look_at(open(), table, Duration::ZERO).unwrap(), Verdict::Unfinished, "{table:?}");
+            assert_eq!(look_at(open(), table, Duration::from_secs(60)).unwrap(), Verdict::Sound, "{table:?}");
+        }
     }
 }

@@ -76,7 +76,6 @@ const RULES: &[Rule] = &[
             "clock.rs",
             "server/",
             "store/reader.rs",
-            "store/integrity.rs",
             "store/soundness.rs",
             "gate/rates.rs",
             "cli/control.rs",

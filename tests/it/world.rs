@@ -1,16 +1,14 @@
 //! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
 //! generated from the table stand on this: a new row needs its line here, or they say so.
 
-use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, pictures, senders};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::Method;
+mod things;
+
+use crate::harness::{Authenticator, Caller, PASSWORD, Request, Site, senders};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::config::Config;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::Route;
-use tunneldesk::store::passkeys;
 
 /// The row that takes a picture, and the one that shows it.
 pub const PICTURE: &str = "/account/profile/media";
@@ -302,165 +300,6 @@ impl World {
             _ => return None,
         };
         Some(body)
-    }
-
-    /// A skill that the caller may ask for, as existing clients send it.
-    fn skill(&self, caller: &Caller) -> Value {
-        let ines = self.ines();
-        // What waits from before is withdrawn with this, and so is the entry itself.
-        self.site.ask_for(caller, "10101", &ines);
-        self.site.ask_for(caller, "10103", &ines);
-        self.site.brief(caller, "Flyer");
-        json!({
-            "cat_group": "Flyer", "cat_id": "1", "cat_name": "Flyer Level 1", "entry_date": self.site.now() - 60, "entry_id": "",
-            "comment": "please", "instructor": ines.id.to_string(), "instructor_name": "ines", "comments_instructor": "",
-            "comment_denial": "", "time": "12", "skill": "10101", "skill_name": "Hand signals", "tunnel_name": "Windwerk",
-            "tunnel": Site::TUNNEL_ID.to_string(), "status": "",
-        })
-    }
-
-    /// A new instructor who may sign everything of the flyers.
-    fn ines(&self) -> Caller {
-        self.site.signer(&format!("ines{}", self.site.next_number()), &[("Instructor", "4")])
-    }
-
-    /// An entry that the caller has asked a signature for.
-    fn asked(&self, caller: &Caller) -> i64 {
-        self.site.brief(caller, "Flyer");
-        self.site.ask_for(caller, "10101", &self.ines())
-    }
-
-    /// An entry of somebody else that this row can move.
-    fn signable(&self, route: &Route, caller: &Caller) -> i64 {
-        if !self.site.holdings(caller).contains(&"Instructor 4".to_owned()) {
-            self.site.qualify(caller, &[("Instructor", "4")]);
-        }
-        let entry_id = self.site.ask_for(&self.somebody(), "10101", caller);
-        let state = if route.path.ends_with("suspend") { "open" } else { "suspended" };
-        if ADMINS_ALONE.contains(&route.path) {
-            self.site.change(|tx| Ok(tx.run("UPDATE entries SET status = ?2 WHERE entry_id = ?1", (entry_id, state))?));
-        }
-        entry_id
-    }
-
-    /// A new member without a second factor.
-    fn somebody(&self) -> Caller {
-        self.site.member(&format!("member{}", self.site.next_number()))
-    }
-
-    fn credentials(&self, member: &Caller) -> Value {
-        json!({ "username": member.name, "password": PASSWORD, "member_id": member.id })
-    }
-
-    fn signup(&self) -> Value {
-        json!({
-            "username": format!("flyer{}", self.site.next_number()), "password": PASSWORD, "email": self.address(),
-            "real_name": "Ann Other", "screen_name": "Ann", "phone": "+41 52 000 00 00", "country": "Switzerland",
-            "country_code": "CH", "tunnel": Site::TUNNEL_ID.to_string(), "dob": 946_684_800, "terms": true,
-            "question_1": "1", "answer_1": "Wind", "question_2": "2", "answer_2": "Net", "question_3": "3", "answer_3": "Suit",
-            "success": false, "message": "", "salt": "",
-        })
-    }
-
-    /// The social network's request to delete what we have of somebody.
-    fn signed_request(&self) -> String {
-        let user_id = self.site.next_number().to_string();
-        let payload = json!({ "algorithm": "HMAC-SHA256", "issued_at": self.site.now(), "user_id": user_id });
-        senders::signed_request(senders::APP_SECRET, &payload)
-    }
-
-    /// The code of a deletion that was carried out.
-    fn deletion(&self) -> String {
-        let body = json!({ "signed_request": self.signed_request() });
-        let done = self.site.stranger().post("/social-data-deletion", body).ok().json();
-        done["confirmation_code"].as_str().expect("a code is text").to_owned()
-    }
-
-    fn address(&self) -> String {
-        format!("somebody{}@example.com", self.site.next_number())
-    }
-
-    /// The latest of the caller's certificates, as it is asked for. Who has none earns one.
-    pub fn certificate(&self, caller: &Caller) -> Value {
-        let list = || caller.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
-        let asked = match list() {
-            Value::Null => {
-                self.site.hold(caller, "Flyer", "1", "", self.site.now());
-                list()
-            }
-            row => row,
-        };
-        json!({
-            "type": asked["type"], "cat_id": asked["cat_id"], "screen_name": asked["screen_name"],
-            "entry_date": asked["entry_date"], "member_id": asked["member_id"],
-        })
-    }
-
-    /// The code of a certificate that was handed out.
-    fn code(&self) -> String {
-        self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane)).ok();
-        self.site.codes(&self.jane).remove(0)
-    }
-
-    /// A request that brings a picture, or one that shows the picture just brought.
-    fn picture(&self, request: Request, caller: &Caller) -> Request {
-        let bring = Request { body: pictures::png(20, 10), ..Request::new(&Method::POST, &request.path) };
-        let bring = bring.header("content-type", "image/png");
-        if request.method == Method::POST {
-            return bring;
-        }
-        caller.send(&bring).ok();
-        request
-    }
-
-    /// A new user record of the partner.
-    pub fn partner_user(&self, partner: &Caller) -> i64 {
-        let made = partner.post("/external/partner-metrics/op", json!({ "email": self.address() })).ok();
-        made.json()["id"].as_i64().expect("a record has a number")
-    }
-
-    /// A passkey of the member that no authenticator has.
-    fn passkey(&self, member: &Caller) -> i64 {
-        let credential_id = self.site.next_number().to_be_bytes();
-        self.site.change(|tx| {
-            let new = passkeys::New {
-                member_id: member.id,
-                rp_id: "localhost",
-                credential_id: &credential_id,
-                public_key: "{}",
-                name: "Phone",
-                device_id: None,
-            };
-            Ok(passkeys::insert(tx, &new)?)
-        })
-    }
-
-    /// A browser's answer to a challenge that waits, with nothing in it that proves anything.
-    fn unproven_credential(&self) -> String {
-        let stranger = self.site.stranger();
-        let question = stranger.ask(Method::POST, "/auth/login/bio-web-option");
-        let question = question.header("origin", &self.site.origin()).json(&json!({ "username": "jane" })).send().ok();
-        let client = json!({
-            "type": "webauthn.get", "challenge": question.json()["publicKey"]["challenge"], "origin": self.site.origin(),
-        });
-        let client = URL_SAFE_NO_PAD.encode(client.to_string());
-        let response = json!({ "clientDataJSON": client, "authenticatorData": "AA", "signature": "AA" });
-        json!({ "id": "AA", "rawId": "AA", "type": "public-key", "response": response }).to_string()
-    }
-
-    /// Another session of the member, as it is listed.
-    fn session(&self, member: &Caller) -> String {
-        self.site.again(member);
-        let listed = member.get("/account/profile/sessions").ok().json();
-        let other = listed["data"].as_array().and_then(|all| all.iter().find(|one| one["this"] == false).cloned());
-        other.and_then(|one| Some(one["session_id"].as_str()?.to_owned())).expect("a second session is listed")
-    }
-
-    /// A new flight-time entry of the member.
-    pub fn entry(&self, member: &Caller) -> i64 {
-        let body = json!({ "entry_date": self.site.now() - 3600, "time": 12 });
-        let made = member.ask(Method::POST, "/account/logbook/time/").json(&body).send().ok();
-        made.json()["entry_id"].as_i64().expect("an entry has a number")
     }
 }
 

@@ -70,7 +70,10 @@ def made(room, uid):
     os.makedirs(room.path("/etc/credstore"))
     with open(room.path("/etc/credstore/tunneldesk.callbacks.payment_secret"), "w") as secret:
         secret.write("whsec_credential\n")
-    step("root's commands act as the owner of the data directory")
+    said = room.type("tunneldesk export members --to members.csv")
+    assert "0 rows in members.csv" in said, said
+    assert owner_and_mode(room.path("/root/members.csv")) == (0, 0o600), "root's list is not root's"
+    step("root's commands act as the owner of the data directory; what they write for root is root's")
 
 
 def started(room, manager):

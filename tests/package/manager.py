@@ -29,7 +29,9 @@ def read_unit(path):
 
 
 class Manager:
-    def __init__(self, root, watchdog=None):
+    def __init__(self, root, watchdog=None, environment=None):
+        """`environment`: settings of the test's own."""
+        self.environment = environment or {}
         units = f"{root}/usr/lib/systemd/system"
         self.root, self.watchdog, self.pid = root, watchdog, None
         self.service = read_unit(f"{units}/tunneldesk.service")
@@ -90,7 +92,7 @@ class Manager:
             ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
             pid = str(os.getpid())
             environment = {"PATH": "/usr/bin", "NOTIFY_SOCKET": "/run/notify", "WATCHDOG_PID": pid,
-                           "WATCHDOG_USEC": str(int(seconds * 1_000_000)), "CREDENTIALS_DIRECTORY": credentials}
+                           "WATCHDOG_USEC": str(int(seconds * 1_000_000)), "CREDENTIALS_DIRECTORY": credentials} | self.environment
             if high:
                 environment |= {"LISTEN_PID": pid, "LISTEN_FDS": str(len(high))}
             os.execve(words[0], words, environment)

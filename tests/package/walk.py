@@ -1,5 +1,6 @@
-"""The technician's walk: the commands under `Install on site` in the README, as they stand there, in a clean Debian; then
-the first sign-in with a passkey over the LAN name in a browser that trusts the site's authority."""
+"""The technician's walk: the commands under `Install on site` in the README, as they stand there, in a clean Debian. On the
+way the first sign-in with a passkey over the LAN name in a browser that trusts the site's authority, and a partner's first
+request, which is the first batch upstream."""
 
 import base64
 import hashlib
@@ -9,16 +10,19 @@ import os
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import time
+import urllib.request
 
 from browser import Browser
 from manager import Manager
-from room import LAN_ADDRESS, LAN_NAME, Room, enter_own_network, step
+from room import LAN_ADDRESS, LAN_NAME, UPSTREAM_NAME, Room, enter_own_network, step
 
-ARCHIVE, PACKAGE, README = sys.argv[1:4]
+ARCHIVE, PACKAGE, README, RECEIVER = sys.argv[1:5]
 COMMANDS_MAX = 10
 URL = f"https://{LAN_NAME}"
+UPSTREAM_SECRET = "what-the-receiver-gave-us"
 
 # In the page, as an app would: what the site asks, the authenticator answers.
 SCRIPT = """
@@ -57,21 +61,77 @@ def code(secret, moment):
     return f"{(struct.unpack('>I', digest[place:place + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
 
 
-def walk(room):
-    """Types every command; what each said, and the manager that `systemctl` was to reach."""
+class Receiver:
+    """The tests' own receiver of partner metrics, at the address that the README's settings name."""
+
+    def __init__(self, room):
+        self.dir = room.path("/run/upstream")
+        os.makedirs(self.dir)
+        port = re.search(rf"https://{UPSTREAM_NAME}:(\d+)/", open(README).read())[1]
+        make_certificate(self.dir)
+        words = [RECEIVER, f"127.0.0.1:{port}", self.dir, UPSTREAM_SECRET]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        room.environment["TUNNELDESK_SYNC_CA_FILE"] = "/run/upstream/authority.pem"
+        with open(room.path("/root/upstream.secret"), "w") as secret:
+            secret.write(UPSTREAM_SECRET + "\n")
+
+    def rows(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def make_certificate(directory):
+    new = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    with open(f"{directory}/names", "w") as names:
+        names.write(f"subjectAltName=DNS:{UPSTREAM_NAME}\n")
+    for name in ("authority", "server"):
+        more = ["-x509", "-out", f"{directory}/authority.pem"] if name == "authority" else ["-out", f"{directory}/server.csr"]
+        quiet(*new, "-subj", f"/CN={name}", "-keyout", f"{directory}/{name}.key", *more)
+    quiet("openssl", "x509", "-req", "-in", f"{directory}/server.csr", "-CA", f"{directory}/authority.pem", "-CAkey",
+          f"{directory}/authority.key", "-CAcreateserial", "-days", "2", "-extfile", f"{directory}/names", "-out", f"{directory}/server.pem")
+
+
+def quiet(*words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def walk(room, on_the_way):
+    """Types every command; what each said, and the manager that `systemctl` was to reach. `on_the_way`: what others do
+    before a command."""
     said, manager = {}, None
     for command in commands():
         print(f"$ {command}", flush=True)
+        if command in on_the_way:
+            on_the_way[command](said)
         if command.startswith("systemctl enable --now"):
             assert command.split()[3:] == ["tunneldesk.socket", "tunneldesk.service"], command
-            manager = Manager(room.root)
+            manager = Manager(room.root, environment=room.environment)
             assert manager.is_wanted()
             manager.open_sockets()
             manager.start()
             manager.wait_for("READY")
+            room.manager = manager
         else:
             said[command] = room.type(command)
-    return said, manager
+    return said
+
+
+def partners_first_request(said):
+    """Signed with the secret that the technician was shown."""
+    shown = next(text for command, text in said.items() if command.startswith("tunneldesk partner add"))
+    client_id, secret = re.search(r"client-id: (\S+)\nsecret: +(\S+)", shown).groups()
+    body = json.dumps({"email": "flyer@example.com"}).encode()
+    token = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    headers = {"content-type": "application/json", "client-id": client_id, "token": token}
+    request = urllib.request.Request("http://127.0.0.1/api/external/partner-metrics/op", body, headers, method="POST")
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.status in (200, 201), answer.status
 
 
 def first_sign_in(browser, password):
@@ -89,46 +149,55 @@ def first_sign_in(browser, password):
     assert by_passkey.get("status") and by_passkey["token"], by_passkey
 
 
-def main():
-    enter_own_network()
-    room = Room(ARCHIVE)
-    manager = browser = None
+def sign_in_from_the_hall(room, said):
+    account = next(text for command, text in said.items() if "member add boss" in command)
+    password = re.search(r"password[^\n]*?(\S{12,})", account)
+    assert password, account
+    status = json.loads(room.type("tunneldesk tls status --json"))
+    with open(room.path("/run/authority.pem"), "w") as authority:
+        authority.write(status["authority"]["certificate"])
+    stranger = Browser([], {LAN_NAME: LAN_ADDRESS})
     try:
-        shutil.copy(PACKAGE, room.path("/root/" + os.path.basename(PACKAGE)))
-        said, manager = walk(room)
-        step(f"{len(commands())} commands of the README: installed, made, trusted, running, backed up")
-        backup = next(text for command, text in said.items() if command == "tunneldesk backup")
-        assert backup.startswith("Made and verified"), backup
-        account = next(text for command, text in said.items() if "member add boss" in command)
-        password = re.search(r"password[^\n]*?(\S{12,})", account)
-        assert password, account
-        status = json.loads(room.type("tunneldesk tls status --json"))
-        with open(room.path("/run/authority.pem"), "w") as authority:
-            authority.write(status["authority"]["certificate"])
-
-        stranger = Browser([], {LAN_NAME: LAN_ADDRESS})
-        try:
-            stranger.open(URL + "/healthz")
-            shown = stranger.perform(PAGE)
-        except AssertionError as refused:
-            shown = str(refused)
-        finally:
-            stranger.close()
-        assert "ERR_CERT_AUTHORITY_INVALID" in shown, f"a browser that trusts nobody was shown: {shown}"
-        browser = Browser([room.path("/run/authority.pem")], {LAN_NAME: LAN_ADDRESS})
+        stranger.open(URL + "/healthz")
+        shown = stranger.perform(PAGE)
+    except AssertionError as refused:
+        shown = str(refused)
+    finally:
+        stranger.close()
+    assert "ERR_CERT_AUTHORITY_INVALID" in shown, f"a browser that trusts nobody was shown: {shown}"
+    browser = Browser([room.path("/run/authority.pem")], {LAN_NAME: LAN_ADDRESS})
+    try:
         browser.add_authenticator()
         # As people type it: the plain port sends them over.
         browser.open(f"http://{LAN_NAME}/healthz")
         assert browser.perform(PAGE) == f"{URL}/healthz alive"
         first_sign_in(browser, password[1])
-        step("first sign-in with a passkey in Chromium over the LAN name, the authority trusted; without it refused")
-        print("left out: the first synced batch, until the site can sync")
-        manager.stop()
     finally:
-        if browser:
-            browser.close()
-        if manager:
-            manager.end()
+        browser.close()
+    step("first sign-in with a passkey in Chromium over the LAN name, the authority trusted; without it refused")
+
+
+def main():
+    enter_own_network()
+    room = Room(ARCHIVE)
+    room.manager = receiver = None
+    try:
+        shutil.copy(PACKAGE, room.path("/root/" + os.path.basename(PACKAGE)))
+        receiver = Receiver(room)
+        said = walk(room, {
+            "tunneldesk backup": lambda said: sign_in_from_the_hall(room, said),
+            "tunneldesk sync": partners_first_request,
+        })
+        assert said["tunneldesk backup"].startswith("Made and verified"), said
+        rows = receiver.rows()
+        assert [row["event"] for row in rows] == ["user.created"], (rows, said["tunneldesk sync"])
+        step(f"{len(commands())} commands of the README: installed, made, trusted, running, backed up, the first batch upstream")
+        room.manager.stop()
+    finally:
+        if receiver:
+            receiver.close()
+        if room.manager:
+            room.manager.end()
         room.leave()
 
 

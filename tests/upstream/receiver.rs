@@ -46,21 +46,25 @@ pub struct Receiver {
 
 impl Receiver {
     pub fn open() -> Receiver {
-        Receiver::start(None)
+        Receiver::start("127.0.0.1:0", None)
     }
 
     /// Behind TLS, with the certificate in `dir` (`server.pem`, `server.key`).
     pub fn open_tls(dir: &Path) -> Receiver {
+        Receiver::open_tls_at("127.0.0.1:0", dir)
+    }
+
+    pub fn open_tls_at(address: &str, dir: &Path) -> Receiver {
         let chain = CertificateDer::pem_file_iter(dir.join("server.pem")).unwrap().map(Result::unwrap).collect();
         let key = PrivateKeyDer::from_pem_file(dir.join("server.key")).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config =
             rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        Receiver::start(Some(Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap())))
+        Receiver::start(address, Some(Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap())))
     }
 
-    fn start(tls: Option<Arc<rustls::ServerConfig>>) -> Receiver {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    fn start(address: &str, tls: Option<Arc<rustls::ServerConfig>>) -> Receiver {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new((Mutex::new(State::default()), Condvar::new()));
         shared.0.lock().unwrap().secrets.push("partner-secret".to_owned());

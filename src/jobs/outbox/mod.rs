@@ -56,7 +56,8 @@ struct Line {
     carrier: Carrier,
     /// How often in a row its server was not reached.
     misses: u32,
-    paused_until: i64,
+    /// By [`crate::clock::Clock::running`]: a clock that jumps must not make a rest of seconds one of days.
+    paused_until: Duration,
 }
 
 /// What became of a try.
@@ -121,7 +122,7 @@ impl Courier {
         })?;
         let mut wait = LOOK_INTERVAL;
         for place in 0..self.lines.len() {
-            if self.lines[place].paused_until <= self.site.now() {
+            if self.pause(place).is_zero() {
                 self.carry_batch(place, stopped)?;
             }
             wait = wait.min(self.quiet_for(place)?);
@@ -135,7 +136,7 @@ impl Courier {
         let due = self.site.store.read(|tx| Ok(outbox::list_due(tx, channel, now, BATCH_ROWS_MAX)?))?;
         self.site.store.rest();
         for message in due {
-            if stopped() || self.lines[place].paused_until > now {
+            if stopped() || !self.pause(place).is_zero() {
                 break;
             }
             self.carry(place, &message)?;
@@ -172,7 +173,7 @@ impl Courier {
             millis,
             "message offered"
         );
-        line.count(unreachable.as_deref(), now);
+        line.count(unreachable.as_deref(), self.site.clock.running());
         self.unmarked.extend(fate.map(|fate| (message.message_id, fate)));
         self.mark()?;
         match unreachable {
@@ -208,21 +209,25 @@ impl Courier {
         self.site.store.write(self.site.now(), marked).map(drop)
     }
 
+    /// How long the server of a line is left alone yet.
+    fn pause(&self, place: usize) -> Duration {
+        self.lines[place].paused_until.saturating_sub(self.site.clock.running())
+    }
+
     fn quiet_for(&self, place: usize) -> Result<Duration, Failure> {
-        let line = &self.lines[place];
-        let due = self.site.store.read(|tx| Ok(outbox::next_due(tx, line.channel)?))?;
-        let seconds = due.map(|due| due.max(line.paused_until) - self.site.now());
-        Ok(seconds.map_or(LOOK_INTERVAL, |seconds| Duration::from_secs(seconds.max(0).unsigned_abs())))
+        let due = self.site.store.read(|tx| Ok(outbox::next_due(tx, self.lines[place].channel)?))?;
+        let until_due = due.map(|due| Duration::from_secs((due - self.site.now()).max(0).unsigned_abs()));
+        Ok(until_due.map_or(LOOK_INTERVAL, |until_due| until_due.max(self.pause(place))))
     }
 }
 
 impl Line {
     fn new(channel: Channel, carrier: Carrier) -> Line {
-        Line { channel, carrier, misses: 0, paused_until: 0 }
+        Line { channel, carrier, misses: 0, paused_until: Duration::ZERO }
     }
 
     /// A server that is not reached gets a rest, longer each time; any other answer ends that.
-    fn count(&mut self, unreachable: Option<&str>, now: i64) {
+    fn count(&mut self, unreachable: Option<&str>, running: Duration) {
         let Some(error) = unreachable else {
             self.misses = 0;
             return;
@@ -230,7 +235,7 @@ impl Line {
         if self.misses == 0 {
             tracing::warn!(channel = self.channel.name(), cause = error, "messages cannot be sent; they wait");
         }
-        self.paused_until = now + doubled(PAUSE_SECONDS, self.misses);
+        self.paused_until = running + Duration::from_secs(doubled(PAUSE_SECONDS, self.misses).unsigned_abs());
         self.misses += 1;
     }
 

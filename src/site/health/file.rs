@@ -1,13 +1,12 @@
 //! The facts of the file itself: that it takes writes, that it is sound, and that the audit log in it is whole.
 
 use super::{Look, or_unreadable, shown, unreadable};
-use crate::domain::health::{CHECK_MILLIS_MAX, Fact, State};
-use crate::failure::Failure;
+use crate::domain::health::{Fact, State};
 use crate::jobs::{audit as walks, backup};
 use crate::keys::hex;
 use crate::language::Text;
 use crate::site::Site;
-use crate::store::integrity::{self, Verdict};
+use crate::store::soundness::{self, Verdict};
 use crate::store::{Condition, audit, tunnels};
 
 pub(super) fn store(site: &Site) -> Fact {
@@ -35,7 +34,7 @@ pub(super) fn integrity(site: &Site, look: Look) -> Fact {
     if look == Look::Brief {
         return Fact::ok("integrity", by_backup());
     }
-    match check(site) {
+    match soundness::look_through(&site.store, || false) {
         Err(cause) => unreadable("integrity", &cause),
         Ok(Verdict::Sound) => Fact::ok("integrity", Text::new("health.integrity")),
         Ok(Verdict::Unfinished) => Fact::ok("integrity", Text::new("health.integrity.part").followed_by([by_backup()])),
@@ -44,21 +43,6 @@ pub(super) fn integrity(site: &Site, look: Look) -> Fact {
             Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"))
         }
     }
-}
-
-/// One snapshot a table.
-fn check(site: &Site) -> Result<Verdict, Failure> {
-    let tables = site.store.read(|tx| Ok(integrity::list_tables(tx)?))?;
-    let mut verdict = Verdict::Sound;
-    for table in tables {
-        site.store.rest();
-        match site.store.read(|tx| Ok(integrity::check(tx, &table, CHECK_MILLIS_MAX)?))? {
-            Verdict::Sound => {}
-            Verdict::Unfinished => verdict = Verdict::Unfinished,
-            damaged => return Ok(damaged),
-        }
-    }
-    Ok(verdict)
 }
 
 /// A brief look sees that the last row is the end that the site knows of.

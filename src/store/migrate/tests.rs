@@ -8,8 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Files as released versions left them, and the last schema that each has.
-const RELEASED: [(&str, i64); 2] =
-    [(include_str!("../../../tests/databases/V0008.sql"), 8), (include_str!("../../../tests/databases/V0015.sql"), 15)];
+const RELEASED: [(&str, i64); 3] = [
+    (include_str!("../../../tests/databases/V0008.sql"), 8),
+    (include_str!("../../../tests/databases/V0015.sql"), 15),
+    (include_str!("../../../tests/databases/V0025.sql"), 25),
+];
 
 fn released(dump: &str) -> Connection {
     let conn = Connection::open_in_memory().unwrap();

@@ -1,14 +1,23 @@
 //! The data directory: one site, one key, one process.
 
-use crate::harness::{Caller, Desk};
+use crate::harness::{Caller, Desk, Ran};
 use rusqlite::Connection;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+const FREE: &str = "127.0.0.1:0";
+
+/// A server on free ports, which must not come to be one.
+fn serve(desk: &Desk, listen: &str) -> Ran {
+    let mut command = desk.command(&["serve", "--listen", listen]);
+    Ran::from(command.env("TUNNELDESK_METRICS_LISTEN", "").output().unwrap())
+}
+
 /// What every command that opens the site must say, and how it ends.
 fn refused_everywhere(desk: &Desk, code: i32, part: &str) {
     for args in [&["serve"][..], &["member", "list"]] {
-        let said = desk.run(args).trouble(code);
+        let ran = if args == ["serve"] { serve(desk, FREE) } else { desk.run(args) };
+        let said = ran.trouble(code);
         assert!(said.contains(part), "{args:?}: {said}");
     }
 }
@@ -25,7 +34,7 @@ fn a_directory_without_a_site_names_the_commands_that_make_one() {
 fn a_second_server_on_the_same_directory_is_refused() {
     let desk = Desk::with_site();
     let first = desk.serve();
-    let said = desk.run(&["serve", "--listen", "127.0.0.1:0"]).trouble(1);
+    let said = serve(&desk, FREE).trouble(1);
     assert!(said.contains("is running on") && said.contains("--data"), "{said}");
     let said = desk.run(&["init", "--name", "T", "--country", "CH"]).trouble(1);
     assert!(said.contains("using"), "{said}");
@@ -37,7 +46,7 @@ fn a_taken_port_is_one_clear_line() {
     let desk = Desk::with_site();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let said = desk.run(&["serve", "--listen", &address]).trouble(2);
+    let said = serve(&desk, &address).trouble(2);
     assert!(said.contains(&address) && said.contains("listen"), "{said}");
 }
 

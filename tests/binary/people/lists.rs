@@ -2,6 +2,7 @@
 
 use crate::harness::{Desk, PASSWORD};
 use serde_json::json;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::PathBuf;
 
 /// The column names and rows of a list, written to a file beside the site.
@@ -215,4 +216,23 @@ fn a_running_server_takes_a_list_and_gives_one_in_files_that_it_could_not_open()
     assert_eq!(server.stop().code, Some(0));
     let left: Vec<_> = std::fs::read_dir(desk.data()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("import")), "{left:?}");
+}
+
+#[test]
+fn what_root_has_written_is_root_s_although_the_site_is_somebody_else_s() {
+    let desk = filled();
+    if desk.database().metadata().unwrap().uid() != 0 {
+        return println!("SKIPPED: only root acts as somebody else");
+    }
+    let nobody = 65_534;
+    let site_files = || std::fs::read_dir(desk.data()).unwrap().map(|entry| entry.unwrap().path());
+    site_files().chain([desk.data()]).for_each(|path| chown(path, Some(nobody), Some(nobody)).unwrap());
+    for args in [&["export", "members", "--to", "list.csv"][..], &["member", "export", "jane", "--to", "list.csv"]] {
+        desk.run(args).done();
+        let list = desk.path().join("list.csv");
+        assert_eq!((list.metadata().unwrap().uid(), list.metadata().unwrap().gid()), (0, 0), "{args:?}");
+        assert!(std::fs::read_to_string(&list).unwrap().contains("jane@example.com"));
+    }
+    assert!(site_files().all(|path| path.metadata().unwrap().uid() == nobody), "root left something in the site");
+    assert_eq!(std::fs::read_dir(desk.path()).unwrap().count(), 2, "the site and the list");
 }

@@ -1,6 +1,7 @@
 //! An older version's file becomes this version's, and goes back: files as released versions left them, in
 //! `tests/databases`.
 
+mod back;
 mod kills;
 
 use crate::harness::{Desk, PASSWORD, text};
@@ -10,8 +11,11 @@ use serde_json::json;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-const RELEASED: [(i64, &str); 2] =
-    [(8, include_str!("../../databases/V0008.sql")), (15, include_str!("../../databases/V0015.sql"))];
+const RELEASED: [(i64, &str); 3] = [
+    (8, include_str!("../../databases/V0008.sql")),
+    (15, include_str!("../../databases/V0015.sql")),
+    (25, include_str!("../../databases/V0025.sql")),
+];
 
 /// A site as the version of this schema left it.
 fn older_site(schema: i64) -> Desk {
@@ -70,7 +74,8 @@ fn ways_back(desk: &Desk) -> Vec<PathBuf> {
 
 #[test]
 fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_back() {
-    for (from, _) in RELEASED {
+    let newest = schema(&Desk::with_site().database());
+    for (from, _) in RELEASED.into_iter().filter(|(from, _)| *from < newest) {
         let desk = older_site(from);
         let before = content(&desk.database(), &[]);
         let server = desk.serve();

@@ -173,8 +173,12 @@ impl Site {
 
     /// The machine's clock falls behind what the file has seen.
     pub fn set_back(&self, by: Duration) {
-        let now = self.now();
-        self.inside().clock.set(now - by.as_secs() as i64);
+        self.set_clock(self.now() - by.as_secs() as i64);
+    }
+
+    /// The machine's clock jumps, and nobody has waited meanwhile.
+    pub fn set_clock(&self, moment: i64) {
+        self.inside().clock.set(moment);
     }
 
     /// A notice for the member; its number.

@@ -47,6 +47,39 @@ fn a_server_that_is_down_is_not_asked_for_each_message() {
 }
 
 #[test]
+fn a_clock_that_jumps_makes_no_long_rest_of_a_short_one() {
+    for days in [-30, 30] {
+        let office = Office::mail("starttls");
+        let site = site_with_mail(&office);
+        let port = office.close();
+        let mut courier = courier(&site);
+        let waiting = queue_welcome(&site, "first@example.com");
+        round(&mut courier);
+        site.set_clock(site.now() + days * DAY.as_secs() as i64);
+        let office = Office::mail_at(port, "starttls");
+        round(&mut courier);
+        assert_eq!((state(&site, waiting), office.rest().len()), ("waiting".to_owned(), 0), "a jump is no rest");
+        site.advance(Duration::from_secs(3));
+        round(&mut courier);
+        assert_eq!(state(&site, waiting), "sent", "the clock jumped by {days} days");
+    }
+}
+
+#[test]
+fn what_was_asked_to_come_later_does_also_after_the_clock_fell_back() {
+    let office = Office::mail("starttls");
+    let site = site_with_mail(&office);
+    let mut courier = courier(&site);
+    let later = queue_welcome(&site, "later@example.com");
+    round(&mut courier);
+    site.set_back(30 * DAY);
+    // At half the pace, until the machine's clock has caught up.
+    site.advance(Duration::from_secs(2 * 72));
+    round(&mut courier);
+    assert_eq!(state(&site, later), "sent");
+}
+
+#[test]
 fn one_that_is_asked_to_come_later_does_and_holds_up_nobody() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);

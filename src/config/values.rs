@@ -1,0 +1,55 @@
+//! What a single value may be; the error says what it must be like.
+
+use super::LogFormat;
+use std::net::SocketAddr;
+
+pub(super) fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let address: SocketAddr = text.parse().map_err(|_| "is not ADDRESS:PORT, for instance 127.0.0.1:9464")?;
+    if address.ip().is_loopback() {
+        Ok(Some(address))
+    } else {
+        Err("must be a loopback address: the figures are not for the network")
+    }
+}
+
+pub fn host_name(text: &str) -> Result<String, &'static str> {
+    let sound = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    if text.len() <= 253 && text.split('.').all(sound) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("is not a host name like tunnel.example.org (no scheme, no port)")
+    }
+}
+
+pub(super) fn public_url(text: &str) -> Result<Option<String>, &'static str> {
+    let text = text.trim_end_matches('/');
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match rest {
+        None if text.is_empty() => Ok(None),
+        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) => Ok(Some(text.to_owned())),
+        _ => Err("must be like https://tunnel.example.org, without a path"),
+    }
+}
+
+pub(super) fn address(text: &str) -> Result<Option<String>, &'static str> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    crate::domain::email::parse(text).map(Some).map_err(|_| "is not an address like desk@example.org")
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
+    match text {
+        "auto" => Ok(LogFormat::Auto),
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("is not one of auto, text, json"),
+    }
+}

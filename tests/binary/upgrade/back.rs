@@ -1,0 +1,75 @@
+//! What a rollback refuses, and the record that it leaves. No released schema with an audit log is older than this one by
+//! itself, so a backup of this version is said to be from before an upgrade.
+
+use super::{Desk, schema, text};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// A backup as an upgrade leaves it, of a file of this schema.
+fn way_back(desk: &Desk, schema: i64) -> std::path::PathBuf {
+    desk.run(&["backup"]).done();
+    let found = std::fs::read_dir(desk.data().join("backups")).unwrap().map(|entry| entry.unwrap().path());
+    let backup = found.filter(|path| path.join("manifest.json").exists()).max().unwrap();
+    edit(&backup, |manifest| {
+        manifest["schema"] = json!(schema);
+        manifest["upgrade"] = json!({ "from_version": "0.0.9 (abc)", "to_schema": schema + 1 });
+    });
+    backup
+}
+
+fn edit(backup: &Path, change: impl FnOnce(&mut Value)) {
+    let path = backup.join("manifest.json");
+    let mut manifest = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    change(&mut manifest);
+    std::fs::write(path, manifest.to_string()).unwrap();
+}
+
+fn members(desk: &Desk) -> usize {
+    desk.json(&["member", "list"]).as_array().unwrap().len()
+}
+
+#[test]
+fn what_came_since_a_rollback_is_not_taken_back_by_another() {
+    let desk = Desk::with_site();
+    way_back(&desk, schema(&desk.database()));
+    desk.add_member("late", "member");
+    let said = desk.run(&["rollback"]).trouble(1);
+    assert!(said.contains("nothing to take back"), "{said}");
+    assert_eq!(members(&desk), 1);
+}
+
+#[test]
+fn a_way_back_with_the_key_of_another_site_is_refused() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let backup = way_back(&desk, schema(&desk.database()) - 1);
+    let key = format!("{}\n", "7".repeat(64));
+    let refused = |part: &str| {
+        let said = desk.run(&["rollback"]).trouble(2);
+        assert!(said.contains("nothing was changed") && said.contains(part), "{said}");
+        assert_eq!(members(&desk), 1);
+        assert!(!desk.data().join("replaced-1").exists());
+    };
+    std::fs::write(backup.join("site.key"), &key).unwrap();
+    refused("site.key");
+    // Also where its manifest speaks of that key.
+    let digest: String = Sha256::digest(&key).iter().map(|byte| format!("{byte:02x}")).collect();
+    edit(&backup, |manifest| manifest["files"]["site.key"] = json!({ "bytes": key.len(), "sha256": digest }));
+    refused("is not that of its file");
+}
+
+#[test]
+fn a_rollback_is_recorded_in_the_file_that_it_brings_with_whoever_typed_it() {
+    let desk = Desk::with_site();
+    way_back(&desk, schema(&desk.database()) - 1);
+    desk.add_member("late", "member");
+    let done = desk.json(&["rollback"]);
+    assert_eq!(text(&done["version"]), "0.0.9 (abc)");
+    assert_eq!(members(&desk), 0);
+    let log = desk.json(&["audit", "list"]);
+    let last = &log[0];
+    assert_eq!(text(&last["deed"]), "site.rolled_back", "{log}");
+    assert!(text(&last["who"]).starts_with("cli:"), "{log}");
+    assert!(text(&last["whom"]).starts_with("backup:"), "{log}");
+}
