@@ -767,6 +767,8 @@ CREATE INDEX suppressed_latest ON suppressed (since DESC, address);
 
 CREATE INDEX kiosk_guests_by_member ON kiosk_guests (member_id);
 
+CREATE INDEX audit_by_at ON audit (at);
+
 CREATE TRIGGER flown_hours_after_insert AFTER INSERT ON entries
 WHEN NEW.kind = 'time' AND NEW.status = 'open' AND NEW.opening IS NULL BEGIN
     INSERT INTO flown_hours VALUES (NEW.tunnel_id, NEW.entry_date - (NEW.entry_date % 3600 + 3600) % 3600, 1, NEW.minutes)
