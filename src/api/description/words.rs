@@ -37,7 +37,7 @@ pub fn blocks(prose: &str) -> Html {
     let mut rest = prose;
     while let Some((before, code, after)) = fence(rest) {
         before.split("\n\n").for_each(|block| html.push_str(&self::block(block.trim())));
-        html.push_str(&format!("<pre><code>{}</code></pre>", escape(code.trim_matches('\n'))));
+        html.push_str(&format!("<pre tabindex=\"0\"><code>{}</code></pre>", escape(code.trim_matches('\n'))));
         rest = after;
     }
     rest.split("\n\n").for_each(|block| html.push_str(&self::block(block.trim())));
@@ -76,7 +76,7 @@ fn table(text: &str) -> String {
     let mut rows = text.lines();
     let head = row("th", rows.next().unwrap_or(""));
     let body: String = rows.skip(1).map(|one| row("td", one)).collect();
-    format!("<div class=\"wide\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>")
+    format!("<div class=\"wide\" tabindex=\"0\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>")
 }
 
 /// A heading's place on the page.
@@ -126,8 +126,8 @@ mod tests {
             html,
             "<p>A <strong>bold</strong> <code>&lt;b&gt;</code> &amp; <a href=\"#signing-as-a-partner\">Signing as a partner</a>.</p>\
              <h2 id=\"next-one\">Next one</h2><ul><li>a</li><li>b</li></ul>\
-             <pre><code>echo &quot;&lt;x&gt;&quot;\n\nok</code></pre>\
-             <div class=\"wide\"><table><thead><tr><th>h</th><th>i</th></tr></thead>\
+             <pre tabindex=\"0\"><code>echo &quot;&lt;x&gt;&quot;\n\nok</code></pre>\
+             <div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>h</th><th>i</th></tr></thead>\
              <tbody><tr><td><code>a|b</code></td><td>2</td></tr></tbody></table></div>"
         );
     }
