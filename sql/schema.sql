@@ -75,7 +75,7 @@ CREATE TABLE partners (
     requests_per_minute INTEGER,                     -- null: no limit
     created_at          INTEGER NOT NULL,
     revoked_at          INTEGER
-, bookings INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0, users INTEGER NOT NULL DEFAULT 0) STRICT;
+, bookings INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE partner_secrets (
     secret_id  INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -818,17 +818,4 @@ END;
 CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
     INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.event, 1)
     ON CONFLICT DO UPDATE SET times = times + 1;
-END;
-
-CREATE TRIGGER users_counted_after_insert AFTER INSERT ON partner_users WHEN NEW.deleted_at IS NULL BEGIN
-    UPDATE partners SET users = users + 1 WHERE partner_id = NEW.partner_id;
-END;
-
-CREATE TRIGGER users_counted_after_delete AFTER DELETE ON partner_users WHEN OLD.deleted_at IS NULL BEGIN
-    UPDATE partners SET users = users - 1 WHERE partner_id = OLD.partner_id;
-END;
-
-CREATE TRIGGER users_counted_after_update AFTER UPDATE OF deleted_at, partner_id ON partner_users BEGIN
-    UPDATE partners SET users = users - 1 WHERE partner_id = OLD.partner_id AND OLD.deleted_at IS NULL;
-    UPDATE partners SET users = users + 1 WHERE partner_id = NEW.partner_id AND NEW.deleted_at IS NULL;
 END;

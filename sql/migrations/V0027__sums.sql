@@ -82,18 +82,3 @@ CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
     INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.event, 1)
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;
-
--- How many users a partner has, as its page says: some have nearly every member.
-ALTER TABLE partners ADD COLUMN users INTEGER NOT NULL DEFAULT 0;
-UPDATE partners SET users =
-    (SELECT count(*) FROM partner_users u WHERE u.partner_id = partners.partner_id AND u.deleted_at IS NULL);
-CREATE TRIGGER users_counted_after_insert AFTER INSERT ON partner_users WHEN NEW.deleted_at IS NULL BEGIN
-    UPDATE partners SET users = users + 1 WHERE partner_id = NEW.partner_id;
-END;
-CREATE TRIGGER users_counted_after_delete AFTER DELETE ON partner_users WHEN OLD.deleted_at IS NULL BEGIN
-    UPDATE partners SET users = users - 1 WHERE partner_id = OLD.partner_id;
-END;
-CREATE TRIGGER users_counted_after_update AFTER UPDATE OF deleted_at, partner_id ON partner_users BEGIN
-    UPDATE partners SET users = users - 1 WHERE partner_id = OLD.partner_id AND OLD.deleted_at IS NULL;
-    UPDATE partners SET users = users + 1 WHERE partner_id = NEW.partner_id AND NEW.deleted_at IS NULL;
-END;

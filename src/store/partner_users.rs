@@ -63,7 +63,9 @@ pub fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<P
 }
 
 pub fn count(tx: &Read, partner_id: i64) -> Result<i64> {
-    tx.get("SELECT users FROM partners WHERE partner_id = ?1", [partner_id], |row| row.get(0))
+    tx.get("SELECT count(*) FROM partner_users WHERE partner_id = ?1 AND deleted_at IS NULL", [partner_id], |row| {
+        row.get(0)
+    })
 }
 
 /// A record that the partner deleted.

@@ -152,9 +152,7 @@ pub fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
 pub(super) fn count_anew(tx: &Write) -> Result<usize> {
     let sql =
         "UPDATE partners SET bookings = (SELECT count(*) FROM bookings b WHERE b.partner_id = partners.partner_id),
-                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id),
-                                   users = (SELECT count(*) FROM partner_users u
-                                            WHERE u.partner_id = partners.partner_id AND u.deleted_at IS NULL)";
+                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id)";
     tx.run(sql, [])
 }
 
