@@ -1,6 +1,6 @@
 //! What a demo site promises: the same again, nothing in it that the rules would not have allowed, and facts that work.
 
-mod published;
+mod fact_tests;
 
 use super::facts::Facts;
 use super::*;
