@@ -223,6 +223,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/site",                                          desk::site::show),
     desk    (POST,   "/desk/site/backup",                                   desk::site::backup::make),
     desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill),
+    desk    (POST,   "/desk/site/sync",                                     desk::site::sync::now),
     desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test),
     desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show),
     desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify),

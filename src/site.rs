@@ -47,6 +47,8 @@ pub struct Site {
     pub asking: Arc<Asking<Work>>,
     /// The audit log, read whole for somebody at the desk.
     pub verifying: Arc<Asking<()>>,
+    /// The history, carried upstream for somebody at the desk.
+    pub syncing: Arc<Asking<()>>,
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// The last brief look at how the site is.
@@ -231,6 +233,7 @@ impl Site {
             census: Arc::default(),
             asking: Arc::default(),
             verifying: Arc::default(),
+            syncing: Arc::default(),
             tls: Arc::default(),
             health: Arc::default(),
             sync_turn: Arc::default(),
@@ -255,6 +258,7 @@ impl Site {
             census: self.census.clone(),
             asking: self.asking.clone(),
             verifying: self.verifying.clone(),
+            syncing: self.syncing.clone(),
             tls: self.tls.clone(),
             health: self.health.clone(),
             sync_turn: self.sync_turn.clone(),

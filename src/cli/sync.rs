@@ -79,7 +79,7 @@ impl Sync {
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
         // What comes later is not in the snapshot of that question.
         site.store.rest();
-        let rows = drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
+        let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
         carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, json)
     }
@@ -104,7 +104,7 @@ impl Sync {
             return Ok(String::new());
         }
         let mut bar = Bar::new(!global.json);
-        let rows = drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
+        let rows = sync::drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
         drop((bar, pump));
         let status = self.reports()?.status(settings).map_err(broken)?;
         carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, global.json)
@@ -124,21 +124,6 @@ impl Sync {
 
 fn no_receiver() -> Trouble {
     refused("nothing goes upstream: name a receiver in [sync] of tunneldesk.toml (url, client_id, secret_file)")
-}
-
-/// Until nothing waits. The error: a try came to nothing, and the state says why.
-fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, ()> {
-    let mut rows = 0;
-    loop {
-        match pump.step() {
-            Step::Moved(more) => {
-                rows += more as u64;
-                told(rows);
-            }
-            Step::Quiet => return Ok(rows),
-            Step::Wait(_) => return Err(()),
-        }
-    }
 }
 
 fn carried(rows: u64, status: &Status, json: bool) -> Result<String, Trouble> {

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod backup;
 mod facts;
 pub mod mail;
+pub mod sync;
 pub mod users;
 
 use super::today::hall;
@@ -50,6 +51,7 @@ struct Page {
     places: Vec<(String, String)>,
     mail: String,
     has_mail: bool,
+    upstream: sync::Upstream,
     languages: [Language; 4],
     version: &'static str,
 }
@@ -78,6 +80,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         places: places(site, call, &hall)?,
         mail: last_test(site, call, &hall, clerk)?,
         has_mail: site.config.mail.is_some(),
+        upstream: sync::stands(site, call, &hall)?,
         languages: Language::ALL,
         version: crate::VERSION,
         frame,
@@ -94,7 +97,7 @@ fn row(hall: &Hall, backup: &crate::jobs::backup::shelf::Backup) -> Row {
     }
 }
 
-fn tone(asked: Option<&Asked>) -> &'static str {
+fn tone<W>(asked: Option<&asking::Asked<W>>) -> &'static str {
     match asked.and_then(|asked| asked.outcome.as_ref()) {
         None => "soon",
         Some(Ok(_)) => "good",

@@ -4,6 +4,7 @@
 //! receiver that is ahead of everything that ever left tells of a file that was put back. Waits run on the monotonic
 //! clock, so that a clock that jumps neither hurries nor stops them.
 
+pub mod asked;
 mod batch;
 mod https;
 mod nats;
@@ -42,6 +43,21 @@ pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
     let upstream = upstream(settings, &site.site_id, site.clock.clone())?;
     let source = Box::new(Here::new(site.for_another_thread()));
     Ok(Some(Pump::new(source, upstream, settings, site.sync_turn.clone())))
+}
+
+/// Until nothing waits. The error: a try came to nothing, and the state says why.
+pub fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, ()> {
+    let mut rows = 0;
+    loop {
+        match pump.step() {
+            Step::Moved(more) => {
+                rows += more as u64;
+                told(rows);
+            }
+            Step::Quiet => return Ok(rows),
+            Step::Wait(_) => return Err(()),
+        }
+    }
 }
 
 /// Carries what there is, looks again after the interval, and waits after a miss, until the sender of `stop` is dropped.

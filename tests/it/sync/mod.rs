@@ -4,6 +4,7 @@
 mod book;
 #[path = "../../upstream/broker.rs"]
 mod broker;
+mod desk;
 mod document;
 mod https;
 mod nats;

@@ -1,0 +1,21 @@
+//! A sync that somebody asked for at the desk.
+
+use super::{drain, pump, status};
+use crate::jobs::asking;
+use crate::site::Site;
+
+/// Begins it; `false`: another is under way.
+pub fn begin(site: &Site) -> bool {
+    asking::begin(site, |site| &site.syncing, (), run)
+}
+
+/// How many rows went, or why they did not.
+fn run(site: &Site) -> Result<String, String> {
+    let mut pump = pump(site)?.ok_or("the settings name no receiver")?;
+    let drained = drain(&mut pump, &mut |_| ());
+    site.store.rest();
+    match drained {
+        Ok(rows) => Ok(rows.to_string()),
+        Err(()) => Err(status(site).map(|status| status.trouble).unwrap_or_default()),
+    }
+}

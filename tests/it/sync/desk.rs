@@ -1,0 +1,53 @@
+//! A sync that an admin asks for at the desk.
+
+use super::receiver::{Fault, Receiver};
+use super::*;
+use crate::desk::Clerk;
+use tempfile::NamedTempFile;
+
+/// The page, once what was asked for is over.
+fn settled(clerk: &Clerk) -> String {
+    for _ in 0..100_000 {
+        let page = clerk.get("/desk/site").page();
+        if !page.contains("A sync has been under way") {
+            return page;
+        }
+        std::thread::yield_now();
+    }
+    panic!("it does not end");
+}
+
+#[test]
+fn a_sync_is_asked_for_at_the_desk_by_admins_and_tells_how_it_went() {
+    let (receiver, secret) = (Receiver::open(), NamedTempFile::new().unwrap());
+    let sync = https_settings(&receiver.url(), &secret);
+    let site = Site::open_with(|config| {
+        config.sync = Some(sync);
+        config.demo = true;
+    });
+    add_rows(site.inside(), 1..=25);
+    assert_eq!(Clerk::at(&site, &site.desk()).post("/desk/site/sync", &[]).status, 403);
+    let admin = Clerk::at(&site, &site.admin());
+    let before = admin.get("/desk/site").page();
+    assert!(before.contains("Nothing has gone upstream yet.") && before.contains("Rows that wait: 25."), "{before}");
+    let begun = admin.post("/desk/site/sync", &[]);
+    assert_eq!(begun.header("location"), Some("/desk/site?done=begun#upstream"), "{begun}");
+    let page = settled(&admin);
+    assert!(page.contains("Rows that went: 25.") && page.contains("everything up to row 25"), "{page}");
+    assert_eq!(receiver.state().book.numbers(), (1..=25).collect::<Vec<_>>());
+    receiver.will(&[Fault::Say(503, "", "")]);
+    add_rows(site.inside(), 26..=26);
+    admin.post("/desk/site/sync", &[]);
+    let page = settled(&admin);
+    assert!(page.contains("The sync came to nothing") && page.contains("Rows that wait: 1."), "{page}");
+}
+
+#[test]
+fn without_a_receiver_the_page_says_where_one_is_named() {
+    let site = crate::desk::demo();
+    site.expects_faults();
+    let admin = Clerk::at(&site, &site.admin());
+    assert!(admin.get("/desk/site").page().contains("Name a receiver under [sync]"));
+    let refused = admin.post("/desk/site/sync", &[]);
+    assert!(refused.status == 503 && refused.page().contains("Name a receiver under [sync]"), "{refused}");
+}
