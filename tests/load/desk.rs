@@ -118,9 +118,9 @@ fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>,
     for _ in 0..PLAN.rounds {
         let before = server.cpu();
         let seen = load.run_by_these(CALLERS, server.address, PLAN.time).map_err(|e| format!("{name}: {e}"))?;
-        // The warm-up is answered at the same pace, and costs the same.
+        // The warm-up is answered at the same pace, and costs the same. A thread that ended takes its time with it.
         let answers = seen.per_second * (PLAN.time + WARM_UP).as_secs_f64();
-        all.push(Seen { cpu: (server.cpu() - before).div_f64(answers.max(1.0)), ..seen });
+        all.push(Seen { cpu: server.cpu().saturating_sub(before).div_f64(answers.max(1.0)), ..seen });
     }
     let of = |pick: fn(&Seen) -> Duration| median(all.iter().map(|seen| millis(pick(seen))));
     eprintln!("  {name:52} {:>8.2} ms   {:>6.2} ms of the server's time", of(|seen| seen.p99), of(|seen| seen.cpu));
