@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::config;
 use crate::domain::audit::{Detail, Whom};
 use crate::jobs::backup::Progress;
-use crate::jobs::sync::{self, Pump, Reports, Status, Step};
+use crate::jobs::sync::{self, Pump, Reports, Status};
 use crate::site::Site;
 use crate::store::sync::Refused;
 use clap::Args;
@@ -81,7 +81,7 @@ impl Sync {
         site.store.rest();
         let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
-        carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, json)
+        carried(rows.ok_or_else(|| broken(status.trouble.clone()))?, &status, json)
     }
 
     /// Beside a site on another machine: nothing here is of a site.
@@ -107,7 +107,7 @@ impl Sync {
         let rows = sync::drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
         drop((bar, pump));
         let status = self.reports()?.status(settings).map_err(broken)?;
-        carried(rows.map_err(|()| broken(status.trouble.clone()))?, &status, global.json)
+        carried(rows.ok_or_else(|| broken(status.trouble.clone()))?, &status, global.json)
     }
 
     fn reports(&self) -> Result<Reports, Trouble> {

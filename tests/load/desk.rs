@@ -277,17 +277,20 @@ fn open(dir: &Path) -> Result<Connection, String> {
     Connection::open(dir.join("tunneldesk.sqlite")).map_err(|e| e.to_string())
 }
 
+/// Number, name, address and telephone number.
+type Person = (i64, String, String, String);
+
 /// What people type, by what they remember.
 fn searches(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>, String> {
     let sql = "SELECT member_id, real_name, email, phone FROM members WHERE role = 'member' AND member_id % (SELECT max(member_id) / ?1 FROM members) = 7";
     let conn = open(dir)?;
-    let read = || -> rusqlite::Result<Vec<(i64, String, String, String)>> {
+    let read = || -> rusqlite::Result<Vec<Person>> {
         let mut prepared = conn.prepare(sql)?;
         let rows = prepared.query_map([WANTED], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
         rows.collect()
     };
     let people = read().map_err(|e| e.to_string())?;
-    let asked = |typed: &dyn Fn(&(i64, String, String, String)) -> Option<String>| -> Vec<String> {
+    let asked = |typed: &dyn Fn(&Person) -> Option<String>| -> Vec<String> {
         people.iter().filter_map(typed).map(|typed| format!("/desk/members?part=found&q={}", encoded(&typed))).collect()
     };
     let begun = |letters: usize| {

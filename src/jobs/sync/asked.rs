@@ -15,7 +15,7 @@ fn run(site: &Site) -> Result<String, String> {
     let drained = drain(&mut pump, &mut |_| ());
     site.store.rest();
     match drained {
-        Ok(rows) => Ok(rows.to_string()),
-        Err(()) => Err(status(site).map(|status| status.trouble).unwrap_or_default()),
+        Some(rows) => Ok(rows.to_string()),
+        None => Err(status(site).map(|status| status.trouble).unwrap_or_default()),
     }
 }
