@@ -5,9 +5,10 @@ use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::local_time;
 use crate::site::{Identity, Site};
 use crate::store::place::{Place, Unheld};
-use crate::store::{Write, audit};
+use crate::store::{Write, audit, tunnels};
 use clap::Args;
 
 #[derive(Args)]
@@ -24,11 +25,20 @@ pub struct Init {
     /// The country it is in, by its two letters (ISO 3166)
     #[arg(long, value_parser = country)]
     country: String,
+    /// The time zone in which its days begin, like Europe/Zurich; this machine's unless it is named
+    #[arg(long, value_name = "ZONE", value_parser = local_time::zone)]
+    time_zone: Option<String>,
 }
 
 pub fn country(text: &str) -> Result<String, String> {
     let sound = text.len() == 2 && text.bytes().all(|b| b.is_ascii_alphabetic());
     if sound { Ok(text.to_ascii_uppercase()) } else { Err("is not two letters, like DE or US".to_owned()) }
+}
+
+/// What this machine is set to, where it says so.
+fn machine_zone() -> Option<String> {
+    let link = std::fs::read_link("/etc/localtime").ok()?;
+    local_time::zone(link.to_str()?.split_once("/zoneinfo/")?.1).ok()
 }
 
 impl Init {
@@ -43,21 +53,25 @@ impl Init {
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
-        let record =
-            |tx: &Write| Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?);
+        let zone = self.time_zone.or_else(machine_zone);
+        let record = |tx: &Write| {
+            tunnels::set_time_zone(tx, identity.tunnel_id, zone.as_deref().unwrap_or_default())?;
+            Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
+        };
         site.store.write(site.now(), record).map_err(|e| broken(format!("the site takes no writes: {e}")))?;
         site.close();
         if global.json {
-            return Ok(as_json(
-                &serde_json::json!({ "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id }),
-            ));
+            return Ok(as_json(&serde_json::json!({
+                "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone
+            })));
         }
         Ok(format!(
-            "{} is ready in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
+            "{} is ready in {}. Its days begin at midnight in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
              tunneldesk serve                                           the site itself",
             identity.name,
-            dir.display()
+            dir.display(),
+            zone.as_deref().unwrap_or("UTC")
         ))
     }
 }

@@ -12,7 +12,8 @@ use crate::service::{Service, footprint, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
 use crate::store::ballast::Ballast;
-use crate::store::place::{Place, Unheld};
+use crate::store::place::{self, Place, Unheld};
+use crate::store::soundness;
 use clap::Args;
 use std::io::Write;
 use std::net::TcpListener;
@@ -82,7 +83,7 @@ impl Jobs {
 impl Serve {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let mut service = Service::from_environment();
-        let ended = self.run_for(&mut service, global);
+        let ended = self.run_for(&mut service, global).map_err(|trouble| self.blame(trouble, global));
         if let Err(Trouble::Refused(text) | Trouble::Broken(text)) = &ended {
             service.tell(&format!("STATUS={}", text.replace('\n', " ")));
         }
@@ -130,6 +131,13 @@ impl Serve {
                 Err(broken("the disk takes writes again, and the site was served as it is until now; start again"))
             }
         }
+    }
+
+    /// What could not be read may be damaged: then that is what there is to say, with what to do.
+    fn blame(&self, trouble: Trouble, global: &Global) -> Trouble {
+        let Trouble::Broken(_) = trouble else { return trouble };
+        let file = self.config(global).map(|config| place::database(&config.data)).ok().filter(|file| file.exists());
+        file.and_then(|file| soundness::find_damage(&file)).map_or(trouble, Trouble::Broken)
     }
 
     fn config(&self, global: &Global) -> Result<Config, Trouble> {

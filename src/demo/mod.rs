@@ -27,7 +27,6 @@ pub use facts::Facts;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::Hall;
-use crate::domain::tunnel::Tunnel;
 use crate::failure::Failure;
 use crate::site::{Identity, Site};
 use crate::store::place::{Place, Unheld};
@@ -114,11 +113,7 @@ fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, visibly: bool
 
 /// Gives the hall its time zone.
 fn settle(site: &Site) -> Result<Hall, Failure> {
-    site.store.write(site.now(), |tx| {
-        let here = tunnels::find_whole(tx, TUNNEL_ID)?.ok_or_else(Failure::broken)?;
-        tunnels::put(tx, &Tunnel { time_zone: TIME_ZONE.to_owned(), ..here })?;
-        Ok(())
-    })?;
+    site.store.write(site.now(), |tx| Ok(tunnels::set_time_zone(tx, TUNNEL_ID, TIME_ZONE)?))?;
     Ok(Hall::at(TIME_ZONE))
 }
 

@@ -15,6 +15,11 @@ pub struct Day {
     pub to: i64,
 }
 
+/// The IANA name of a time zone that is known here.
+pub fn zone(text: &str) -> Result<String, &'static str> {
+    TimeZone::get(text).map(|_| text.to_owned()).map_err(|_| "is not a time zone like Europe/Zurich")
+}
+
 impl Hall {
     /// By the zone's IANA name; UTC where there is none or it is not known.
     pub fn at(zone: &str) -> Hall {

@@ -56,17 +56,14 @@ pub fn look_read_only(path: &Path) -> Result<(), String> {
 }
 
 fn look(path: &Path, readers: &Readers) -> Result<(), String> {
-    let shown = path.display();
-    let damaged =
-        |what: &str| format!("{shown} is damaged ({what}): put a backup in its place with `tunneldesk restore`");
+    let (shown, damaged) = (path.display(), |what: &str| damaged(path, what));
     if std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?.len() == 0 {
         return Err(format!(
             "{shown} is empty: put a backup in its place with `tunneldesk restore`, or, where `tunneldesk init` was cut off, remove it and run init again"
         ));
     }
-    let judge = |e: rusqlite::Error| match e.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(&e.to_string()),
-        _ => format!("cannot read {shown}: {e}"),
+    let judge = |e: rusqlite::Error| {
+        if means_damage(&e) { damaged(&e.to_string()) } else { format!("cannot read {shown}: {e}") }
     };
     let conn = readers.open().map_err(judge)?;
     if !log_fits(path, &conn).map_err(judge)? {
@@ -86,6 +83,23 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
         Verdict::Sound => _ = std::fs::remove_file(suspicion),
     }
     Ok(())
+}
+
+/// Whether it is for damage that something could not be started on a file which nobody has open: one line with what to do.
+pub fn find_damage(path: &Path) -> Option<String> {
+    match Readers::of(path).open().and_then(|conn| look_at(conn, None, START_TIME_MAX)) {
+        Ok(Verdict::Damaged(what)) => Some(damaged(path, &what)),
+        Err(e) if means_damage(&e) => Some(damaged(path, &e.to_string())),
+        _ => None,
+    }
+}
+
+fn damaged(path: &Path, what: &str) -> String {
+    format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
+}
+
+fn means_damage(e: &rusqlite::Error) -> bool {
+    matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 /// What was found damaged while it was served is looked through before it is served again.

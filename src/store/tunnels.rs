@@ -115,6 +115,10 @@ pub fn put(tx: &Write, tunnel: &tunnel::Tunnel) -> Result<usize> {
     )
 }
 
+pub fn set_time_zone(tx: &Write, tunnel_id: i64, zone: &str) -> Result<usize> {
+    tx.run("UPDATE tunnels SET time_zone = ?2 WHERE tunnel_id = ?1", (tunnel_id, zone))
+}
+
 /// The version that opened the file last.
 pub fn find_version(tx: &Read) -> Result<String> {
     tx.get("SELECT version FROM site", [], |row| row.get(0))

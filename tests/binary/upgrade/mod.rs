@@ -16,6 +16,8 @@ const RELEASED: [(i64, &str); 3] = [
     (15, include_str!("../../databases/V0015.sql")),
     (25, include_str!("../../databases/V0025.sql")),
 ];
+/// The first schema with an audit log.
+const WITH_AUDIT: i64 = 16;
 
 /// A site as the version of this schema left it.
 fn older_site(schema: i64) -> Desk {
@@ -60,6 +62,12 @@ fn content(database: &Path, but: &[&str]) -> Vec<String> {
     content
 }
 
+fn deeds(database: &Path) -> Vec<String> {
+    let conn = Connection::open(database).unwrap();
+    let mut statement = conn.prepare("SELECT deed FROM audit ORDER BY seq").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
 fn usernames(desk: &Desk) -> Vec<String> {
     let said = desk.json(&["member", "list"]);
     said.as_array().unwrap().iter().map(|member| text(&member["username"]).to_owned()).collect()
@@ -77,7 +85,12 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
     let newest = schema(&Desk::with_site().database());
     for (from, _) in RELEASED.into_iter().filter(|(from, _)| *from < newest) {
         let desk = older_site(from);
-        let before = content(&desk.database(), &[]);
+        // A schema that knows an audit log takes the record of the way back: a row there, numbers that nobody else got, and
+        // the time.
+        let records = from >= WITH_AUDIT;
+        let changed: &[&str] = if records { &["audit", "site", "sqlite_sequence"] } else { &[] };
+        let before = content(&desk.database(), changed);
+        let audited = records.then(|| deeds(&desk.database()));
         let server = desk.serve();
         assert!(server.log.wait_for("the file was upgraded; `tunneldesk rollback` brings it back as it was").is_some());
         server.sign_in("jane", PASSWORD);
@@ -90,7 +103,11 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
 
         let said = desk.run(&["rollback"]).done();
         assert!(said.contains(&format!("schema {from}")) && said.contains("replaced-1"), "{said}");
-        assert_eq!(content(&desk.database(), &[]), before, "the file is not as it was");
+        assert_eq!(content(&desk.database(), changed), before, "the file is not as it was");
+        if let Some(mut deeds_before) = audited {
+            deeds_before.push("site.rolled_back".to_owned());
+            assert_eq!(deeds(&desk.database()), deeds_before);
+        }
         let again = desk.run(&["rollback"]).done();
         assert!(again.contains("so already"), "{again}");
         let replaced = desk.data().join("replaced-1");

@@ -1,6 +1,6 @@
 //! Malformed, oversized, deep, wrong-typed and hostile input, thrown at every operation by its right caller, so that
 //! it gets past the gate. Nothing may break, hang or stay behind. The dice are the same every time; IT_SEED=7 takes
-//! others, IT_REQUESTS=5000 throws more often.
+//! others, IT_REQUESTS=5000 throws more often, in parts of 500 with dice of their own, side by side.
 
 pub mod dice;
 mod garbage;
@@ -20,6 +20,7 @@ const REQUESTS: usize = 500;
 const SEED: u64 = 20_260_528;
 /// More than cores: an answer that is held back costs time and nothing else.
 const THREADS: usize = 4;
+const PARTS_SIDE_BY_SIDE: usize = 6;
 
 fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -29,14 +30,17 @@ fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
 fn no_input_breaks_an_operation_or_leaves_a_row_behind() {
     // What hashes takes longest, so it comes first.
     let (slow, brief): (Vec<&Route>, Vec<&Route>) = ROUTES.iter().partition(|route| route.hashes);
-    let rows = Mutex::new(slow.into_iter().chain(brief));
-    let next = || rows.lock().expect("no thread fails while it takes a row").next();
+    let parts = from_environment("IT_REQUESTS", REQUESTS).div_ceil(REQUESTS);
+    let seed = from_environment("IT_SEED", SEED);
+    let rows = slow.into_iter().chain(brief);
+    let tasks = Mutex::new(rows.flat_map(|route| (seed..seed + parts as u64).map(move |seed| (route, seed))));
+    let next = || tasks.lock().expect("no thread fails while it takes a row").next();
     std::thread::scope(|scope| {
-        for _ in 0..THREADS {
+        for _ in 0..THREADS * parts.min(PARTS_SIDE_BY_SIDE) {
             scope.spawn(|| {
                 let world = World::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
-                while let Some(route) = next() {
-                    batter(&world, route);
+                while let Some((route, seed)) = next() {
+                    batter(&world, route, seed);
                 }
             });
         }
@@ -51,14 +55,13 @@ struct Seen {
     by_the_parser: usize,
 }
 
-fn batter(world: &World, route: &'static Route) {
+fn batter(world: &World, route: &'static Route, seed: u64) {
     let row = format!("{} {}", route.method, route.path);
-    let seed = from_environment("IT_SEED", SEED);
     let mut dice = Dice::new(seed, &row);
     let mut wire = Wire::to(world.site.address());
     let (mut caller, mut good) = fresh(world, route);
     let (mut seen, mut kept) = (Seen::default(), Kept::look(world));
-    for throw in 0..from_environment("IT_REQUESTS", REQUESTS) {
+    for throw in 0..REQUESTS {
         let spoilt = spoil::spoil(&mut dice, &good, &caller, route.hashes);
         let asked = format!("{row} (IT_SEED={seed}, throw {throw}, {})", spoilt.how);
         kept.renew(world);
