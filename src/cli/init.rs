@@ -26,7 +26,7 @@ pub struct Init {
     #[arg(long, value_parser = country)]
     country: String,
     /// The time zone in which its days begin, like Europe/Zurich; this machine's unless it is named
-    #[arg(long, value_name = "ZONE", value_parser = local_time::zone)]
+    #[arg(long, value_name = "ZONE")]
     time_zone: Option<String>,
 }
 
@@ -43,6 +43,12 @@ fn machine_zone() -> Option<String> {
 
 impl Init {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let zone = match &self.time_zone {
+            Some(named) => {
+                Some(local_time::zone(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?)
+            }
+            None => machine_zone(),
+        };
         let config = global.checked()?;
         let dir = config.data.clone();
         let by = by_us();
@@ -53,7 +59,6 @@ impl Init {
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
-        let zone = self.time_zone.or_else(machine_zone);
         let record = |tx: &Write| {
             tunnels::set_time_zone(tx, identity.tunnel_id, zone.as_deref().unwrap_or_default())?;
             Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)

@@ -180,8 +180,8 @@ fn profile(row: &Row) -> Result<Profile> {
 
 pub fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
     // Every profile asks this, so its text is put together once.
-    static SQL: LazyLock<String> = LazyLock::new(|| format!("{PROFILE} WHERE m.member_id = :id"));
-    tx.find(&SQL, named_params! {":id": member_id}, profile)
+    static SQL: LazyLock<String> = LazyLock::new(|| format!("{PROFILE} WHERE m.member_id = ?1"));
+    tx.find(&SQL, [member_id], profile)
 }
 
 /// By role, newest first.

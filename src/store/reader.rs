@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 pub(super) const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
-pub(super) const CACHE_KIB: i64 = 320;
+pub(super) const CACHE_KIB: i64 = 480;
 /// So many read at once for each core, and some for writers' short looks; others wait for one of them, no longer than a
 /// read may take. Each is some memory.
 const OPEN_PER_CORE: usize = 1;

@@ -11,7 +11,7 @@ use tunneldesk::keys::{hex, hmac_sha256};
 
 /// The text of one `<pre>` on the page.
 fn example(page: &str, name: &str) -> String {
-    let (_, rest) = page.split_once(&format!("<pre id=\"upstream-{name}\">")).expect("the page has the example");
+    let (_, rest) = page.split_once(&format!("id=\"upstream-{name}\">")).expect("the page has the example");
     rest.split_once("</pre>").unwrap().0.to_owned()
 }
 
