@@ -13,7 +13,7 @@ use dice::Dice;
 use http::Method;
 use spoil::{End, Spoilt};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tunneldesk::routes::{ROUTES, Route};
 
 const REQUESTS: usize = 500;
@@ -21,6 +21,8 @@ const SEED: u64 = 20_260_528;
 /// More than cores: an answer that is held back costs time and nothing else.
 const THREADS: usize = 4;
 const PARTS_SIDE_BY_SIDE: usize = 6;
+/// An answer that took so long was most likely held back, for somebody who misses too often.
+const HELD_BACK: Duration = Duration::from_millis(200);
 
 fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -65,13 +67,14 @@ fn batter(world: &World, route: &'static Route, seed: u64) {
         let spoilt = spoil::spoil(&mut dice, &good, &caller, route.hashes);
         let asked = format!("{row} (IT_SEED={seed}, throw {throw}, {})", spoilt.how);
         kept.renew(world);
+        let since = Instant::now();
         let reply = throw_it(&mut wire, &spoilt, &asked);
         let Some(reply) = reply else {
             assert!(spoilt.end != End::Whole, "{asked}: the connection was closed without an answer");
             continue;
         };
         judge(world, &reply, &kept, &mut seen);
-        if reply.status == 429 {
+        if reply.status == 429 || since.elapsed() > HELD_BACK {
             world.site.advance(Duration::from_secs(20 * 60));
         }
         if reply.status < 300 && route.method != Method::GET {
