@@ -6,6 +6,7 @@ use super::bar::Bar;
 use super::shell::{self, Shell};
 use super::wire::{Sheet, Wire};
 use super::{Outcome, answer_for_site};
+use crate::service::pace;
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -86,10 +87,11 @@ pub fn ask(
     })
 }
 
-/// Carries out commands until the process ends.
+/// Carries out commands until the process ends, with requests first: a backup takes a core for as long as it takes.
 pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
     let listener = UnixListener::bind_addr(&address(dir)?)?;
     let serve = move || {
+        pace::give_way();
         for stream in listener.incoming() {
             if let Err(e) = stream.and_then(|stream| carry_out(&site, stream)) {
                 tracing::warn!(cause = %e, "a command from the shell was not carried out");

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::gate::SIGNATURE_KEPT_SECONDS;
 use crate::gate::kiosk;
 use crate::gate::passcode::LIFE_SECONDS;
+use crate::service::pace;
 use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
@@ -60,7 +61,7 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
 
 /// Looks through the file, once: the start of a server reads no more of it than it must.
 pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
-    backup::yield_to_requests();
+    pace::give_way();
     let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     _ = looked.inspect_err(|e| tracing::warn!(cause = %e, "the file could not be looked through"));
 }

@@ -13,6 +13,7 @@ use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
 use crate::reply::{self, Reply};
+use crate::service::pace;
 use crate::site::Site;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +30,6 @@ const HASHING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 const READING_THREADS_PER_CORE: usize = 2;
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
-const HASHING_NICENESS: i32 = 10;
 /// After the last read, the core that was left to it hashes as well.
 const READING_ENDED_AFTER: Duration = Duration::from_millis(100);
 
@@ -160,7 +160,7 @@ impl Lane {
             let leaves_core = gives_way && number > 0 && number + 1 == threads;
             let work = move || {
                 if gives_way {
-                    give_way(HASHING_NICENESS);
+                    pace::give_way();
                 }
                 run(&site, &taken, patience, || {
                     while leaves_core && reads.go_on() {
@@ -185,23 +185,6 @@ pub struct Edge<'a> {
     pub stats: &'a crate::stats::Stats,
     pub language: crate::language::Language,
     pub request_id: &'a str,
-}
-
-/// Has the kernel let others in whenever they have something to do: this thread's turns are few, and a tenth of a
-/// millisecond long where it may choose (else about thirty times that). A refusal changes nothing.
-fn give_way(niceness: i32) {
-    let attributes = libc::sched_attr {
-        size: size_of::<libc::sched_attr>() as u32,
-        sched_policy: libc::SCHED_OTHER as u32,
-        sched_flags: 0,
-        sched_nice: niceness,
-        sched_priority: 0,
-        sched_runtime: 100_000, // nanoseconds
-        sched_deadline: 0,
-        sched_period: 0,
-    };
-    // SAFETY: asks the kernel about the calling thread alone; it reads one struct of the size that it says.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
 fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration, wait: impl Fn()) {

@@ -2,6 +2,7 @@
 //! it wants to hear. Its protocol (`sd_notify(3)`, `sd_listen_fds(3)`) is a datagram of text and three variables.
 
 pub mod footprint;
+pub mod pace;
 pub mod watchdog;
 
 use std::net::TcpListener;

@@ -5,7 +5,7 @@
 use crate::desk::mark::{DAY_SECONDS, PROGRAMMES, SOON_DAYS};
 use crate::domain::catalogue::Catalogue;
 use crate::failure::Failure;
-use crate::jobs::backup::yield_to_requests;
+use crate::service::pace;
 use crate::site::Site;
 use crate::store::{Read, holdings, reports, standing};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -85,7 +85,7 @@ fn are_few(site: &Site) -> Result<bool, Failure> {
 fn begin(site: &Site) -> bool {
     let inside = site.for_another_thread();
     let begun = std::thread::Builder::new().name("census".to_owned()).spawn(move || {
-        yield_to_requests();
+        pace::give_way();
         let counted = count(&inside, inside.now());
         inside.store.rest();
         inside.census.end(counted);

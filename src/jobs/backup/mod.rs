@@ -12,6 +12,7 @@ pub mod upgrade;
 
 use super::erasure;
 use crate::domain::audit::{By, Detail, Whom};
+use crate::service::pace;
 use crate::site::Site;
 use crate::store::{Store, audit, copy, place};
 use manifest::{Anchor, Manifest, Print, Upgrade};
@@ -53,7 +54,7 @@ pub fn shelf(site_dir: &Path) -> Shelf {
 
 /// Every minute, until the sender of `stop` is dropped: a backup when one is due, and the drill.
 pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
-    yield_to_requests();
+    pace::give_way();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
         let newest = shelf(&site.config.data).newest().map(|backup| backup.manifest.made_at);
@@ -65,12 +66,6 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         }
         erasure::look_after(site);
     }
-}
-
-/// Requests come first.
-pub fn yield_to_requests() {
-    // SAFETY: takes numbers and changes nothing but this thread's own priority.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 10) };
 }
 
 fn log(made: &Result<Made, String>) {
