@@ -92,7 +92,7 @@ def main():
     enter_own_network()
     with tempfile.TemporaryDirectory() as directory:
         calls = called(directory)
-    assert len(calls) > 40 and {"fsync", "accept4", "setpriority"} <= calls, f"the server was not seen: {calls}"
+    assert len(calls) > 40 and {"fsync", "accept4", "sched_setattr"} <= calls, f"the server was not seen: {calls}"
     refused = calls - allowed() - {"execve"}
     assert not refused, f"the unit's filter would refuse {refused}"
     step(f"the unit's filter lets through the {len(calls)} system calls of a server's life, and refuses {len(group('@system-service') - allowed())} of a usual service's")
