@@ -12,7 +12,7 @@ use crate::service::{Service, footprint, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
 use crate::store::ballast::Ballast;
-use crate::store::place::{self, Place, Unheld};
+use crate::store::place::{Place, Unheld};
 use crate::store::soundness;
 use clap::Args;
 use std::io::Write;
@@ -83,7 +83,7 @@ impl Jobs {
 impl Serve {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let mut service = Service::from_environment();
-        let ended = self.run_for(&mut service, global).map_err(|trouble| self.blame(trouble, global));
+        let ended = self.run_for(&mut service, global);
         if let Err(Trouble::Refused(text) | Trouble::Broken(text)) = &ended {
             service.tell(&format!("STATUS={}", text.replace('\n', " ")));
         }
@@ -97,12 +97,13 @@ impl Serve {
         become_owner(&config.data)?;
         let place = self.hold(&config)?;
         let sockets = self.bind(&config, service.take_sockets())?;
-        let (site, demo) = self.open(&place, config, service)?;
+        let blame = |trouble| blame(&place, trouble);
+        let (site, demo) = self.open(&place, config, service).map_err(blame)?;
         let running = server::start(&site, sockets).map_err(broken)?;
         control::listen(place.dir(), site.for_another_thread())
             .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
-        let jobs = if writable { Some(Jobs::start(&site)?) } else { None };
+        let jobs = if writable { Some(Jobs::start(&site).map_err(blame)?) } else { None };
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, place.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
@@ -131,13 +132,6 @@ impl Serve {
                 Err(broken("the disk takes writes again, and the site was served as it is until now; start again"))
             }
         }
-    }
-
-    /// What could not be read may be damaged: then that is what there is to say, with what to do.
-    fn blame(&self, trouble: Trouble, global: &Global) -> Trouble {
-        let Trouble::Broken(_) = trouble else { return trouble };
-        let file = self.config(global).map(|config| place::database(&config.data)).ok().filter(|file| file.exists());
-        file.and_then(|file| soundness::find_damage(&file)).map_or(trouble, Trouble::Broken)
     }
 
     fn config(&self, global: &Global) -> Result<Config, Trouble> {
@@ -206,6 +200,16 @@ impl Serve {
         }
         let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
         Ok((site, facts))
+    }
+}
+
+/// What could not be read may be damaged: then that is what there is to say, with what to do.
+fn blame(place: &Place, trouble: Trouble) -> Trouble {
+    match &trouble {
+        Trouble::Broken(text) if !text.contains("tunneldesk restore") && place.database().exists() => {
+            soundness::find_damage(&place.database()).map_or(trouble, Trouble::Broken)
+        }
+        _ => trouble,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The hall's own clock: days and hours as its people count them, whatever zone the server is in.
 
+use super::tunnel;
 use jiff::civil::{Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
@@ -15,9 +16,10 @@ pub struct Day {
     pub to: i64,
 }
 
-/// The IANA name of a time zone that is known here.
+/// The IANA name of a time zone that is known here, as it is spelt there.
 pub fn zone(text: &str) -> Result<String, &'static str> {
-    TimeZone::get(text).map(|_| text.to_owned()).map_err(|_| "is not a time zone like Europe/Zurich")
+    let known = TimeZone::get(text).ok().and_then(|zone| Some(zone.iana_name()?.to_owned()));
+    tunnel::time_zone(&known.unwrap_or_default())
 }
 
 impl Hall {

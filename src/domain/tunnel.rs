@@ -104,7 +104,7 @@ fn code(text: &str) -> Result<String, &'static str> {
 }
 
 /// By its form: which ones there are changes from year to year.
-fn time_zone(text: &str) -> Result<String, &'static str> {
+pub fn time_zone(text: &str) -> Result<String, &'static str> {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_+-".contains(&b))

@@ -1,6 +1,7 @@
 //! Work that somebody asked for at the desk: one at a time of its kind, on a thread of its own, because it takes as long as
 //! the file is large. How it ended is kept until the next one.
 
+use crate::service::pace;
 use crate::site::Site;
 use std::sync::{Mutex, PoisonError};
 
@@ -55,6 +56,7 @@ pub fn begin<W: Copy + Send + 'static>(
     }
     let inside = site.for_another_thread();
     let begun = std::thread::Builder::new().name("asked".to_owned()).spawn(move || {
+        pace::give_way();
         let outcome = run(&inside);
         inside.store.rest();
         place(&inside).end(outcome);

@@ -48,7 +48,7 @@ fn a_new_site_says_what_to_do_next_and_is_made_once() {
     let second = ["init", "--name", "Second", "--country", "CH", "--tunnel-id", "7", "--data", "second", "--time-zone"];
     let said = desk.run(&[&second[..], &["Europe/Winterthur"]].concat()).trouble(1);
     assert!(said.contains("is not a time zone like Europe/Zurich"), "{said}");
-    let made = desk.json(&[&second[..], &["Europe/Zurich"]].concat());
+    let made = desk.json(&[&second[..], &["europe/zurich"]].concat());
     assert_eq!((&made["data"], &made["tunnel_id"]), (&"second".into(), &7.into()));
     assert_eq!(made["time_zone"], "Europe/Zurich");
     assert_eq!(desk.json(&["tunnel", "list", "--data", "second"])[0]["time_zone"], "Europe/Zurich");
