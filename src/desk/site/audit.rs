@@ -65,6 +65,8 @@ struct Verdict {
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let (frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    // First of all: a reading that is told as over has its row in the list.
+    let verdict = verdict(site, call, &hall)?;
     let wanted = Wanted::read(call);
     let (found, problem) = match wanted.filter(site, &hall)? {
         Ok(filter) => (site.store.read(|tx| Ok(audit::list(tx, &filter, ROWS_SHOWN as i64 + 1)?))?, None),
@@ -77,7 +79,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page = Page {
         rows: rows.collect::<Result<_, Failure>>()?,
         deeds: deeds(call),
-        verdict: verdict(site, call, &hall)?,
+        verdict,
         asked: wanted,
         problem,
         older,

@@ -67,9 +67,10 @@ struct Row {
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
     frame.done = done(call, &DONE);
+    // First of all: a backup that is told as made is in the list.
+    let asked = site.asking.last();
     let backups = shelf(&site.config.data).list();
     let drill = drill::last(&site.config.data);
-    let asked = site.asking.last();
     let page = Page {
         admin: clerk.check_admin().is_ok(),
         facts: facts::list(site, call),

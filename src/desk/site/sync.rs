@@ -21,13 +21,15 @@ pub struct Upstream {
 }
 
 pub fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
+    // Before the counts: what is told as gone is no part of what waits.
+    let asked = site.syncing.last();
     let status = sync::status(site)?;
     let text = match (status.upstream.is_empty(), status.taken_at) {
         (true, _) => Text::new("site.sync_none"),
         (false, None) => Text::new("site.sync_never"),
         (false, Some(at)) => Text::new("site.sync_taken").with("cursor", status.cursor).with("at", hall.stamp(at)),
     };
-    let asked = site.syncing.last().map(|asked| {
+    let asked = asked.map(|asked| {
         let text = match &asked.outcome {
             None => Text::new("site.sync_under_way").with("at", hall.stamp(asked.began_at)),
             Some(Ok(rows)) => Text::new("site.sync_made").with("rows", rows),

@@ -20,18 +20,6 @@ fn numbers(page: &str) -> Vec<i64> {
     rows.map(|rest| rest.split('<').next().unwrap().parse().unwrap()).collect()
 }
 
-/// The page, once nobody reads the log any more.
-fn settled(clerk: &Clerk) -> String {
-    for _ in 0..100_000 {
-        let page = clerk.get(PAGE).page();
-        if !page.contains("It has been read since") {
-            return page;
-        }
-        std::thread::yield_now();
-    }
-    panic!("it does not end");
-}
-
 #[test]
 fn deeds_are_told_in_words_newest_first_and_found_by_person_deed_and_day() {
     let site = demo();
@@ -90,14 +78,14 @@ fn the_log_is_read_whole_from_the_desk_and_a_changed_row_is_named() {
     assert!(admin.get(PAGE).page().contains("Nobody has verified it here yet"));
     let begun = admin.post(PAGE, &[]);
     assert_eq!(begun.header("location"), Some("/desk/site/audit#verdict"), "{begun}");
-    let page = settled(&admin);
+    let page = admin.settled(PAGE);
     assert!(page.contains("Whole on") && page.contains("2 rows") && page.contains("Verified this log"), "{page}");
     site.change(|tx| {
         tx.run("DROP TRIGGER audit_is_final", [])?;
         Ok(tx.run("UPDATE audit SET whom = 'member:2' WHERE seq = 1", [])?)
     });
     admin.post(PAGE, &[]);
-    let page = settled(&admin);
+    let page = admin.settled(PAGE);
     assert!(page.contains("Not what was written") && page.contains("Row 1 was changed."), "{page}");
 }
 

@@ -31,6 +31,18 @@ impl Clerk {
         self.keep(asking.header("accept-language", "en").send())
     }
 
+    /// A page, once nothing that was asked for there is under way any more.
+    pub fn settled(&self, path: &str) -> String {
+        for _ in 0..100_000 {
+            let page = self.get(path).page();
+            if !page.contains("under way since") {
+                return page;
+            }
+            std::thread::yield_now();
+        }
+        panic!("it does not end");
+    }
+
     /// A form of one of our own pages.
     pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         self.post_from(path, fields, &[("origin", &self.origin)])

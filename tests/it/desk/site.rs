@@ -5,18 +5,6 @@ use crate::harness::Site;
 use serde_json::json;
 use tunneldesk::config::{Mail, Security};
 
-/// The page, once nothing that was asked for is under way any more.
-fn settled(clerk: &Clerk) -> String {
-    for _ in 0..100_000 {
-        let page = clerk.get("/desk/site").page();
-        if !page.contains("under way since") {
-            return page;
-        }
-        std::thread::yield_now();
-    }
-    panic!("it does not end");
-}
-
 #[test]
 fn a_backup_and_a_drill_are_made_from_the_desk() {
     let site = demo();
@@ -26,12 +14,12 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
     assert!(before.contains(none) && before.contains("None took place yet"), "{before}");
     let drilled = admin.post("/desk/site/drill", &[]);
     assert_eq!(drilled.header("location"), Some("/desk/site?done=begun#backups"), "{drilled}");
-    assert!(settled(&admin).contains("The restore drill failed: there is no backup yet"));
+    assert!(admin.settled("/desk/site").contains("The restore drill failed: there is no backup yet"));
     admin.post("/desk/site/backup", &[]);
-    let page = settled(&admin);
+    let page = admin.settled("/desk/site");
     assert!(page.contains("is made and verified") && !page.contains(none), "{page}");
     admin.post("/desk/site/drill", &[]);
-    let page = settled(&admin);
+    let page = admin.settled("/desk/site");
     assert!(page.contains("can be restored") && page.contains("Last drill"), "{page}");
 }
 

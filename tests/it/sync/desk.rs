@@ -5,18 +5,6 @@ use super::*;
 use crate::desk::Clerk;
 use tempfile::NamedTempFile;
 
-/// The page, once what was asked for is over.
-fn settled(clerk: &Clerk) -> String {
-    for _ in 0..100_000 {
-        let page = clerk.get("/desk/site").page();
-        if !page.contains("A sync has been under way") {
-            return page;
-        }
-        std::thread::yield_now();
-    }
-    panic!("it does not end");
-}
-
 #[test]
 fn a_sync_is_asked_for_at_the_desk_by_admins_and_tells_how_it_went() {
     let (receiver, secret) = (Receiver::open(), NamedTempFile::new().unwrap());
@@ -32,13 +20,13 @@ fn a_sync_is_asked_for_at_the_desk_by_admins_and_tells_how_it_went() {
     assert!(before.contains("Nothing has gone upstream yet.") && before.contains("Rows that wait: 25."), "{before}");
     let begun = admin.post("/desk/site/sync", &[]);
     assert_eq!(begun.header("location"), Some("/desk/site?done=begun#upstream"), "{begun}");
-    let page = settled(&admin);
+    let page = admin.settled("/desk/site");
     assert!(page.contains("Rows that went: 25.") && page.contains("everything up to row 25"), "{page}");
     assert_eq!(receiver.state().book.numbers(), (1..=25).collect::<Vec<_>>());
     receiver.will(&[Fault::Say(503, "", "")]);
     add_rows(site.inside(), 26..=26);
     admin.post("/desk/site/sync", &[]);
-    let page = settled(&admin);
+    let page = admin.settled("/desk/site");
     assert!(page.contains("The sync came to nothing") && page.contains("Rows that wait: 1."), "{page}");
 }
 
