@@ -250,7 +250,7 @@ mod tests {
     }
 
     /// Parts of other pages' texts that a kiosk says too.
-    const SAID_AT_KIOSKS: [&str; 13] = [
+    const SAID_AT_KIOSKS: [&str; 16] = [
         "progression.",
         "month.",
         "date.",
@@ -262,6 +262,9 @@ mod tests {
         "field.unknown_skill",
         "foreign_form",
         "not_found",
+        "desk.no_page",
+        "desk.not_so_fast",
+        "desk.fields_wrong",
         "overloaded",
         "broken",
     ];

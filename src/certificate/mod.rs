@@ -8,7 +8,7 @@ pub mod lettering;
 mod qr;
 mod sheet;
 
-pub use date::in_words as date_in_words;
+pub use date::{in_short as date_in_short, in_words as date_in_words};
 pub use sheet::draw;
 
 use crate::language::Language;

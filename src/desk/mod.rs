@@ -21,6 +21,7 @@ pub mod site;
 pub mod today;
 mod upload;
 pub mod walk_in;
+mod when;
 
 pub use frame::Frame;
 
@@ -29,7 +30,7 @@ use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::gate::Clerk;
-use crate::language::Language;
+use crate::language::{Language, Text};
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
@@ -70,9 +71,19 @@ struct RefusalPage<'a> {
 /// A failure as a page, with the headers that go with it.
 pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let page =
-        RefusalPage { frame: Frame::bare(language), message: language.say(failure.text()), problems, request_id };
+    let page = RefusalPage { frame: Frame::bare(language), message: said(failure, language), problems, request_id };
     refused(failure, language, request_id, &page)
+}
+
+/// What a failure says to who sees pages: what callers are told of paths, headers and fields says nothing here.
+fn said(failure: &Failure, language: Language) -> String {
+    let key = match failure.text().key() {
+        "unknown_path" | "method_not_allowed" => "desk.no_page",
+        "too_fast" => "desk.not_so_fast",
+        "invalid_fields" => "desk.fields_wrong",
+        _ => return language.say(failure.text()),
+    };
+    language.say(&Text::new(key))
 }
 
 /// A page that tells of a failure, with the headers that go with it.

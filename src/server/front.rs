@@ -276,3 +276,36 @@ fn log(line: &Line, finished: &Finished, status: StatusCode, micros: u64) {
         tracing::info!(id, method, route, %who, status, micros, code, tag, "request");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::site::Identity;
+    use crate::store::place::Place;
+
+    #[test]
+    fn in_clear_is_only_what_a_device_needs_before_it_trusts_the_site() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
+        let site = Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
+        let front = Front::new(&site, Pool::start(&site).unwrap());
+        let mut in_clear = Vec::new();
+        for route in TABLE.iter() {
+            let path = format!("{}{}", route.base, route.path);
+            let asked = Request::builder().method(route.method.clone()).uri(path.replace(['{', '}'], ""));
+            let head = asked.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
+            match front.find(&head, Door::Clear) {
+                Ok(_) => in_clear.push(path),
+                Err(failure) => {
+                    let there = failure.location().unwrap_or_else(|| panic!("{path} is not sent over"));
+                    assert!(there.starts_with("https://localhost") && there.ends_with(head.uri.path()), "{there}");
+                }
+            }
+        }
+        assert_eq!(in_clear, ["/healthz", "/readyz", "/ca", "/ca.crt", "/assets/{file}"]);
+        front.pool.stop();
+    }
+}

@@ -82,7 +82,7 @@ struct Refusal {
 pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     let screen = Screen { frame: Frame::bare(language), guest: None };
-    let page = Refusal { screen, message: language.say(failure.text()), problems };
+    let page = Refusal { screen, message: super::said(failure, language), problems };
     refused(failure, language, request_id, &page)
 }
 

@@ -46,6 +46,8 @@ const TABS: [(&str, &str); 5] = [
 struct Page {
     frame: Frame,
     person: Person,
+    /// What is said where the tab has no lines.
+    nothing: String,
     tabs: Vec<Tab>,
     lines: Vec<Line>,
     /// In the tab of that name alone.
@@ -108,12 +110,22 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
         };
         Ok((person, lines, security))
     })?;
+    let nothing = call.say(nothing_in(tab));
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let today = hall.date(now);
     let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
-    let page = Page { frame, person, tabs: tabs.into(), lines, security, time, today };
+    let page = Page { frame, person, nothing, tabs: tabs.into(), lines, security, time, today };
     Ok(shown(status, language, &page))
+}
+
+fn nothing_in(tab: &str) -> &'static str {
+    match tab {
+        "bookings" => "desk.no_bookings",
+        "payments" => "desk.no_payments",
+        "messages" => "desk.no_messages",
+        _ => "desk.no_logbook",
+    }
 }
 
 fn asked_tab(call: &Call) -> &'static str {

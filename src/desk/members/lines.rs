@@ -1,8 +1,8 @@
 //! The tabs of a card that are lists: what is in the logbook, booked, paid and said. Each is the latest lines of it.
 
 use crate::api::logbook::skills::names;
-use crate::certificate::date_in_words;
 use crate::desk::mark::Mark;
+use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::domain::minutes;
 use crate::failure::Failure;
@@ -43,11 +43,11 @@ impl Place<'_> {
     }
 
     pub fn day(&self, moment: i64) -> String {
-        date_in_words(self.language, self.hall.noon_utc(moment))
+        when::day(self.language, self.hall, moment)
     }
 
     pub fn moment(&self, moment: i64) -> String {
-        format!("{}, {}", self.day(moment), self.hall.clock(moment))
+        when::moment(self.language, self.hall, moment)
     }
 }
 

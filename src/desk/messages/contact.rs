@@ -3,6 +3,7 @@
 use super::PART;
 use crate::call::Call;
 use crate::desk::today::hall;
+use crate::desk::when;
 use crate::desk::{Frame, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -28,7 +29,10 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let (frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
     let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
-    let (at, done) = (hall.stamp(message.created_at), message.done_at.map(|at| hall.stamp(at)));
+    let (at, done) = (
+        when::moment(call.language(), &hall, message.created_at),
+        message.done_at.map(|at| when::moment(call.language(), &hall, at)),
+    );
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, message, at, done }))
 }
 

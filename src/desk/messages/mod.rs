@@ -7,6 +7,7 @@ use super::mark::Mark;
 use super::today::hall;
 use super::{Frame, asked, done, show as shown};
 use crate::call::Call;
+use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -77,7 +78,7 @@ struct Row {
     message_id: i64,
     recipient: String,
     what: String,
-    channel: &'static str,
+    channel: String,
     at: String,
     mark: Mark,
     /// What the server said last.
@@ -126,11 +127,11 @@ pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         match open {
             "contact" => {
                 let all = received::list(tx, true, ROWS_SHOWN + 1, offset)?;
-                page.contacts = all.into_iter().map(|one| contact_row(&hall, one)).collect();
+                page.contacts = all.into_iter().map(|one| contact_row(call, &hall, one)).collect();
             }
             "marked" => {
                 let all = suppressed::list(tx, ROWS_SHOWN + 1, offset)?;
-                page.marks = all.into_iter().map(|one| marked_row(&hall, one)).collect();
+                page.marks = all.into_iter().map(|one| marked_row(call, &hall, one)).collect();
             }
             state => {
                 let all = outbox::list(tx, Some(state), ROWS_SHOWN + 1, offset)?;
@@ -158,7 +159,7 @@ fn missing(site: &Site, call: &Call) -> Option<String> {
     Some(call.say(key))
 }
 
-fn contact_row(hall: &Hall, message: received::Message) -> Contact {
+fn contact_row(call: &Call, hall: &Hall, message: received::Message) -> Contact {
     let line = message.message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut beginning: String = line.chars().take(BEGINNING_CHARS_MAX).collect();
     if beginning.len() < line.len() {
@@ -170,13 +171,18 @@ fn contact_row(hall: &Hall, message: received::Message) -> Contact {
         email: message.email,
         about: message.enquiry,
         beginning,
-        at: hall.stamp(message.created_at),
+        at: when::moment(call.language(), hall, message.created_at),
         done: message.done_at.is_some(),
     }
 }
 
-fn marked_row(hall: &Hall, mark: suppressed::Mark) -> Marked {
-    Marked { since: hall.stamp(mark.since), address: mark.address, reason: mark.reason, detail: mark.detail }
+fn marked_row(call: &Call, hall: &Hall, mark: suppressed::Mark) -> Marked {
+    Marked {
+        since: when::moment(call.language(), hall, mark.since),
+        address: mark.address,
+        reason: word(call, "mark", &mark.reason),
+        detail: mark.detail,
+    }
 }
 
 fn row(site: &Site, call: &Call, hall: &Hall, message: Message) -> Row {
@@ -188,13 +194,13 @@ fn row(site: &Site, call: &Call, hall: &Hall, message: Message) -> Row {
     };
     let text = match message.delivery.as_str() {
         "" => call.say(key),
-        delivery => format!("{}, {delivery}", call.say(key)),
+        delivery => format!("{}, {}", call.say(key), word(call, "delivery", delivery)),
     };
     Row {
         message_id: message.message_id,
         what: what(call, &message.template),
-        channel: message.channel.name(),
-        at: hall.stamp(message.sent_at.unwrap_or(message.created_at)),
+        channel: word(call, "channel", message.channel.name()),
+        at: when::moment(call.language(), hall, message.sent_at.unwrap_or(message.created_at)),
         mark: Mark { tone, text },
         tries: message.tries,
         can_read: can_read(site, &message),
@@ -206,8 +212,13 @@ fn row(site: &Site, call: &Call, hall: &Hall, message: Message) -> Row {
 
 /// What a message is about, in words; its template's name where there are none.
 fn what(call: &Call, template: &str) -> String {
-    let text = Text::find(&format!("messages.what_{template}"), |_| None);
-    text.map_or_else(|| template.to_owned(), |text| call.language().say(&text))
+    word(call, "what", template)
+}
+
+/// Words for a name of ours or of the mail provider's; the name itself where there are none.
+fn word(call: &Call, of: &str, name: &str) -> String {
+    let text = Text::find(&format!("messages.{of}_{name}"), |_| None);
+    text.map_or_else(|| name.to_owned(), |text| call.language().say(&text))
 }
 
 /// Whether the desk may read it out: nobody takes it, and something is left of it. What is on its way to its recipient is

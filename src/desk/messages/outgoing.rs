@@ -3,6 +3,7 @@
 use super::{PART, can_read, find, what};
 use crate::call::Call;
 use crate::desk::today::hall;
+use crate::desk::when;
 use crate::desk::{Frame, form, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -47,7 +48,7 @@ pub fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page = Page {
         frame: Frame::of(site, call, clerk, PART)?,
         what: what(call, &message.template),
-        at: hall(site)?.stamp(message.created_at),
+        at: when::moment(call.language(), &hall(site)?, message.created_at),
         tag: message.language.clone(),
         text: letter.by(message.channel).to_owned(),
         subject: letter.subject,

@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::desk::mark::Mark;
 use crate::desk::today::hall;
 use crate::desk::walk_in::CLIENT_ID;
+use crate::desk::when;
 use crate::desk::{Frame, done, form, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time::Hall;
@@ -87,7 +88,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
         let refusals = site.refusals.list(Some(partner.partner_id));
         Ok(Page {
             admin: clerk.check_admin().is_ok(),
-            since: hall.date(partner.created_at),
+            since: when::day(call.language(), &hall, partner.created_at),
             mark: state(call, &partner, spans.len()),
             secrets: spans.iter().map(|span| span_in_words(call, &hall, span)).collect(),
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
@@ -101,7 +102,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
             bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
             users: partner_users::count(tx, partner.partner_id)?,
             refusals: refusals.into_iter().map(|one| Line::of(&hall, call, None, one)).collect(),
-            deleted: deleted.into_iter().map(|user| Gone { at: hall.stamp(user.deleted_at), user }).collect(),
+            deleted: deleted
+                .into_iter()
+                .map(|user| Gone { at: when::moment(call.language(), &hall, user.deleted_at), user })
+                .collect(),
             events: events(tx, call, &hall, partner.partner_id)?,
             partner,
             frame,
@@ -111,9 +115,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
 }
 
 fn span_in_words(call: &Call, hall: &Hall, span: &partners::Span) -> String {
-    let since = hall.date(span.created_at);
+    let since = when::day(call.language(), hall, span.created_at);
     let text = match span.ends_at {
-        Some(ends_at) => Text::new("partners.secret_until").with("since", since).with("until", hall.stamp(ends_at)),
+        Some(ends_at) => Text::new("partners.secret_until")
+            .with("since", since)
+            .with("until", when::moment(call.language(), hall, ends_at)),
         None => Text::new("partners.secret_since").with("since", since),
     };
     call.language().say(&text)
@@ -130,10 +136,14 @@ fn events(tx: &Read, call: &Call, hall: &Hall, partner_id: i64) -> Result<Vec<Ev
         };
         Some(call.language().say(&Text::new(key).with("number", id)))
     };
+    let event_word = |call: &Call, event: &str| {
+        let text = Text::find(&format!("partners.did_{event}"), |_| None);
+        text.map_or_else(|| event.to_owned(), |text| call.language().say(&text))
+    };
     let event = |row: history::HistoryRow| Event {
-        at: hall.stamp(row.at),
+        at: when::moment(call.language(), hall, row.at),
         about: about(&row).unwrap_or_default(),
-        name: row.event,
+        name: event_word(call, &row.event),
     };
     Ok(rows.into_iter().map(event).collect())
 }

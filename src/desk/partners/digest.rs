@@ -4,6 +4,7 @@
 use super::{PART, card};
 use crate::call::Call;
 use crate::desk::today::hall;
+use crate::desk::when;
 use crate::desk::{Frame, show as shown};
 use crate::failure::Failure;
 use crate::gate::{Clerk, expected};
@@ -92,7 +93,8 @@ fn digests(
     let timestamp = partner.strict.then_some(timestamp);
     let mut found = Vec::new();
     for span in spans {
-        let since = Text::new("partners.secret_since").with("since", hall.date(span.created_at));
+        let since =
+            Text::new("partners.secret_since").with("since", when::day(call.language(), &hall, span.created_at));
         for (reading, bytes) in readings(body) {
             let Some(hex) = expected(site, &span.sealed, timestamp, bytes.as_bytes()) else { continue };
             let (secret, reading) = (call.language().say(&since), call.say(reading));

@@ -1,6 +1,7 @@
 //! A refused call as a line of a list.
 
 use crate::call::Call;
+use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::gate::refusals::Refusal;
 
@@ -22,7 +23,7 @@ impl Line {
         let language = call.language();
         let problem = |one: &crate::failure::Problem| format!("{}: {}", one.field, language.say(&one.text));
         Line {
-            at: hall.stamp(refusal.at),
+            at: when::moment(language, hall, refusal.at),
             partner: partner.unwrap_or_default(),
             peer: refusal.peer.to_string(),
             what: format!("{} {}", refusal.method, refusal.path),

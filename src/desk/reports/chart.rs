@@ -34,13 +34,13 @@ pub struct Bar {
 }
 
 impl Chart {
-    /// One bar a day; each day is written `2026-11-21`.
-    pub fn bars(id: &'static str, title: String, said: String, days: &[(&str, i64)]) -> Chart {
+    /// One bar a day; each day is named as briefly as can be.
+    pub fn bars(id: &'static str, title: String, said: String, days: &[(String, i64)]) -> Chart {
         let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
         let step = (WIDTH - LEFT) / days.len().max(1) as f64;
         let up = |value: i64| HEIGHT * (1.0 - value as f64 / most as f64);
         let px = |length: f64| format!("{length:.1}");
-        let bar = |(place, (date, value)): (usize, &(&str, i64))| Bar {
+        let bar = |(place, (date, value)): (usize, &(String, i64))| Bar {
             x: px(LEFT + step * (place as f64 + 0.1)),
             y: px(up(*value)),
             width: px(step * 0.8),
@@ -48,10 +48,8 @@ impl Chart {
             said: (days.len() <= POINTED_MAX).then(|| format!("{date}: {value}")),
         };
         let every = days.len().div_ceil(LABELS).max(1);
-        let label = |(place, (date, _)): (usize, &(&str, i64))| {
-            let day = date.get(5..).unwrap_or(date);
-            (px(LEFT + step * (place as f64 + 0.5)), day.to_owned())
-        };
+        let label =
+            |(place, (date, _)): (usize, &(String, i64))| (px(LEFT + step * (place as f64 + 0.5)), date.clone());
         Chart {
             id,
             title,
@@ -89,11 +87,11 @@ mod tests {
 
     #[test]
     fn bars_stand_on_the_ground_and_are_as_tall_as_their_values() {
-        let days = [("2026-11-20", 0), ("2026-11-21", 10), ("2026-11-22", 5)];
+        let days = [("20 Nov", 0), ("21 Nov", 10), ("22 Nov", 5)].map(|(day, value)| (day.to_owned(), value));
         let chart = Chart::bars("x", String::new(), String::new(), &days);
         let tall: Vec<_> = chart.bars.iter().map(|bar| (bar.y.as_str(), bar.height.as_str())).collect();
         assert_eq!(tall, [("0.0", "180.0"), ("90.0", "90.0")]);
-        assert_eq!(chart.labels[0].1, "11-20");
+        assert_eq!(chart.labels[0].1, "20 Nov");
         assert!(Chart::bars("x", String::new(), String::new(), &[]).bars.is_empty());
     }
 }

@@ -11,6 +11,8 @@ const HOUR_SECONDS: i64 = 3600;
 /// What a day had.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Counted {
+    /// The first moment of it.
+    pub from: i64,
     pub date: String,
     pub bookings: i64,
     pub booked: i64,
@@ -48,7 +50,7 @@ pub fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, V
     let mut at = range.from;
     while at < range.to {
         let day = hall.day(at, 0);
-        days.push(Counted { date: hall.date(day.from), ..Counted::default() });
+        days.push(Counted { from: day.from, date: hall.date(day.from), ..Counted::default() });
         starts.push(day.from);
         at = day.to;
     }
@@ -111,6 +113,7 @@ fn add(
 
 pub fn total(days: &[Counted]) -> Counted {
     days.iter().fold(Counted::default(), |sum, day| Counted {
+        from: sum.from,
         date: String::new(),
         bookings: sum.bookings + day.bookings,
         booked: sum.booked + day.booked,

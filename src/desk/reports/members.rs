@@ -5,6 +5,7 @@ use super::{PART, tables};
 use crate::call::Call;
 use crate::desk::mark::PROGRAMMES;
 use crate::desk::today::hall;
+use crate::desk::when;
 use crate::desk::{Frame, show as shown};
 use crate::domain::catalogue::Level as Held;
 use crate::domain::local_time::Hall;
@@ -74,7 +75,7 @@ fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
     };
     let programmes = PROGRAMMES.iter().zip(&counts.programmes).filter(|(_, states)| states.iter().sum::<i64>() > 0);
     Shown {
-        at: hall.stamp(counts.at),
+        at: when::moment(call.language(), hall, counts.at),
         members: counts.members,
         beginners: counts.beginners,
         levels: held.map(level).collect(),

@@ -8,7 +8,7 @@ pub mod members;
 mod range;
 pub mod tables;
 
-use super::{Frame, show as shown};
+use super::{Frame, show as shown, when};
 use crate::call::Call;
 use crate::desk::today::hall;
 use crate::gate::Clerk;
@@ -28,8 +28,11 @@ const PART: &str = "/desk/reports";
 struct Page {
     frame: Frame,
     range: Range,
+    /// Its first and its last day in words.
+    between: (String, String),
     problem: Option<String>,
-    days: Vec<Counted>,
+    /// Each with its name.
+    days: Vec<(String, Counted)>,
     total: Counted,
     partners: Vec<Brought>,
     charts: Vec<Chart>,
@@ -45,13 +48,14 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (days, partners) = days::count(site, &hall, &range)?;
     let total = days::total(&days);
-    let say = |key| call.say(key);
+    let (say, language) = (|key| call.say(key), call.language());
+    let between = (when::day(language, &hall, range.from), when::day(language, &hall, range.to - 1));
     let said = |key: &'static str, sum: i64| {
-        let text = Text::new(key).with("sum", sum).with("from", &range.from_date).with("to", &range.to_date);
+        let text = Text::new(key).with("sum", sum).with("from", &between.0).with("to", &between.1);
         call.language().say(&text)
     };
-    let series =
-        |value: fn(&Counted) -> i64| days.iter().map(|day| (day.date.as_str(), value(day))).collect::<Vec<_>>();
+    let short = |at: i64| when::short(language, &hall, at);
+    let series = |value: fn(&Counted) -> i64| days.iter().map(|day| (short(day.from), value(day))).collect::<Vec<_>>();
     let charts = vec![
         Chart::bars("flown", say("reports.flown"), said("reports.flown_said", total.flown), &series(|day| day.flown)),
         Chart::bars(
@@ -61,5 +65,6 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             &series(|day| day.bookings),
         ),
     ];
-    Ok(shown(status, call.language(), &Page { frame, range, problem, days, total, partners, charts }))
+    let days = days.into_iter().map(|day| (when::day(language, &hall, day.from), day)).collect();
+    Ok(shown(status, language, &Page { frame, range, between, problem, days, total, partners, charts }))
 }

@@ -6,6 +6,7 @@ use super::PART;
 use crate::call::Call;
 use crate::desk::today::hall;
 use crate::desk::walk_in::find_member;
+use crate::desk::when;
 use crate::desk::{Frame, asked, show as shown};
 use crate::domain::deeds::DEEDS;
 use crate::domain::local_time::Hall;
@@ -133,7 +134,7 @@ fn row(namer: &mut Namer, hall: &Hall, kept: &Kept) -> Result<Row, Failure> {
     let row = &kept.row;
     Ok(Row {
         seq: row.seq,
-        at: hall.stamp(row.at),
+        at: namer.moment(hall, row.at),
         who: namer.who(&row.who)?,
         deed: namer.deed(row),
         whom: namer.whom(&row.whom)?,
@@ -151,7 +152,7 @@ fn verdict(site: &Site, call: &Call, hall: &Hall) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
     match site.verifying.last() {
         Some(asked) if asked.outcome.is_none() => {
-            let text = Text::new("audit.under_way").with("at", hall.stamp(asked.began_at));
+            let text = Text::new("audit.under_way").with("at", when::moment(call.language(), hall, asked.began_at));
             return Ok(Verdict { under_way: true, ..say("soon", text) });
         }
         Some(asked) if matches!(asked.outcome, Some(Err(_))) => {

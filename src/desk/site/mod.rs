@@ -11,6 +11,7 @@ pub mod users;
 use super::today::hall;
 use super::{Frame, done, show as shown};
 use crate::call::Call;
+use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -77,7 +78,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         asked_tone: tone(asked.as_ref()),
         asked: asked.map(|asked| in_words(call, &hall, &asked)),
         drill: drill_in_words(call, &hall, drill.as_ref()),
-        backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(&hall, one)).collect(),
+        backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &hall, one)).collect(),
         places: places(site, call, &hall)?,
         mail: last_test(site, call, &hall, clerk)?,
         has_mail: site.config.mail.is_some(),
@@ -89,10 +90,10 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
-fn row(hall: &Hall, backup: &crate::jobs::backup::shelf::Backup) -> Row {
+fn row(language: Language, hall: &Hall, backup: &crate::jobs::backup::shelf::Backup) -> Row {
     Row {
         name: backup.name(),
-        at: hall.stamp(backup.manifest.made_at),
+        at: when::moment(language, hall, backup.manifest.made_at),
         megabytes: format!("{:.1}", backup.manifest.bytes() as f64 / 1e6),
         members: backup.manifest.rows.get("members").copied().unwrap_or_default(),
     }
@@ -107,7 +108,7 @@ fn tone<W>(asked: Option<&asking::Asked<W>>) -> &'static str {
 }
 
 fn in_words(call: &Call, hall: &Hall, asked: &Asked) -> String {
-    let (work, at) = (asked.work, hall.stamp(asked.began_at));
+    let (work, at) = (asked.work, when::moment(call.language(), hall, asked.began_at));
     let text = match (&asked.outcome, work) {
         (None, Work::Backup) => Text::new("site.backup_under_way").with("at", at),
         (None, Work::Drill) => Text::new("site.drill_under_way").with("at", at),
@@ -125,7 +126,7 @@ fn drill_in_words(call: &Call, hall: &Hall, drill: Option<&drill::Drill>) -> Str
         "" => Text::new("site.drill_last").with("rows", drill.rows),
         why => Text::new("site.drill_last_failed").with("why", why),
     };
-    call.language().say(&text.with("at", hall.stamp(drill.at)).with("name", &drill.backup))
+    call.language().say(&text.with("at", when::moment(call.language(), hall, drill.at)).with("name", &drill.backup))
 }
 
 /// Names and addresses, as label and value.
@@ -148,7 +149,9 @@ fn places(site: &Site, call: &Call, hall: &Hall) -> Result<Vec<(String, String)>
         (Some(files), _) => files.certificate.display().to_string(),
         (None, Some(made)) => {
             let days = (made.ends_at - site.now()).div_euclid(86_400);
-            let text = Text::new("site.certificate_days").with("days", days).with("until", hall.date(made.ends_at));
+            let text = Text::new("site.certificate_days")
+                .with("days", days)
+                .with("until", when::day(call.language(), hall, made.ends_at));
             format!("{}: {}", made.names.join(", "), call.language().say(&text))
         }
         (None, None) => none(),
@@ -161,9 +164,11 @@ fn last_test(site: &Site, call: &Call, hall: &Hall, clerk: &Clerk) -> Result<Str
     let last = site.store.read(|tx| Ok(outbox::find_last_of(tx, clerk.id(), mail::TEMPLATE)?))?;
     let Some(last) = last else { return Ok(call.say("site.mail_never")) };
     let text = match (last.sent_at, last.state.as_str()) {
-        (Some(at), _) => Text::new("site.mail_sent").with("at", hall.stamp(at)),
+        (Some(at), _) => Text::new("site.mail_sent").with("at", when::moment(call.language(), hall, at)),
         (None, "dead") => Text::new("site.mail_dead").with("why", &last.last_error),
-        (None, _) if last.last_error.is_empty() => Text::new("site.mail_waits").with("at", hall.stamp(last.created_at)),
+        (None, _) if last.last_error.is_empty() => {
+            Text::new("site.mail_waits").with("at", when::moment(call.language(), hall, last.created_at))
+        }
         (None, _) => Text::new("site.mail_tried").with("why", &last.last_error),
     };
     Ok(call.language().say(&text))

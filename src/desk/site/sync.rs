@@ -2,6 +2,7 @@
 
 use super::{PART, tone};
 use crate::call::Call;
+use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -27,11 +28,13 @@ pub fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure
     let text = match (status.upstream.is_empty(), status.taken_at) {
         (true, _) => Text::new("site.sync_none"),
         (false, None) => Text::new("site.sync_never"),
-        (false, Some(at)) => Text::new("site.sync_taken").with("cursor", status.cursor).with("at", hall.stamp(at)),
+        (false, Some(at)) => Text::new("site.sync_taken")
+            .with("cursor", status.cursor)
+            .with("at", when::moment(call.language(), hall, at)),
     };
     let asked = asked.map(|asked| {
         let text = match &asked.outcome {
-            None => Text::new("site.sync_under_way").with("at", hall.stamp(asked.began_at)),
+            None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), hall, asked.began_at)),
             Some(Ok(rows)) => Text::new("site.sync_made").with("rows", rows),
             Some(Err(why)) => Text::new("site.sync_failed").with("why", why),
         };

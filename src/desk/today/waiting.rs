@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::language::{Language, Text};
-use crate::routes::PAGES;
 use crate::site::Site;
 use crate::store::{contact, outbox, skills};
 
@@ -10,7 +9,7 @@ use crate::store::{contact, outbox, skills};
 pub struct Waiting {
     pub tone: &'static str,
     pub text: String,
-    /// The page that deals with it; empty while there is none.
+    /// The page that deals with it.
     pub path: &'static str,
 }
 
@@ -22,17 +21,17 @@ pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
     let suspect = i64::from(site.clock.is_suspect());
     let kinds = [
         (suspect, "bad", "desk.waits_clock", "/desk/site"),
-        (dead, "bad", "desk.waits_dead", "/desk/messages"),
+        (dead, "bad", "desk.waits_dead", "/desk/messages?box=dead"),
         (sign_offs, "plain", "desk.waits_sign_offs", "/desk/sign-offs"),
-        (contacts, "plain", "desk.waits_contacts", "/desk/messages"),
-        (unsent, "plain", "desk.waits_unsent", "/desk/messages"),
+        (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),
+        (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
     ];
     let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
     Ok(waits
         .map(|(count, tone, key, path)| Waiting {
             tone,
             text: language.say(&Text::new(key).with("count", count)),
-            path: if PAGES.iter().any(|row| row.path == path) { path } else { "" },
+            path,
         })
         .collect())
 }

@@ -37,10 +37,7 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
 
 /// The same without a session: what proving opens is the caller's affair.
 pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
-    if !passkeys::take_challenge(tx, &answer.hash)? {
-        return Ok(Outcome::Refused);
-    }
-    match &answer.proof {
+    match used_once(tx, answer)? {
         None => Ok(Outcome::Refused),
         Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
             Some(held) => warn_of_copy(call, tx, *member_id, &held).map(|()| Outcome::Refused),
@@ -62,10 +59,7 @@ pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Ou
 
 /// Uses the challenge up and says who answered it, without opening anything.
 pub fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
-    if !passkeys::take_challenge(tx, &answer.hash)? {
-        return Ok(None);
-    }
-    match &answer.proof {
+    match used_once(tx, answer)? {
         Some(Proof::SignIn { member_id, result }) => owner(call, tx, *member_id, result),
         Some(Proof::Copied { member_id, credential_id }) => {
             if let Some(held) = passkeys::find(tx, *member_id, credential_id)? {
@@ -75,6 +69,11 @@ pub fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Accou
         }
         Some(Proof::Registration { .. }) | None => Ok(None),
     }
+}
+
+/// What the answer proves, for the first of all who bring it.
+fn used_once<'a>(tx: &Write, answer: &'a Answer) -> Result<Option<&'a Proof>, Failure> {
+    Ok(if passkeys::take_challenge(tx, &answer.hash)? { answer.proof.as_ref() } else { None })
 }
 
 /// The state that the signature was checked against is as old as the challenge: what counts is the row of now.

@@ -7,6 +7,7 @@
 //! and `Closing:` names another text for the end.
 
 use super::places::{code, escaped, fill, one_line};
+use crate::certificate::date_in_words;
 use crate::language::{Language, Text};
 use crate::notice;
 use crate::store::outbox::Channel;
@@ -125,7 +126,7 @@ impl Places<'_> {
             "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
-            "time" => Some(shown_moment(self.written_at)),
+            "time" => Some(shown_moment(self.language, self.written_at)),
             "notice" => Some(notice::text(self.language, &self.value("subject")?, self.values.get("detail")?)),
             "headline" => Some(notice::headline(self.language, &self.value("subject")?, self.values.get("detail")?)),
             _ => self.value(name),
@@ -228,9 +229,9 @@ fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, clo
     fill(LAYOUT, part).expect("the layout has these places only")
 }
 
-fn shown_moment(moment: i64) -> String {
-    let text = jiff::Timestamp::from_second(moment).map(|t| t.strftime("%Y-%m-%d %H:%M UTC").to_string());
-    text.unwrap_or_else(|_| moment.to_string())
+fn shown_moment(language: Language, moment: i64) -> String {
+    let clock = jiff::Timestamp::from_second(moment).map(|t| t.strftime("%H:%M UTC").to_string()).unwrap_or_default();
+    format!("{}, {clock}", date_in_words(language, moment))
 }
 
 #[cfg(test)]

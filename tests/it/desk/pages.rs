@@ -41,7 +41,7 @@ const INSIDE: &[Page] = &[
     Page { name: "members-nobody", path: "/desk/members?q=zzzzzz", shows: "Nobody fits that" },
     Page { name: "member", path: "/desk/members/1", shows: "Add flight time" },
     Page { name: "member-bookings", path: "/desk/members/1?tab=bookings", shows: "12 min" },
-    Page { name: "member-payments", path: "/desk/members/1?tab=payments", shows: "Nothing here yet" },
+    Page { name: "member-payments", path: "/desk/members/1?tab=payments", shows: "No payments yet" },
     Page { name: "member-messages", path: "/desk/members/1?tab=messages", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "member-security", path: "/desk/members/1?tab=security", shows: "Sign out everywhere" },
     Page { name: "member-hostile", path: "/desk/members/2", shows: "onerror=alert(1)" },

@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::desk::called;
+use crate::desk::when;
 use crate::domain::audit::Row;
 use crate::domain::local_time::Hall;
 use crate::domain::role::Role;
@@ -29,6 +30,10 @@ pub struct Namer<'a> {
 impl<'a> Namer<'a> {
     pub fn new(site: &'a Site, call: &'a Call) -> Namer<'a> {
         Namer { site, call, known: HashMap::new() }
+    }
+
+    pub fn moment(&self, hall: &Hall, at: i64) -> String {
+        when::moment(self.call.language(), hall, at)
     }
 
     /// Whoever did it.
@@ -113,7 +118,7 @@ pub fn of_deed(language: Language, deed: &str) -> String {
 pub fn of_verdict(language: Language, hall: &Hall, row: &Row) -> (bool, Text) {
     let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
     let number = |name: &str| detail[name].as_i64().unwrap_or_default();
-    let at = hall.stamp(row.at);
+    let at = when::moment(language, hall, row.at);
     if detail["sound"] == true {
         let text = Text::new("audit.sound").with("at", at).with("rows", number("rows"));
         return (true, text.with("backups", number("backups")));
