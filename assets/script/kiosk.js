@@ -83,10 +83,11 @@ if (look && navigator.mediaDevices) {
         document.getElementById('code').value = found;
         document.getElementById('scan').requestSubmit();
     };
-    look.hidden = false;
+    const view = document.getElementById('view');
+    view.classList.add('ready');
     look.addEventListener('click', async () => {
-        // Its place is taken at once, so that nothing moves under a finger later.
-        [look.hidden, document.getElementById('view').hidden] = [true, false];
+        [look.hidden, video.hidden] = [true, false];
+        view.classList.add('on');
         document.getElementById('code').focus();
         try {
             video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'user' } });

@@ -56,7 +56,7 @@ fn a_kiosk(site: &Site, film: Option<&Path>) -> Browser {
 }
 
 fn look(browser: &Browser) {
-    browser.wait("return !document.getElementById('look').hidden");
+    browser.wait("return document.getElementById('view').classList.contains('ready')");
     browser.run("document.getElementById('look').focus()", json!([]));
     browser.press("\u{E007}");
 }
