@@ -7,6 +7,7 @@ use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb, RgbImage};
 use std::io::Cursor;
+use std::sync::{Mutex, PoisonError};
 
 /// What a phone's camera makes, and no more.
 const PIXELS_MAX: u64 = 16 * 1024 * 1024;
@@ -26,8 +27,10 @@ pub struct Picture {
 }
 
 /// The picture in a JPEG, PNG or WebP file, upright and at most 512 pixels wide and high. Says what is wrong with it
-/// otherwise. Of a moving picture the first frame is taken.
-pub fn remake(upload: &[u8]) -> Result<Picture, Text> {
+/// otherwise. Of a moving picture the first frame is taken. One at a time, by `turn`: a decoded picture is some fifty
+/// megabytes.
+pub fn remake(upload: &[u8], turn: &Mutex<()>) -> Result<Picture, Text> {
+    let _alone = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let small = upright(upload)?;
     let flat = flatten(&small);
     let mut jpeg = Vec::new();

@@ -13,7 +13,7 @@ use crate::gate::Clerk;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{Read, Write, members, partners};
+use crate::store::{Read, Write, bookings, members, partners};
 
 /// The client under which the desk's own bookings stand among the partners'.
 pub(super) const CLIENT_ID: &str = "front-desk";
@@ -47,7 +47,7 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         if let Err(bar) = booking::admit(&standing, site.config.yearly_fee_cents, now) {
             return Ok(Err(bar_key(bar)));
         }
-        let booking = Booking {
+        let mut booking = Booking {
             registration_id: Some(sent.number),
             purchase_id: None,
             purchase_date: Some(now),
@@ -57,9 +57,15 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             tunnel_id: site.tunnel_id,
             checkin_time: None,
         };
-        let booking_id = record(tx, own_client(tx)?, member_id, &booking)?;
-        let detail = Detail::none().number("booking_id", booking_id);
-        super::record(tx, clerk, "booking.made", member_id, &detail)?;
+        let own = own_client(tx)?;
+        let known = bookings::find_same(tx, own, member_id, &booking)?;
+        // It was bought when the form came first; and what changes nothing is nobody's deed.
+        booking.purchase_date = known.as_ref().map_or(Some(now), |known| known.booking.purchase_date);
+        let booking_id = record(tx, own, member_id, &booking)?;
+        if known.is_none_or(|known| known.booking != booking) {
+            let detail = Detail::none().number("booking_id", booking_id);
+            super::record(tx, clerk, "booking.made", member_id, &detail)?;
+        }
         Ok(Ok(booking_id))
     })?;
     match booked {

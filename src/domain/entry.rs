@@ -112,6 +112,12 @@ pub fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
     PROGRAMMES.into_iter().filter(lapsed).collect()
 }
 
+/// The state as it is shown, everywhere: an open skill of a programme that has lapsed is not current.
+pub fn shown<'s>(kind: &str, cat_group: &str, status: &'s str, lapsed: &[&str]) -> &'s str {
+    let not_current = kind == "skill" && status == Status::Open.name() && lapsed.contains(&cat_group);
+    if not_current { NOT_CURRENT } else { status }
+}
+
 /// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety
 /// record; `None` also for a skill that the catalogue does not have.
 pub fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: &[String]) -> Option<Obstacle> {

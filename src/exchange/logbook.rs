@@ -174,7 +174,8 @@ fn read(site: &Site, tx: &Read, row: &Row) -> Result<(Entry, bool, String), Fail
     };
     // A flight that was booked may be to come.
     let known_date = booking_id.map(|_| asked.entry_date);
-    ask::check_place(tx, member_id, &asked, known_date, site.now(), &mut problems)?;
+    let place = (asked.entry_date, asked.tunnel_id);
+    ask::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
     if instructor_id == Some(member_id) {
         problems.refuse("instructor", Text::new("list.own_signature"));
     }

@@ -14,6 +14,10 @@ fn drawn(width: u32, height: u32) -> DynamicImage {
     DynamicImage::ImageRgb8(RgbImage::from_fn(width, height, pixel))
 }
 
+fn remake(upload: &[u8]) -> Result<Picture, Text> {
+    super::remake(upload, &Mutex::default())
+}
+
 fn problem(upload: &[u8]) -> &'static str {
     remake(upload).expect_err("this is refused").key()
 }

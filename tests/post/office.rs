@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -23,11 +25,15 @@ pub struct Office {
 impl Office {
     /// A mail server; `security` is `starttls`, `tls` or `none`.
     pub fn mail(security: &str) -> Office {
-        Office::mail_at(0, security)
+        Office::mail_on(0, security)
     }
 
     /// One that opens again where another was.
-    pub fn mail_at(port: u16, security: &str) -> Office {
+    pub fn mail_at(place: &Closed, security: &str) -> Office {
+        Office::mail_on(place.port, security)
+    }
+
+    fn mail_on(port: u16, security: &str) -> Office {
         let mut command = python("smtp_server.py", port);
         command.args(["--security", security, "--keys"]).arg(kept());
         if security != "none" {
@@ -67,14 +73,42 @@ impl Office {
     }
 
     /// Closes it, and waits until its port is closed.
-    pub fn close(mut self) -> u16 {
+    pub fn close(mut self) -> Closed {
         self.end();
-        self.port
+        Closed { port: self.port, _kept: keep(self.port) }
     }
 
     fn end(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
+    }
+}
+
+/// Where an office was: nobody answers there, and nobody else gets the port while the next one of ours may want it.
+pub struct Closed {
+    port: u16,
+    _kept: OwnedFd,
+}
+
+/// A socket that has the port and does not listen; one that listens may share it.
+fn keep(port: u16) -> OwnedFd {
+    let address = libc::sockaddr_in {
+        sin_family: libc::AF_INET as u16,
+        sin_port: port.to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from(Ipv4Addr::LOCALHOST).to_be() },
+        sin_zero: [0; 8],
+    };
+    let yes: libc::c_int = 1;
+    // SAFETY: plain calls on a descriptor that is ours; what they read is whole.
+    unsafe {
+        let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0));
+        let (number, option) = (socket.as_raw_fd(), libc::SO_REUSEADDR);
+        let length = size_of::<libc::c_int>() as libc::socklen_t;
+        libc::setsockopt(number, libc::SOL_SOCKET, option, (&raw const yes).cast(), length);
+        let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        let bound = libc::bind(number, (&raw const address).cast(), length);
+        assert_eq!(bound, 0, "{}", std::io::Error::last_os_error());
+        socket
     }
 }
 

@@ -1,6 +1,6 @@
 """A mail server for tests: real SMTP, real TLS, on loopback. Prints its port, then each mail it took as a JSON line.
 
-The recipient's name says how it is treated: `nobody…` is refused for good, `later…` once for now, `slow…` after two
+The recipient's name says how it is treated: `nobody…` is refused for good, `later…` once for now, `slow…` after some
 seconds the first time, which it tells when it begins to wait, `cut…` loses the connection at the first try.
 """
 
@@ -15,7 +15,7 @@ import sys
 
 from aiosmtpd.smtp import SMTP, AuthResult
 
-SLOW_SECONDS = 2
+SLOW_SECONDS = 4
 
 
 class Post:

@@ -2,7 +2,7 @@
 
 use super::read_member;
 use crate::call::Call;
-use crate::domain::entry::NOT_CURRENT;
+use crate::domain::entry;
 use crate::exchange::cell::{self, moment};
 use crate::failure::Failure;
 use crate::fields;
@@ -75,13 +75,12 @@ pub fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
 fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
     let known = if line.kind == "skill" { site.catalogue.find_skill(&line.skill) } else { None };
     let safety = if line.kind == "safety" { site.catalogue.find_safety(&line.skill) } else { None };
-    let shown = line.kind == "skill" && line.status == "open" && lapsed.contains(&line.cat_group.as_str());
     let text = |text: &str| text.to_owned();
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     [
         line.entry_id.to_string(),
         text(&line.kind),
-        text(if shown { NOT_CURRENT } else { &line.status }),
+        text(entry::shown(&line.kind, &line.cat_group, &line.status, lapsed)),
         moment(line.entry_date),
         if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
         line.tunnel_id.to_string(),

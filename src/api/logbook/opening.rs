@@ -2,7 +2,7 @@
 
 use super::signing;
 use super::skills::WrittenReply;
-use super::skills::ask::{self, Asked, COMMENT_CHARS_MAX, Subject};
+use super::skills::ask::{self, COMMENT_CHARS_MAX, Subject};
 use crate::call::Call;
 use crate::domain::entry::Status;
 use crate::domain::minutes::MINUTES;
@@ -98,14 +98,8 @@ fn skill_list(value: &Value) -> Result<Vec<String>, Text> {
 /// What a level requires is not asked here: whoever comes from elsewhere begins where they are.
 fn check<'c>(site: &'c Site, tx: &Write, balance: &Balance) -> Result<Vec<Subject<'c>>, Failure> {
     let mut problems = Fields::new(Default::default());
-    let asked = Asked {
-        skill: String::new(),
-        entry_date: balance.entry_date,
-        minutes: 0,
-        tunnel_id: balance.tunnel_id,
-        comment: String::new(),
-    };
-    ask::check_place(tx, balance.holder_id, &asked, None, tx.now(), &mut problems)?;
+    let place = (balance.entry_date, balance.tunnel_id);
+    ask::check_place(tx, balance.holder_id, place, None, tx.now(), &mut problems)?;
     let mut subjects = Vec::new();
     for skill in &balance.skills {
         match ask::subject(site, skill) {

@@ -4,7 +4,7 @@ use super::read_member;
 use crate::call::Call;
 use crate::domain::catalogue::{Level, PROGRAMMES};
 use crate::domain::currency::{Currencies, Currency};
-use crate::domain::entry::Status;
+use crate::domain::entry::{self, NOT_CURRENT, Status};
 use crate::failure::Failure;
 use crate::gate::Bearer;
 use crate::language::Text;
@@ -71,11 +71,9 @@ fn currencies(currencies: &Currencies, held: &[certificates::Held]) -> Vec<(Stri
 
 /// What is to be said of a signed entry that is not simply in force.
 fn note(call: &Call, line: &Line, lapsed: &[&str]) -> String {
-    match line.status.as_str() {
+    match entry::shown(&line.kind, &line.cat_group, &line.status, lapsed) {
         "suspended" => call.language().say(&Text::new("printout.suspended")),
-        "open" if line.kind == "skill" && lapsed.contains(&line.cat_group.as_str()) => {
-            call.language().say(&Text::new("printout.not_current"))
-        }
+        NOT_CURRENT => call.language().say(&Text::new("printout.not_current")),
         _ => String::new(),
     }
 }

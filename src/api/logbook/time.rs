@@ -1,21 +1,17 @@
 //! Flight time.
 
+use super::skills::ask::{COMMENT_CHARS_MAX, check_place};
 use super::{read_member, signing};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::{Bearer, Member};
-use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::entries::{self, NewTime, TimeEntry};
-use crate::store::{Read, Write, members, tunnels};
+use crate::store::{Read, Write};
 use serde::Serialize;
-
-pub const COMMENT_CHARS_MAX: usize = 1000;
-/// A kiosk's clock may be this far ahead of ours.
-const AHEAD_SECONDS_MAX: i64 = 120;
 
 /// A row of the list, in the contract's types: `tunnel` and `time` (minutes) are strings.
 #[derive(Serialize)]
@@ -145,17 +141,10 @@ fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
     }
 }
 
-/// Not in the future (a booked flight keeps its date), not before the member's birth, in a tunnel that is known.
+/// A booked flight keeps its date.
 fn check(tx: &Read, member_id: i64, time: &NewTime, known_date: Option<i64>, now: i64) -> Result<(), Failure> {
     let mut problems = fields::Fields::new(Default::default());
-    if time.entry_date > now + AHEAD_SECONDS_MAX && Some(time.entry_date) != known_date {
-        problems.refuse("entry_date", Text::new("field.in_future"));
-    }
-    if members::find_dob(tx, member_id)?.is_some_and(|dob| time.entry_date < dob) {
-        problems.refuse("entry_date", Text::new("field.before_birth"));
-    }
-    if !tunnels::exists(tx, time.tunnel_id)? {
-        problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
-    }
+    let place = (time.entry_date, time.tunnel_id);
+    check_place(tx, member_id, place, known_date, now, &mut problems)?;
     problems.finish().map(|_| ())
 }

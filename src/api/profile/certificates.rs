@@ -41,10 +41,7 @@ pub struct Row {
 pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let rows = site.store.read(|tx| rows(site, tx, member.id()))?;
-    let total = rows.len() as i64;
-    let from = page.offset.min(total) as usize;
-    let shown = rows.into_iter().skip(from).take(page.limit as usize).map(|(row, _)| row).collect();
-    Ok(reply::list(total, page, shown))
+    Ok(reply::part(rows.into_iter().map(|(row, _)| row).collect(), page))
 }
 
 /// `POST /account/profile/get-certificate`: a row of the certificate-list as a PDF, as base64 in a JSON string.

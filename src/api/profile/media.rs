@@ -10,7 +10,6 @@ use crate::site::Site;
 use crate::store::media;
 use http::{HeaderValue, header};
 use serde::Serialize;
-use std::sync::PoisonError;
 
 /// What an upload may say it is. What it is, its first bytes tell.
 const TYPES: [&str; 3] = ["image/jpeg", "image/png", "image/webp"];
@@ -30,10 +29,7 @@ pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(given)) {
         return Err(Failure::unsupported_picture());
     }
-    let made = {
-        let _alone = site.drawing.lock().unwrap_or_else(PoisonError::into_inner);
-        picture::remake(&call.body).map_err(|text| Failure::field("body", text))?
-    };
+    let made = picture::remake(&call.body, &site.drawing).map_err(|text| Failure::field("body", text))?;
     site.once(call, |tx| {
         media::set(tx, member.id(), &made.jpeg)?;
         let message = call.say("done.media");

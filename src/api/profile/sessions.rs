@@ -29,10 +29,8 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let now = site.now();
     site.store.read(|tx| {
-        let listed = sessions::list_of_member(tx, member.id(), now)?;
-        let total = listed.len() as i64;
-        let shown = listed.into_iter().skip(page.offset as usize).take(page.limit as usize);
-        Ok(reply::list(total, page, shown.map(|one| show(one, member)).collect()))
+        let listed = sessions::list_of_member(tx, member.id(), now)?.into_iter();
+        Ok(reply::part(listed.map(|one| show(one, member)).collect(), page))
     })
 }
 

@@ -138,7 +138,7 @@ fn asked_tab(call: &Call) -> &'static str {
 fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {
     let (now, language) = (site.now(), frame.language());
     let stand = mark::of(site, tx, profile.member_id, now, language)?;
-    let last = standing::read(tx, profile.member_id, now)?.last_flight;
+    let flyer = standing::read(tx, profile.member_id, now)?;
     let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
     let day = |moment: i64| date_in_words(language, hall.noon_utc(moment));
     let confirmed = |yes: bool| match yes {
@@ -161,8 +161,8 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall)
         plain("desk.fact_country", profile.country.clone()),
         plain("desk.fact_joined", day(profile.join_date)),
         plain("desk.fact_paid", profile.paid_until.map(day).unwrap_or_default()),
-        plain("desk.fact_flown", minutes::show(profile.flight_minutes)),
-        plain("desk.fact_last", last.map(day).unwrap_or_default()),
+        plain("desk.fact_flown", minutes::show(profile.flight_minutes - flyer.minutes_ahead)),
+        plain("desk.fact_last", flyer.last_flight.map(day).unwrap_or_default()),
     ];
     let role = match profile.role {
         Role::Member => None,

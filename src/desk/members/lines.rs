@@ -3,6 +3,7 @@
 use crate::api::logbook::skills::names;
 use crate::desk::mark::Mark;
 use crate::desk::when;
+use crate::domain::entry::{NOT_CURRENT, shown};
 use crate::domain::local_time::Hall;
 use crate::domain::minutes;
 use crate::failure::Failure;
@@ -11,7 +12,7 @@ use crate::notice;
 use crate::site::Site;
 use crate::store::bookings::{self, Filter};
 use crate::store::outbox::Channel;
-use crate::store::{Read, logbook as entries, notices, outbox, payments as money};
+use crate::store::{Read, logbook as entries, notices, outbox, payments as money, standing};
 use serde_json::{Value, json};
 
 const LINES_MAX: i64 = 60;
@@ -55,6 +56,7 @@ impl Place<'_> {
 pub fn entry_mark(place: &Place, status: &str) -> Mark {
     let (tone, key) = match status {
         "open" => ("good", "desk.entry_open"),
+        NOT_CURRENT => ("soon", "desk.entry_not_current"),
         "pending" => ("soon", "desk.entry_pending"),
         "denied" => ("bad", "desk.entry_denied"),
         "suspended" => ("bad", "desk.entry_suspended"),
@@ -66,6 +68,7 @@ pub fn entry_mark(place: &Place, status: &str) -> Mark {
 
 pub fn logbook(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
+    let lapsed = standing::lapsed(tx, member_id, place.now)?;
     for entry_id in entries::list_ids(tx, member_id, LINES_MAX, 0)? {
         let Some(entry) = entries::find(tx, entry_id)? else { continue };
         let flown = entry.kind == "time";
@@ -75,13 +78,14 @@ pub fn logbook(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Fa
             true => [entry.tunnel_name, entry.instructor_name],
             false => [level, entry.instructor_name],
         };
+        let status = shown(&entry.kind, &entry.cat_group, &entry.status, &lapsed);
         let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
         lines.push(Line {
             when: place.day(entry.entry_date),
             what: if flown { length } else { skill },
             about: joined(&about),
             note: joined(&notes),
-            mark: (!flown || entry.status != "open").then(|| entry_mark(place, &entry.status)),
+            mark: (!flown || status != "open").then(|| entry_mark(place, status)),
             path: if flown { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
         });
     }

@@ -37,14 +37,12 @@ pub struct Brought {
 }
 
 pub fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, Vec<Brought>), Failure> {
-    let known = site.store.read(|tx| Ok(partners::list(tx)?))?;
     let named = |one: partners::Partner| Brought {
         partner_id: one.partner_id,
         name: one.name,
         client_id: one.client_id,
         ..Brought::default()
     };
-    let mut brought: Vec<Brought> = known.into_iter().map(named).collect();
     let mut days = Vec::new();
     let mut starts = Vec::new();
     let mut at = range.from;
@@ -54,10 +52,13 @@ pub fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, V
         starts.push(day.from);
         at = day.to;
     }
-    site.store.read(|tx| {
-        spans(&starts, range.to)
-            .into_iter()
-            .try_for_each(|span| add(tx, site.tunnel_id, span, &starts, (&mut days, &mut brought)))
+    // At one moment: a partner who comes between two would be in one sum and not in the other.
+    let mut brought = site.store.read(|tx| {
+        let mut brought: Vec<Brought> = partners::list(tx)?.into_iter().map(named).collect();
+        for span in spans(&starts, range.to) {
+            add(tx, site.tunnel_id, span, &starts, (&mut days, &mut brought))?;
+        }
+        Ok(brought)
     })?;
     brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
     brought.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));

@@ -13,7 +13,7 @@ use crate::gate::Clerk;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::skills::{self, SkillEntry};
-use crate::store::{Read, member_search, members, moves};
+use crate::store::{Read, member_search, members, moves, standing};
 use askama::Template;
 use http::StatusCode;
 
@@ -115,6 +115,7 @@ fn look_at(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Shown, Failure
     let name = called(&member.real_name, &member.screen_name, &member.username).to_owned();
     let (level, skill) = subject(place, &entry);
     let steps = moves::list(tx, entry.entry_id)?.into_iter();
+    let lapsed = standing::lapsed(tx, entry.member_id, place.now)?;
     Ok(Shown {
         entry_id: entry.entry_id,
         member_id: entry.member_id,
@@ -127,7 +128,7 @@ fn look_at(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Shown, Failure
         level,
         day: place.day(entry.entry_date),
         signer: signer(tx, &entry)?,
-        state: entry_mark(place, entry.status.name()),
+        state: entry_mark(place, entry::shown(&entry.kind, &entry.cat_group, entry.status.name(), &lapsed)),
         moves: steps.map(|one| (place.moment(one.at), one.name, entry_mark(place, &one.to))).collect(),
         tunnel: entry.tunnel_name,
         comment: entry.comment,

@@ -179,6 +179,6 @@ fn has_struck(trace: &PathBuf) -> bool {
         if since.elapsed() > TRACER_TIME_MAX {
             return false;
         }
-        std::thread::yield_now();
+        std::thread::park_timeout(Duration::from_millis(10));
     }
 }

@@ -23,11 +23,18 @@ const ROUNDS_A_SITE: u64 = 40;
 /// Deeds in a round, at the most, before the kill.
 const DEEDS_MAX: u64 = 300;
 const KILL_DELAY_MICROS_MAX: u64 = 4_000;
+/// For a start after a kill, where nothing else runs: in the campaign. Beside other tests only a hang counts.
 const READY_TIME_MAX: Duration = Duration::from_secs(2);
+const READY_TIME_MAX_BESIDE: Duration = Duration::from_secs(30);
+
+/// So many rounds, where the kills are all that runs.
+fn campaign() -> Option<u64> {
+    std::env::var("TUNNELDESK_KILLS").ok().map(|rounds| rounds.parse().expect("a number of rounds"))
+}
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
-    let rounds = std::env::var("TUNNELDESK_KILLS").map_or(ROUNDS, |rounds| rounds.parse().expect("a number of rounds"));
+    let rounds = campaign().unwrap_or(ROUNDS);
     let seed = Seed(Random::seed());
     let mut random = Random::new(seed.0);
     let (mut done, mut deeds) = (0, 0);
@@ -118,7 +125,8 @@ impl Site {
         let answer = server.get(&Caller::Anyone, "/readyz");
         let took = since.elapsed();
         assert_eq!((answer.status, &*answer.body), (200, "ready\n"));
-        assert!(took < READY_TIME_MAX, "round {round}: ready after {took:?}");
+        let most = if campaign().is_some() { READY_TIME_MAX } else { READY_TIME_MAX_BESIDE };
+        assert!(took < most, "round {round}: ready after {took:?}");
         server
     }
 

@@ -145,9 +145,11 @@ fn a_rollback_brings_back_who_was_erased_only_until_the_next_upgrade_and_is_reco
 fn a_rollback_names_the_version_to_go_back_to_and_without_an_upgrade_does_nothing() {
     let desk = older_site(15);
     // An hourly backup of the older version says who it was.
-    let hourly = desk.data().join("backups/2026-11-21T12-00-00Z");
+    let made_at = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+    let hourly = desk.data().join(format!("backups/{}", made_at.strftime("%Y-%m-%dT%H-%M-%SZ")));
     std::fs::create_dir_all(&hourly).unwrap();
-    let manifest = json!({ "version": "0.0.9 (abc)", "site_id": "", "schema": 15, "made_at": 1_795_262_400, "files": {}, "rows": {} });
+    let manifest = json!({ "version": "0.0.9 (abc)", "site_id": "", "schema": 15, "made_at": made_at.as_second(),
+        "files": {}, "rows": {} });
     std::fs::write(hourly.join("manifest.json"), manifest.to_string()).unwrap();
     usernames(&desk);
     let done = desk.json(&["rollback"]);

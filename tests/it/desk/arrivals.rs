@@ -54,7 +54,14 @@ fn somebody_walks_in_and_is_booked_once() {
     }
     let first = form("jane", "12", "23:30");
     assert_eq!(first.status, 303, "{first}");
+    let rows = site.rows();
+    site.advance(std::time::Duration::from_secs(3));
     assert_eq!(form(&number, "12", "23:30").header("location"), first.header("location"));
+    let again = site.rows();
+    let kept = |table: &str| (rows[table], again[table]);
+    for table in ["bookings", "history", "audit", "notices"] {
+        assert_eq!(kept(table).0, kept(table).1, "the same form sent twice leaves nothing more in {table}");
+    }
     let page = clerk.get("/desk").page();
     assert!(page.contains("23:30 · 12 min") && page.contains("0 of 1 are here"), "{page}");
     let total = jane.get("/account/profile/booking-history").ok_json()["total"].clone();

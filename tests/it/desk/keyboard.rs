@@ -15,9 +15,10 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     let browser = Browser::open();
     browser.go(&format!("{}/", site.origin()));
     assert_eq!(browser.path(), "/desk/sign-in");
-    // The first field has the focus by itself.
+    // The first field has the focus by itself, once the page is drawn.
+    browser.wait("return document.activeElement?.id === 'username'");
     browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", protected.member.name));
-    browser.wait("return location.pathname === '/desk/sign-in/code'");
+    browser.wait("return location.pathname === '/desk/sign-in/code' && document.activeElement?.id === 'code'");
     browser.press(&format!("{}{ENTER}", protected.authenticator.code(site.now())));
     browser.wait("return location.pathname === '/desk'");
     // The first stop leads past the header.
@@ -62,8 +63,9 @@ fn the_keyboard_alone_does_what_is_done_most() {
         browser.wait(&format!("return document.querySelector('[role=status]')?.innerText.includes('{text}')"))
     };
     browser.go(&format!("{}/", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
     browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", protected.member.name));
-    browser.wait("return location.pathname === '/desk/sign-in/code' && document.activeElement.id === 'code'");
+    browser.wait("return location.pathname === '/desk/sign-in/code' && document.activeElement?.id === 'code'");
     browser.press(&format!("{}{ENTER}", protected.authenticator.code(site.now())));
     browser.wait("return location.pathname === '/desk'");
 

@@ -58,6 +58,31 @@ fn members_are_found_by_what_people_remember_of_them() {
 }
 
 #[test]
+fn the_card_counts_what_was_flown_and_shows_what_a_lapse_does() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let entry = site.skill(&jane, "open");
+    let partner = site.partner();
+    let booking = serde_json::json!({ "member_id": jane.id, "member_pin": site.pin(&jane), "minutes_booked": 47,
+        "flight_date": site.now() + 86_400, "tunnel_id": Site::TUNNEL_ID, "registration_id": 9 });
+    partner.post("/external/partner-metrics/op/generate-token", booking).ok();
+    let flown = jane.get("/account/profile/user").ok_json()["total_flight_time"].as_str().unwrap().to_owned();
+    let path = format!("/desk/members/{}", jane.id);
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = clerk.get(&path).page();
+    assert!(card.contains("47 min"), "it is in the logbook: {card}");
+    assert!(card.contains(&format!("<bdi>{flown}</bdi>")), "what is booked was not flown yet ({flown}): {card}");
+    assert!(!card.contains(">not current<"), "{card}");
+
+    site.advance(std::time::Duration::from_secs(300 * 86_400));
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = clerk.get(&path).page();
+    assert!(card.contains(">not current<") && !card.contains(">signed<"), "{card}");
+    let page = clerk.get(&format!("/desk/sign-offs/{entry}")).page();
+    assert!(page.contains(">not current<"), "{page}");
+}
+
+#[test]
 fn who_changed_or_went_is_found_by_the_old_name_no_more() {
     let site = demo();
     let jane = site.member("jane");

@@ -1,9 +1,8 @@
 //! Messages at the desk: read out where nobody takes them, sent again, and what people wrote.
 
 use super::{Clerk, HOSTILE, demo};
-use crate::harness::Site;
+use crate::harness::{Site, senders};
 use serde_json::json;
-use tunneldesk::config::{Mail, Security};
 use tunneldesk::store::{contact, suppressed};
 
 /// A passcode in line for a member who lost the password, and its message's number.
@@ -54,15 +53,7 @@ fn a_passcode_is_read_out_on_purpose_and_never_listed() {
 fn what_is_sent_or_on_its_way_is_not_read_out() {
     let site = Site::open_with(|config| {
         config.demo = true;
-        config.mail = Some(Mail {
-            host: "localhost".to_owned(),
-            port: 1,
-            security: Security::None,
-            account: None,
-            from: "desk@windwerk.example".parse().unwrap(),
-            reply_to: None,
-            authority: None,
-        });
+        config.mail = Some(senders::mail_to_nowhere());
     });
     let id = passcode(&site);
     let clerk = Clerk::at(&site, &site.desk());

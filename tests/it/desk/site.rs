@@ -1,9 +1,8 @@
 //! The site at the desk: backups and drills, mail, roles.
 
 use super::{Clerk, HOSTILE, demo};
-use crate::harness::Site;
+use crate::harness::{Site, senders};
 use serde_json::json;
-use tunneldesk::config::{Mail, Security};
 
 #[test]
 fn a_backup_and_a_drill_are_made_from_the_desk() {
@@ -63,15 +62,7 @@ fn a_role_is_given_and_the_sessions_end() {
 fn a_test_message_goes_to_the_clerk_s_own_address() {
     let site = Site::open_with(|config| {
         config.demo = true;
-        config.mail = Some(Mail {
-            host: "localhost".to_owned(),
-            port: 1,
-            security: Security::None,
-            account: None,
-            from: "desk@windwerk.example".parse().unwrap(),
-            reply_to: None,
-            authority: None,
-        });
+        config.mail = Some(senders::mail_to_nowhere());
     });
     let desk = site.desk();
     let clerk = Clerk::at(&site, &desk);

@@ -8,7 +8,7 @@ use ring::hmac;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use tunneldesk::config::{AppSecret, Config, Secret};
+use tunneldesk::config::{AppSecret, Config, Mail, Secret, Security};
 
 pub const PAYMENT_SECRET: &str = "whsec_test_secret";
 pub const MAIL_KEY: &str = "mail-key";
@@ -22,6 +22,19 @@ pub fn configure(config: &mut Config) {
     config.callbacks.mail_url = Some(MAIL_URL.to_owned());
     config.social.facebook = Some(AppSecret::new(APP_SECRET));
     config.public_url = Some("https://tunnel.example.com".to_owned());
+}
+
+/// A mail server that nobody reaches: what matters is what waits for it.
+pub fn mail_to_nowhere() -> Mail {
+    Mail {
+        host: "localhost".to_owned(),
+        port: 1,
+        security: Security::None,
+        account: None,
+        from: "desk@windwerk.example".parse().unwrap(),
+        reply_to: None,
+        authority: None,
+    }
 }
 
 impl Site {

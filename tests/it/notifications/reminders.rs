@@ -1,14 +1,13 @@
 //! Reminders of a currency that ends: each once, whenever and however often the job runs.
 
 use super::NOTIFICATIONS;
-use crate::harness::{Caller, Site};
+use crate::harness::{Caller, Site, senders};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, TestRunner};
 use serde_json::json;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tunneldesk::config::{Mail, Security};
 use tunneldesk::domain::currency;
 use tunneldesk::jobs::reminders::{self, Given};
 use tunneldesk::store::entries::{self, NewTime};
@@ -208,19 +207,8 @@ fn with_a_clock_that_is_behind_it_waits() {
     assert_eq!(run(&site).reminders.len(), 1);
 }
 
-/// A server that nobody reaches: what matters here is what waits for it.
 fn with_mail() -> Site {
-    Site::open_with(|config| {
-        config.mail = Some(Mail {
-            host: "localhost".to_owned(),
-            port: 1,
-            security: Security::None,
-            account: None,
-            from: "desk@windwerk.example".parse().unwrap(),
-            reply_to: None,
-            authority: None,
-        });
-    })
+    Site::open_with(|config| config.mail = Some(senders::mail_to_nowhere()))
 }
 
 #[test]

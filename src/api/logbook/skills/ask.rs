@@ -103,7 +103,8 @@ pub fn check<'c>(
 ) -> Result<Subject<'c>, Failure> {
     let mut problems = Fields::new(Default::default());
     let known_date = edited.map(|(_, date)| date);
-    check_place(tx, holder_id, asked, known_date, now, &mut problems)?;
+    let place = (asked.entry_date, asked.tunnel_id);
+    check_place(tx, holder_id, place, known_date, now, &mut problems)?;
     let subject = subject(site, &asked.skill);
     match &subject {
         None => problems.refuse("skill", Text::new("field.unknown_skill")),
@@ -125,22 +126,23 @@ pub fn check<'c>(
     Ok(subject)
 }
 
-/// Not in the future, not before the member's birth, in a tunnel that is known.
+/// Of an entry, its date and tunnel: not in the future, unless that was its date before; not before the member's birth; in a
+/// tunnel that is known.
 pub fn check_place(
     tx: &Read,
     holder_id: i64,
-    asked: &Asked,
+    (entry_date, tunnel_id): (i64, i64),
     known_date: Option<i64>,
     now: i64,
     problems: &mut Fields,
 ) -> Result<(), Failure> {
-    if asked.entry_date > now + AHEAD_SECONDS_MAX && Some(asked.entry_date) != known_date {
+    if entry_date > now + AHEAD_SECONDS_MAX && Some(entry_date) != known_date {
         problems.refuse("entry_date", Text::new("field.in_future"));
     }
-    if members::find_dob(tx, holder_id)?.is_some_and(|dob| asked.entry_date < dob) {
+    if members::find_dob(tx, holder_id)?.is_some_and(|dob| entry_date < dob) {
         problems.refuse("entry_date", Text::new("field.before_birth"));
     }
-    if !tunnels::exists(tx, asked.tunnel_id)? {
+    if !tunnels::exists(tx, tunnel_id)? {
         problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
     Ok(())

@@ -84,10 +84,7 @@ pub fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
             from: one.from,
             to: one.to,
         });
-        let rows: Vec<MoveRow> = rows.collect();
-        let total = rows.len() as i64;
-        let from = page.offset.min(total) as usize;
-        Ok(reply::list(total, page, rows.into_iter().skip(from).take(page.limit as usize).collect()))
+        Ok(reply::part(rows.collect(), page))
     })
 }
 

@@ -1,7 +1,7 @@
 //! A row of the lists of skills.
 
 use crate::domain::catalogue::Catalogue;
-use crate::domain::entry::{NOT_CURRENT, Status};
+use crate::domain::entry;
 use crate::store::skills::SkillEntry;
 use serde::Serialize;
 
@@ -45,14 +45,14 @@ pub fn rows(catalogue: &Catalogue, entries: Vec<SkillEntry>, lapsed: &[&str]) ->
 
 fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
     let (cat_name, skill_name) = names(catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
-    let not_current = entry.status == Status::Open && lapsed.contains(&entry.cat_group.as_str());
+    let status = entry::shown(&entry.kind, &entry.cat_group, entry.status.name(), lapsed);
     Row {
         id: entry.entry_id,
         entry_id: entry.entry_id,
         member_id: entry.member_id,
         member_name: entry.member_name,
         kind: entry.kind,
-        status: if not_current { NOT_CURRENT } else { entry.status.name() },
+        status,
         cat_group: entry.cat_group,
         cat_id: entry.cat_id,
         cat_name,

@@ -3,6 +3,7 @@
 use super::issuer::{Issuer, claims};
 use super::{by_google, is_refused, member};
 use crate::harness::{Caller, PASSWORD, Site};
+use http::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -112,13 +113,15 @@ fn a_new_member_has_the_name_that_apple_s_app_sends_and_a_username_of_the_own() 
 fn fifty_first_sign_ins_at_once_make_one_account() {
     let issuer = Issuer::new();
     let site = issuer.site();
+    site.expects_faults();
     let token = issuer.token(&claims(&site, "1", "jane@example.com"));
     let params = json!({ "id_token": token }).to_string();
     let body = json!({ "params": params, "socialType": "google", "user": "" });
     let ids: BTreeSet<i64> = std::thread::scope(|scope| {
         let body = &body;
         let callers: Vec<_> = (0..50).map(|_| site.stranger()).collect();
-        let enter = move |caller: Caller| member(&caller.post("/auth/social", body).ok().json());
+        let enter =
+            move |caller: Caller| member(&caller.ask_in_a_crowd(Method::POST, "/auth/social", body).ok().json());
         let all: Vec<_> = callers.into_iter().map(|caller| scope.spawn(move || enter(caller))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
