@@ -25,7 +25,7 @@ use tunneldesk::store::place::Place;
 
 /// Of a month: what a busy site writes.
 const MONTH_ROWS: i64 = 100_000;
-const DRAIN_TIME_MAX: Duration = Duration::from_secs(60);
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(180);
 
 /// Rows numbered upwards in their detail, in a site that nobody runs.
 fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {

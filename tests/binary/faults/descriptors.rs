@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const DESCRIPTORS: u64 = 64;
 const GREEDY: usize = 100;
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const WATCHED: Duration = Duration::from_millis(1_500);
 /// Of a processor, while nobody is served.
 const LOAD_MAX: f64 = 0.3;
