@@ -560,8 +560,6 @@ CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, f
 CREATE UNIQUE INDEX bookings_by_flight ON bookings (partner_id, member_id, flight_date)
     WHERE registration_id IS NULL AND purchase_id IS NULL;
 
-CREATE INDEX bookings_by_member ON bookings (member_id, flight_date);
-
 CREATE INDEX bookings_by_partner ON bookings (partner_id, booking_id);
 
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id);
@@ -724,8 +722,6 @@ CREATE INDEX callbacks_by_matter ON callbacks (about) WHERE about <> '';
 CREATE TRIGGER history_is_final BEFORE UPDATE OF partner_id, event, at, user_id, member_id, booking_id, detail ON history
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
-CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes);
-
 CREATE VIEW member_words AS
 SELECT member_id,
        replace(replace(replace(
@@ -821,3 +817,11 @@ CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
     INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.event, 1)
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;
+
+CREATE INDEX bookings_by_member ON bookings
+    (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
+     tunnel_id, checkin_time, created_at, updated_at);
+
+CREATE INDEX entries_booked ON entries (member_id, booking_id) WHERE booking_id IS NOT NULL;
+
+CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes, cat_group);

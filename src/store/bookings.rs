@@ -28,7 +28,7 @@ pub struct Filter {
 const BOOKING: &str = "SELECT b.booking_id, p.client_id, b.member_id, b.registration_id, b.purchase_id, b.purchase_date, b.flight_date,
                               b.minutes_booked, b.product_id, b.tunnel_id, b.checkin_time, t.name, e.entry_id, b.created_at, b.updated_at
                        FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN tunnels t ON t.tunnel_id = b.tunnel_id
-                            LEFT JOIN entries e ON e.booking_id = b.booking_id";
+                            LEFT JOIN entries e ON e.member_id = b.member_id AND e.booking_id = b.booking_id";
 
 fn booking(row: &Row) -> Result<BookingRow> {
     Ok(BookingRow {

@@ -38,6 +38,8 @@ pub struct Able {
     pub member_id: i64,
     pub screen_name: String,
     pub real_name: String,
+    /// The highest programme held.
+    pub role_name: &'static str,
 }
 
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
@@ -106,14 +108,14 @@ pub fn list_able(tx: &Read, catalogue: &Catalogue, level: &Level, tunnel_id: i64
     let sql = "SELECT m.member_id, m.screen_name, m.real_name FROM members m
                WHERE m.member_id IN (SELECT member_id FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)
                ORDER BY m.screen_name, m.member_id";
-    let listed = tx.list(sql, [tunnel_id], |row| {
-        Ok(Able { member_id: row.get(0)?, screen_name: row.get(1)?, real_name: row.get(2)? })
-    })?;
+    let listed: Vec<(i64, String, String)> =
+        tx.list(sql, [tunnel_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut able = Vec::new();
-    for one in listed {
+    for (member_id, screen_name, real_name) in listed {
+        let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
         // Nobody has the number 0: who the holder is does not matter here.
-        if read(tx, catalogue, one.member_id, tunnel_id, now)?.judge(one.member_id, 0, level).is_ok() {
-            able.push(one);
+        if rows.judge(member_id, 0, level).is_ok() {
+            able.push(Able { member_id, screen_name, real_name, role_name: rows.role_name });
         }
     }
     Ok(able)
@@ -125,6 +127,8 @@ struct Rows {
     listed: Vec<String>,
     currency: currency::Currencies,
     in_good_standing: bool,
+    /// Of what is held, without what a first signer stands in for.
+    role_name: &'static str,
 }
 
 impl Rows {
@@ -147,6 +151,7 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     let listed: Vec<(String, String, i64)> =
         tx.list(sql, (tunnel_id, member_id, now), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut held = holdings::list(tx, member_id)?;
+    let role_name = currency::role_name(&held.iter().map(holdings::Holding::key).collect::<Vec<_>>());
     let mut trained = holdings::list_trained(tx, member_id, now)?;
     for (cat_group, cat_id, appointed_at) in listed.iter().filter(|(_, cat_id, _)| !cat_id.is_empty()) {
         held.push(holdings::Holding { cat_group: cat_group.clone(), cat_id: cat_id.clone(), track: String::new() });
@@ -160,5 +165,5 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     let sql = "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND banned_at IS NULL AND email_confirmed_at IS NOT NULL)";
     let in_good_standing = tx.get(sql, [member_id], |row| row.get(0))?;
     let listed = listed.into_iter().map(|(cat_group, ..)| cat_group).collect();
-    Ok(Rows { held, listed, currency, in_good_standing })
+    Ok(Rows { held, listed, currency, in_good_standing, role_name })
 }

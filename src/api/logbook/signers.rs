@@ -7,7 +7,7 @@ use crate::gate::Member;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{signers, standing, tunnels};
+use crate::store::{signers, tunnels};
 use serde::Serialize;
 
 /// A signer in the contract's words for an entry: `instructor` is what the entry takes.
@@ -39,7 +39,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
                     member_id: able.member_id,
                     instructor: able.member_id.to_string(),
                     instructor_name: able.screen_name,
-                    role_name: standing::read(tx, able.member_id, site.now())?.role_name,
+                    role_name: able.role_name,
                 });
             }
         }
