@@ -1,5 +1,6 @@
 //! What runs by itself.
 
+mod agent;
 pub mod asking;
 pub mod audit;
 pub mod backup;
