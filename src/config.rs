@@ -13,7 +13,7 @@ mod values;
 pub use backup::Backup;
 pub use callbacks::Callbacks;
 pub use outgoing::{Mail, Secret, Security, Sms};
-pub use social::{AppSecret, Social, TokenIssuer};
+pub use social::{Social, TokenIssuer};
 pub use sync::{Nats, Sync, Upstream};
 pub use terminal::wants_colour;
 pub use tls::{CertificateFiles, Tls};

@@ -10,6 +10,7 @@ use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
 use crate::jobs::asking::Asking;
 use crate::jobs::backup::asked::Work;
+use crate::jobs::backup::elsewhere::Elsewhere;
 use crate::jobs::backup::upgrade::{self, Upgraded};
 use crate::jobs::backup::{Progress, restore, rollback};
 use crate::jobs::erasure;
@@ -45,6 +46,8 @@ pub struct Site {
     pub census: Arc<Census>,
     /// What was asked for at the desk.
     pub asking: Arc<Asking<Work>>,
+    /// The second place of backups.
+    pub elsewhere: Arc<Elsewhere>,
     /// The audit log, read whole for somebody at the desk.
     pub verifying: Arc<Asking<()>>,
     /// The history, carried upstream for somebody at the desk.
@@ -232,6 +235,7 @@ impl Site {
             refusals: Arc::default(),
             census: Arc::default(),
             asking: Arc::default(),
+            elsewhere: Arc::default(),
             verifying: Arc::default(),
             syncing: Arc::default(),
             tls: Arc::default(),
@@ -257,6 +261,7 @@ impl Site {
             refusals: self.refusals.clone(),
             census: self.census.clone(),
             asking: self.asking.clone(),
+            elsewhere: self.elsewhere.clone(),
             verifying: self.verifying.clone(),
             syncing: self.syncing.clone(),
             tls: self.tls.clone(),

@@ -220,12 +220,19 @@ impl Given {
 }
 
 pub fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
-    let by_id = |id: i64| site.store.read(|tx| Ok(members::find_account_by_id(tx, id)?));
-    let found = match name.parse() {
-        Ok(id) => by_id(id)?,
-        Err(_) => site.store.read(|tx| Ok(members::find_account(tx, name)?))?,
-    };
-    found.ok_or_else(|| {
+    let (by_id, by_name) = site.store.read(|tx| {
+        let by_id = name.parse().ok().map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
+        Ok((by_id, members::find_account(tx, name)?))
+    })?;
+    if let (Some(one), Some(other)) = (&by_id, &by_name)
+        && one.member_id != other.member_id
+    {
+        return Err(refused(format!(
+            "{name} is the number of {} and the username of member {}: give an e-mail address, or the other of the two",
+            one.username, other.member_id
+        )));
+    }
+    by_id.or(by_name).ok_or_else(|| {
         refused(format!("there is no account {name}: give a username, an e-mail address or a member number"))
     })
 }

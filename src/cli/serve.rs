@@ -225,7 +225,8 @@ fn open_read_only(place: &Place, config: Config) -> Result<Site, Trouble> {
 fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result<mpsc::Sender<()>, Trouble> {
     let (stop, stopped) = mpsc::channel();
     let site = site.for_another_thread();
-    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || job(&site, &stopped));
+    let work = move || jobs::keep_at(&site, &stopped, jobs::FAULT_PAUSE, job);
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
 }
 

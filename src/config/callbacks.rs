@@ -74,6 +74,18 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_file_is_no_secret() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for text in ["", "\n", "  \r\n"] {
+            std::fs::write(file.path(), text).unwrap();
+            for (table, key) in [("callbacks", "payment_secret_file"), ("social.facebook", "app_secret_file")] {
+                let mistakes = with(&format!("[{table}]\n{key} = \"{}\"", file.path().display())).unwrap_err();
+                assert!(mistakes.len() == 1 && mistakes[0].contains("is an empty file"), "{mistakes:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_key_without_an_address_and_an_address_that_is_none_are_mistakes() {
         for file in ["[callbacks]\nmail_key = \"k\"", "[callbacks]\nmail_url = \"tunnel.example/hook\""] {
             let mistakes = with(file).unwrap_err();

@@ -101,6 +101,11 @@ impl Settings {
             }
             (typed, None) => typed.map(Secret),
             (None, Some(file)) => match std::fs::read_to_string(file) {
+                // Whoever signs with nothing would be believed.
+                Ok(text) if text.trim().is_empty() => {
+                    self.mistake(file_key, "is an empty file");
+                    None
+                }
                 Ok(text) => Some(Secret(text.trim_end_matches(['\r', '\n']).to_owned())),
                 Err(e) => {
                     self.mistake(file_key, &format!("cannot be read: {e}"));

@@ -1,15 +1,13 @@
 //! Who may vouch for a member: the social networks' client ids, key files and secret, as typed.
 
-use super::Settings;
-use std::path::{Path, PathBuf};
-
-const SECRET_BYTES_MAX: u64 = 4096;
+use super::{Secret, Settings};
+use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Social {
     pub google: Option<TokenIssuer>,
     pub apple: Option<TokenIssuer>,
-    pub facebook: Option<AppSecret>,
+    pub facebook: Option<Secret>,
 }
 
 /// A network whose ID tokens count.
@@ -21,29 +19,10 @@ pub struct TokenIssuer {
     pub keys_file: PathBuf,
 }
 
-/// Never shown, also not by accident.
-#[derive(Clone, PartialEq)]
-pub struct AppSecret(String);
-
-impl AppSecret {
-    pub fn new(secret: &str) -> AppSecret {
-        AppSecret(secret.to_owned())
-    }
-
-    pub fn as_bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
-
-impl std::fmt::Debug for AppSecret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("(secret)")
-    }
-}
-
 impl Settings {
     pub(super) fn social(&mut self) -> Social {
-        Social { google: self.token_issuer("google"), apple: self.token_issuer("apple"), facebook: self.app_secret() }
+        let facebook = self.secret("social.facebook.app_secret", "social.facebook.app_secret_file");
+        Social { google: self.token_issuer("google"), apple: self.token_issuer("apple"), facebook }
     }
 
     /// `None` where nothing is said; one half alone is a mistake.
@@ -59,41 +38,9 @@ impl Settings {
         }
         None
     }
-
-    fn app_secret(&mut self) -> Option<AppSecret> {
-        let typed = self.text("social.facebook.app_secret", |s| Ok(s.to_owned())).unwrap_or_default();
-        let file_key = "social.facebook.app_secret_file";
-        let file = self.text(file_key, |s| Ok(PathBuf::from(s))).unwrap_or_default();
-        match (typed.is_empty(), file.as_os_str().is_empty()) {
-            (true, true) => None,
-            (false, true) => Some(AppSecret(typed)),
-            (false, false) => {
-                self.mistake(file_key, "and app_secret cannot both be given");
-                None
-            }
-            (true, false) => match read_secret(&file) {
-                Ok(secret) => Some(AppSecret(secret)),
-                Err(what) => {
-                    self.mistake(file_key, what);
-                    None
-                }
-            },
-        }
-    }
 }
 
 fn client_id(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     if text.is_empty() { Err("must not be empty") } else { Ok(text.to_owned()) }
-}
-
-fn read_secret(path: &Path) -> Result<String, &'static str> {
-    use std::io::Read;
-    let mut text = String::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(SECRET_BYTES_MAX).read_to_string(&mut text));
-    match read {
-        Err(_) => Err("cannot be read"),
-        Ok(_) if text.trim().is_empty() => Err("is empty"),
-        Ok(_) => Ok(text.trim().to_owned()),
-    }
 }

@@ -63,7 +63,9 @@ pub fn set_terms(tx: &Write, partner_id: i64, terms: &Terms) -> Result<(), Failu
 
 /// A new secret; the newest before it goes on for so many days. A revoked partner stays revoked: 409.
 pub fn rotate(site: &Site, tx: &Write, partner: partners::Partner, keep_days: i64) -> Result<Handed, Failure> {
-    if partner.revoked_at.is_some() {
+    // As it is now: whoever asks has read it before.
+    let revoked = partners::find_by_id(tx, partner.partner_id)?.is_none_or(|now| now.revoked_at.is_some());
+    if revoked {
         return Err(Failure::partner_revoked());
     }
     partners::end_older_secrets(tx, partner.partner_id)?;

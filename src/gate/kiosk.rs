@@ -78,7 +78,9 @@ pub fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Gues
     let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
     call.who.set(Who::Member(found.member_id));
     if now - found.seen_at >= TOUCH_SECONDS {
-        site.store.write(now, |tx| Ok(kiosks::touch_guest(tx, kiosk.id)?))?;
+        // On a full disk the screen goes on for as long as it was left.
+        let touched = site.store.write(now, |tx| Ok(kiosks::touch_guest(tx, kiosk.id)?));
+        _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a touch of a kiosk was not written"));
     }
     Ok(Some(Guest { kiosk_id: kiosk.id, member_id: found.member_id }))
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Beyond this many buckets the full ones are forgotten: they say nothing.
 const BUCKETS_MAX: usize = 10_000;
+/// Where that is too few, those that are used least go too, so many at once that it is not to be done for each caller.
+const FORGOTTEN_AT_ONCE: usize = BUCKETS_MAX / 10;
 
 /// Whose requests are counted, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +58,11 @@ impl Bucket {
         self.left = (self.left + refilled).min(self.pace.requests as f64);
         self.at = now;
     }
+
+    /// Which part of it.
+    fn used(&self) -> f64 {
+        1.0 - self.left / self.pace.requests as f64
+    }
 }
 
 impl Rates {
@@ -67,8 +74,7 @@ impl Rates {
     fn take_at(&self, caller: Caller, pace: Pace, now: Instant) -> Result<(), Failure> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX {
-            buckets.values_mut().for_each(|bucket| bucket.refill(now));
-            buckets.retain(|_, bucket| bucket.left < bucket.pace.requests as f64);
+            make_room(&mut buckets, now);
         }
         let bucket = buckets.entry(caller).or_insert(Bucket { left: pace.requests as f64, at: now, pace });
         bucket.pace = pace;
@@ -80,6 +86,17 @@ impl Rates {
         bucket.left -= 1.0;
         Ok(())
     }
+}
+
+fn make_room(buckets: &mut HashMap<Caller, Bucket>, now: Instant) {
+    buckets.values_mut().for_each(|bucket| bucket.refill(now));
+    buckets.retain(|_, bucket| bucket.used() > 0.0);
+    if buckets.len() + FORGOTTEN_AT_ONCE <= BUCKETS_MAX {
+        return;
+    }
+    let mut used: Vec<(f64, Caller)> = buckets.iter().map(|(caller, bucket)| (bucket.used(), *caller)).collect();
+    used.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    used.iter().take(FORGOTTEN_AT_ONCE).for_each(|(_, caller)| _ = buckets.remove(caller));
 }
 
 #[cfg(test)]
@@ -108,5 +125,16 @@ mod tests {
             rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes())), pace, later).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
+    }
+
+    #[test]
+    fn strangers_who_all_come_at_once_do_not_either_and_who_used_most_is_remembered() {
+        let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_hour(60));
+        (0..60).for_each(|_| rates.take_at(ONE, pace, start).unwrap());
+        for n in 0..2 * BUCKETS_MAX as u32 {
+            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes())), pace, start).unwrap();
+        }
+        assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
+        assert!(rates.take_at(ONE, pace, start).is_err());
     }
 }

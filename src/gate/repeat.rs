@@ -58,8 +58,11 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
     // Where anyone may call, a credential may still change the answer: what one carried is not for another.
     let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
     let whose = format!("{caller} {carried}");
+    // What the path names is part of what is asked: the same key for another entry is another key.
+    let mut parts = vec![call.route.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
+    parts.extend(call.params.iter().map(String::as_bytes));
     Ok(Some(Repeat {
-        replay_key: site.keys.hash(Purpose::Replay, &[call.route.path.as_bytes(), whose.as_bytes(), key.as_bytes()]),
+        replay_key: site.keys.hash(Purpose::Replay, &parts),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
         kept: Cell::new(false),
     }))

@@ -3,6 +3,7 @@
 
 use crate::service::pace;
 use crate::site::Site;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 /// The latest that was asked for.
@@ -57,9 +58,11 @@ pub fn begin<W: Copy + Send + 'static>(
     let inside = site.for_another_thread();
     let begun = std::thread::Builder::new().name("asked".to_owned()).spawn(move || {
         pace::give_way();
-        let outcome = run(&inside);
+        // A fault in it must not leave it under way for ever.
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
         inside.store.rest();
-        place(&inside).end(outcome);
+        place(&inside)
+            .end(outcome.unwrap_or_else(|_| Err("it failed by a fault of ours; the log says where".to_owned())));
     });
     if let Err(e) = begun {
         place(site).end(Err(format!("cannot start a thread: {e}")));

@@ -2,7 +2,7 @@
 //! site's own row, and the manifests of the backups, which lie outside of the file.
 
 use super::asking;
-use super::backup::shelf::{Backup, Shelf};
+use super::backup::shelf::Backup;
 use super::backup::{Progress, shelf};
 use crate::domain::audit::{self, By, Detail, Hash, Head, Whom};
 use crate::failure::Failure;
@@ -195,11 +195,10 @@ impl Witnesses {
     /// file does not have any more.
     fn gather(site: &Site) -> Result<Witnesses, Failure> {
         let returns = read(site, |tx| Ok(list_returns(tx)?))?;
-        let second = site.config.backup.second_place.clone().map(Shelf::new);
-        let shelves = std::iter::once(shelf(&site.config.data)).chain(second);
+        let second = site.config.backup.second_place.as_deref().and_then(|dir| site.elsewhere.list(dir));
+        let backups = shelf(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
         let ours = |backup: &Backup| backup.manifest.site_id == *site.site_id;
-        let mut waiting: Vec<_> = shelves
-            .flat_map(|shelf| shelf.list())
+        let mut waiting: Vec<_> = backups
             .filter(ours)
             .filter_map(|backup| {
                 let name = backup.name();

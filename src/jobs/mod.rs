@@ -1,5 +1,6 @@
 //! What runs by itself.
 
+mod agent;
 pub mod asking;
 pub mod audit;
 pub mod backup;
@@ -20,9 +21,13 @@ use crate::store::{
     contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys, payments,
     reminders as given, replays, sessions, sign_in_steps, soundness, throttles,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
+/// Before a job begins anew that a fault of ours has ended.
+pub const FAULT_PAUSE: Duration = Duration::from_secs(60);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 /// Rows of each kind that one transaction removes, so that it stays short.
 const SWEEP_ROWS_MAX: i64 = 500;
@@ -46,6 +51,26 @@ const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
 ];
 /// A payment that an app spoke of and its processor never did.
 const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
+
+/// Does a job until the sender of `stop` is dropped. One that panics begins anew after the pause: a fault that one row
+/// brings out must not be the end of all backups.
+pub fn keep_at(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
+    while is_faulty(site, || job(site, stop)) {
+        if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+/// Whether it panicked; the log and the figures tell of that.
+fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
+    let faulty = catch_unwind(AssertUnwindSafe(work)).is_err();
+    if faulty {
+        site.store.rest();
+        site.stats.panics.fetch_add(1, Ordering::Relaxed);
+    }
+    faulty
+}
 
 /// Removes what is out of date and looks after the certificate, every minute until the sender of `stop` is dropped.
 pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
@@ -92,4 +117,56 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += kiosks::sweep(tx, kiosk::guests_gone_before(tx.now()))?;
         Ok(removed)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::site::Identity;
+    use crate::store::place::Place;
+    use std::cell::Cell;
+    use std::sync::mpsc;
+
+    fn site(dir: &std::path::Path) -> Site {
+        let place = Place::hold(dir).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap()
+    }
+
+    #[test]
+    fn a_job_that_panics_begins_anew_unless_it_is_to_stop() {
+        let dir = tempfile::tempdir().unwrap();
+        let (site, begun) = (site(dir.path()), Cell::new(0));
+        let job = |site: &Site, _: &Receiver<()>| {
+            begun.set(begun.get() + 1);
+            let faulty = begun.get() < 3;
+            _ = site.store.read(|_| if faulty { panic!("a fault") } else { Ok(()) });
+        };
+        let (stop, stopped) = mpsc::channel();
+        keep_at(&site, &stopped, Duration::ZERO, job);
+        assert_eq!((begun.get(), site.stats.panics.load(Ordering::Relaxed)), (3, 2));
+        begun.set(0);
+        drop(stop);
+        keep_at(&site, &stopped, FAULT_PAUSE, job);
+        assert_eq!(begun.get(), 1);
+    }
+
+    #[test]
+    fn work_that_panics_has_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = site(dir.path());
+        let begin = |fault: bool| {
+            let work = move |_: &Site| if fault { panic!("a fault") } else { Ok(String::new()) };
+            asking::begin(&site, |site| &site.verifying, (), work)
+        };
+        for (fault, wanted) in [(true, false), (false, true)] {
+            assert!(begin(fault), "what failed before is not under way any more");
+            while site.verifying.last().unwrap().outcome.is_none() {
+                std::thread::yield_now();
+            }
+            assert_eq!(site.verifying.last().unwrap().outcome.unwrap().is_ok(), wanted);
+        }
+    }
 }

@@ -102,7 +102,8 @@ impl Front {
         let language = call::language(request.headers());
         let refuse = desk::refusal_of(request.uri().path()).unwrap_or(reply::refusal);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
-            return self.respond(line, finished(metrics::write(self)));
+            // It reads the file, so other connections go on by another thread.
+            return self.respond(line, finished(tokio::task::block_in_place(|| metrics::write(self))));
         }
         let finished = match self.take(request, peer, door, &mut line).await {
             Ok(call) => {

@@ -3,7 +3,7 @@
 use super::DRAIN_TIME_MAX;
 use super::connection;
 use super::front::{Door, Front};
-use super::tls::Acceptor;
+use super::tls::{Acceptor, HANDSHAKES_MAX};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,34 +12,51 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// After a failed accept (out of descriptors, most often): others get a chance to close theirs.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// Handshakes of one address at once: half of those that there are, so that nobody keeps everybody from https.
+const HANDSHAKES_PER_ADDRESS_MAX: usize = HANDSHAKES_MAX / 2;
+
 /// Open connections by address.
 #[derive(Default)]
 pub struct Guests {
-    by_address: Mutex<HashMap<IpAddr, usize>>,
+    by_address: Mutex<HashMap<IpAddr, Address>>,
+}
+
+/// What one address has.
+struct Address {
+    connections: usize,
+    handshakes: Arc<Semaphore>,
 }
 
 /// One connection's place among the guests, given back when it is dropped.
 pub struct Place {
     front: Arc<Front>,
     address: IpAddr,
+    handshakes: Arc<Semaphore>,
+}
+
+impl Default for Address {
+    fn default() -> Address {
+        Address { connections: 0, handshakes: Arc::new(Semaphore::new(HANDSHAKES_PER_ADDRESS_MAX)) }
+    }
 }
 
 impl Guests {
     fn enter(front: &Arc<Front>, address: IpAddr) -> Option<Place> {
         let mut guests = front.guests.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let all: u64 = front.stats.connections_open.load(Ordering::Relaxed);
-        let own = guests.entry(address).or_insert(0);
-        if *own >= front.limits.connections_per_address_max || all >= front.limits.connections_max as u64 {
+        let own = guests.get(&address).map_or(0, |own| own.connections);
+        if own >= front.limits.connections_per_address_max || all >= front.limits.connections_max as u64 {
             return None;
         }
-        *own += 1;
+        let own = guests.entry(address).or_default();
+        own.connections += 1;
         front.stats.connections_open.fetch_add(1, Ordering::Relaxed);
-        Some(Place { front: front.clone(), address })
+        Some(Place { front: front.clone(), address, handshakes: own.handshakes.clone() })
     }
 }
 
@@ -48,8 +65,8 @@ impl Drop for Place {
         let mut guests = self.front.guests.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         self.front.stats.connections_open.fetch_sub(1, Ordering::Relaxed);
         if let Some(own) = guests.get_mut(&self.address) {
-            *own -= 1;
-            if *own == 0 {
+            own.connections -= 1;
+            if own.connections == 0 {
                 guests.remove(&self.address);
             }
         }
@@ -102,7 +119,7 @@ fn welcome(
         Some(acceptor) if door == Door::Secure => {
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
-                if let Some(stream) = acceptor.shake(&place.front, stream).await {
+                if let Some(stream) = acceptor.shake(&place.front, &place.handshakes, stream).await {
                     entertain(place, watcher, stream, peer, door).await;
                 }
             });

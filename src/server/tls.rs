@@ -12,7 +12,7 @@ use tokio_rustls::server::TlsStream;
 
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Handshakes at once; each is some signing and some memory.
-const HANDSHAKES_MAX: usize = 64;
+pub const HANDSHAKES_MAX: usize = 64;
 
 #[derive(Clone)]
 pub struct Acceptor {
@@ -31,9 +31,10 @@ pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor
 }
 
 impl Acceptor {
-    /// `None`: whoever came speaks no TLS that we do, or took too long.
-    pub async fn shake(&self, front: &Front, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+    /// `own`: the places of whoever came. `None`: it speaks no TLS that we do, or took too long.
+    pub async fn shake(&self, front: &Front, own: &Semaphore, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
+            let _own = own.acquire().await.ok()?;
             let _place = self.places.acquire().await.ok()?;
             self.tls.accept(stream).await.ok()
         });

@@ -47,9 +47,12 @@ mod tests {
     #[test]
     fn the_program_runs_on_with_less_of_itself_in_memory() {
         crate::domain::catalogue::Catalogue::built_in();
-        let before = file_kib();
-        shed();
-        let after = file_kib();
-        assert!(after < before, "{before} KiB before, {after} after");
+        // Other tests' threads bring pages back meanwhile; without anything shed none ever goes.
+        let sheds = || {
+            let before = file_kib();
+            shed();
+            file_kib() < before
+        };
+        assert!((0..50).any(|_| sheds()), "nothing is given back");
     }
 }

@@ -227,6 +227,13 @@ impl Store {
     }
 }
 
+/// A thread that ends gives its snapshot back, however it ends: the connections are few.
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.rest();
+    }
+}
+
 impl<'c> Read<'c> {
     /// A transaction over a connection that is not a store's: migrations, bulk loads, tests.
     pub fn on(conn: &'c Connection) -> Read<'c> {

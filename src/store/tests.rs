@@ -112,6 +112,17 @@ fn an_idle_snapshot_hides_no_write_and_pins_no_log() {
 }
 
 #[test]
+fn a_thread_that_panics_in_a_read_gives_its_connection_back() {
+    let (_dir, store) = numbers();
+    for _ in 0..100 {
+        let other = store.for_another_thread();
+        let faulty = std::thread::spawn(move || other.read(|_| -> Result<(), Failure> { panic!("a fault") }));
+        assert!(faulty.join().is_err());
+    }
+    assert_eq!(count(&store), 0);
+}
+
+#[test]
 fn whoever_reads_after_an_acknowledged_write_sees_it() {
     const WRITES: i64 = 300;
     const TIME_MAX: Duration = Duration::from_secs(60);

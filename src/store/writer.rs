@@ -79,6 +79,7 @@ impl Writer {
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
         let mut line = self.take_connection();
         if let Some(refusal) = self.watched.refusal() {
+            line.lose_group(&refusal);
             return Err(refusal);
         }
         let group = line.join_group(now).inspect_err(|failure| self.watched.hear(failure))?;
@@ -149,6 +150,14 @@ impl Writer {
 }
 
 impl Line {
+    /// Those who left their flush to whoever is refused now are not left waiting: nothing of theirs is kept.
+    fn lose_group(&mut self, refusal: &Failure) {
+        if let Some(group) = self.group.take() {
+            _ = self.conn.execute_batch("ROLLBACK");
+            group.decide(Fate::Lost { full: false, cause: refusal.to_string() });
+        }
+    }
+
     /// The open group, or a new one with its transaction begun and the clock's mark moved on.
     fn join_group(&mut self, now: i64) -> Result<Arc<Group>, Failure> {
         if let Some(group) = &self.group {
@@ -254,6 +263,35 @@ mod tests {
         assert!(!outcomes[4]);
         assert_eq!(held(&writer), [0, 1, 2, 3, 4, 6, 7, 8, 9, 100]);
         assert_eq!(writer.commits.load(Ordering::Relaxed) - before, 1);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_flush_that_was_left_to_somebody_who_is_refused() {
+        const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+        let (_dir, writer) = numbers();
+        let writer = Arc::new(writer);
+        let (tell, told) = std::sync::mpsc::channel();
+        let (first, telling) = (writer.clone(), tell.clone());
+        std::thread::spawn(move || {
+            let outcome = first.write(0, |conn| {
+                while first.waiting() == 0 {
+                    std::thread::yield_now();
+                }
+                // A read finds a damaged page while this one leaves its flush to the next in line.
+                first.watched.damage(&"test");
+                Ok(conn.execute("INSERT INTO numbers VALUES (1)", []).map(|_| ())?)
+            });
+            telling.send(outcome.is_err())
+        });
+        while writer.line.try_lock().is_ok() {
+            std::thread::yield_now();
+        }
+        let second = writer.clone();
+        std::thread::spawn(move || tell.send(insert(&second, 2).is_err()));
+        for _ in 0..2 {
+            assert!(told.recv_timeout(ANSWER_TIME_MAX).expect("everybody is answered"), "it was told as done");
+        }
+        assert_eq!(held(&writer), [0; 0]);
     }
 
     #[test]

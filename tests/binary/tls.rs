@@ -1,6 +1,7 @@
 //! https on the hall's own network, as curl sees it.
 
 use crate::harness::{Caller, Desk, Ran, Server, text};
+use std::net::TcpStream;
 use std::process::Command;
 
 /// A site with an authority for tunnel.example.org, served over https too; and the port.
@@ -45,6 +46,16 @@ fn a_device_that_trusts_the_authority_reaches_the_site_and_another_does_not() {
         let (code, _) = curl(&desk, port, &[&TRUSTING[..], &[version, "--tls-max", &version[6..]]].concat(), "/readyz");
         assert_eq!(code, Some(0), "{version}");
     }
+}
+
+#[test]
+fn who_begins_many_handshakes_and_ends_none_keeps_no_other_device_from_https() {
+    let (desk, _server, port) = served();
+    let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+    // Those have ten seconds.
+    let elsewhere = [&TRUSTING[..], &["--interface", "127.0.0.2", "--max-time", "8"]].concat();
+    assert_eq!(curl(&desk, port, &elsewhere, "/readyz"), (Some(0), "ready\n".to_owned()));
+    drop(silent);
 }
 
 #[test]

@@ -86,7 +86,10 @@ const RULES: &[Rule] = &[
     },
     // Other people's servers are spoken to by the one thread that may wait for them.
     Rule { words: &["lettre::"], only_in: &["jobs/outbox/mail.rs", "config/outgoing.rs"] },
-    Rule { words: &["ureq::"], only_in: &["jobs/outbox/sms.rs", "jobs/sync/https.rs", "jobs/sync/reports.rs"] },
+    Rule {
+        words: &["ureq::"],
+        only_in: &["jobs/agent.rs", "jobs/outbox/sms.rs", "jobs/sync/https.rs", "jobs/sync/reports.rs"],
+    },
     // What is said goes through the log or the command's outcome.
     Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },
     Rule { words: &["dbg!", ".unwrap()", "todo!", "unimplemented!", "std::process::abort"], only_in: &[] },

@@ -1,8 +1,9 @@
 //! `Idempotency-Key`, on every `POST` of the table: one effect, one answer, a day long, whatever happens between.
 
-use crate::harness::{Caller, Reply, Request};
+use crate::harness::{Caller, Reply, Request, Site};
 use crate::world::{ADMINS_ALONE, World};
 use http::Method;
+use serde_json::json;
 use std::time::Duration;
 use tunneldesk::routes::{ROUTES, Route};
 
@@ -84,6 +85,19 @@ fn the_same_key_on_another_operation_is_another_key() {
     for route in posts() {
         let caller = world.right_caller(route);
         caller.send(&keyed(&world.request(route, &caller), "one for all")).ok();
+    }
+}
+
+#[test]
+fn the_same_key_for_another_entry_is_another_key() {
+    let site = Site::open();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    let ines = site.signer("ines", &[("Instructor", "4")]);
+    for member in [&jane, &mark] {
+        let entry_id = site.ask_for(member, "10101", &ines);
+        let path = format!("/account/logbook/entries/{entry_id}/sign");
+        ines.ask(Method::POST, &path).header("idempotency-key", "one for both").json(&json!({})).send().ok();
+        assert_eq!(*site.moves(entry_id).last().unwrap(), format!("pending open {}", ines.id), "{}", member.name);
     }
 }
 

@@ -40,6 +40,6 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<DeletionRequest, Failure
     let signed_request = body.required("signed_request", fields::line(CHARS_MAX));
     let ok = body.finish()?;
     let text = signed_request.get(&ok);
-    let user_id = signed_request::deletion(secret.as_bytes(), &text).ok_or_else(Failure::bad_callback)?;
+    let user_id = signed_request::deletion(secret.reveal().as_bytes(), &text).ok_or_else(Failure::bad_callback)?;
     Ok(DeletionRequest { network: Network::Facebook, user_id, digest: Sha256::digest(&text).into() })
 }

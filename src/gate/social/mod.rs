@@ -91,7 +91,7 @@ pub fn judge(site: &Site, network: Network, params: &str) -> Result<Person, Refu
         Network::Facebook => {
             let secret = configured.facebook.as_ref().ok_or(Refusal::NotConfigured)?;
             let given = given(network, params).ok_or(Refusal::Wrong)?;
-            let subject = signed_request::subject(secret.as_bytes(), &given, now).ok_or(Refusal::Wrong)?;
+            let subject = signed_request::subject(secret.reveal().as_bytes(), &given, now).ok_or(Refusal::Wrong)?;
             Ok(Person { network, subject, email: None, name: None })
         }
     }

@@ -1,6 +1,7 @@
 //! The drill: once a week the newest backup is restored beside the site, opened and compared, so that the first restore
 //! is not the one that matters.
 
+use super::shelf::Backup;
 use super::{Progress, restore, shelf};
 use crate::domain::audit::{By, Detail};
 use crate::site::Site;
@@ -51,7 +52,13 @@ pub fn run_and_log(site: &Site) {
 pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
     let shelf = shelf(&site.config.data);
     let _hold = shelf.hold()?;
-    let backup = shelf.list().into_iter().next().ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
+    // One that a wrong clock put into the future is not the one that would be restored.
+    let latest = |backup: &Backup| (backup.manifest.made_at <= site.now(), backup.manifest.made_at);
+    let backup = shelf
+        .list()
+        .into_iter()
+        .max_by_key(latest)
+        .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let beside = shelf.dir().join(".drill");
     let tried = restore::try_in(&beside, &backup, None, &site.config, progress, |_, _| Ok(()));
     let removed = std::fs::remove_dir_all(&beside);

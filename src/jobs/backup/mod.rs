@@ -2,6 +2,7 @@
 
 pub mod asked;
 pub mod drill;
+pub mod elsewhere;
 pub mod encrypted;
 pub mod manifest;
 pub mod restore;
@@ -57,7 +58,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
-        let newest = shelf(&site.config.data).newest().map(|backup| backup.manifest.made_at);
+        let newest = shelf(&site.config.data).newest(site.now()).map(|backup| backup.manifest.made_at);
         if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
             log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }

@@ -124,9 +124,11 @@ impl Shelf {
         backups
     }
 
-    /// The newest of those that are made by the hour or by hand.
-    pub fn newest(&self) -> Option<Backup> {
-        self.list().into_iter().find(|backup| backup.manifest.upgrade.is_none())
+    /// The newest of those that are made by the hour or by hand. One from after `now` was made by a clock that was wrong, and
+    /// must not stand for those that are due until then.
+    pub fn newest(&self, now: i64) -> Option<Backup> {
+        let counts = |backup: &Backup| backup.manifest.upgrade.is_none() && backup.manifest.made_at <= now;
+        self.list().into_iter().find(counts)
     }
 
     /// Those of before an upgrade, newest first.
@@ -202,4 +204,33 @@ impl Hold<'_> {
 /// For its owner alone.
 pub fn make_dir(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backup_from_the_future_does_not_stand_for_those_that_are_due_until_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path().to_owned());
+        for made_at in [100, 200, 900_000] {
+            let manifest = Manifest {
+                version: String::new(),
+                site_id: String::new(),
+                schema: 1,
+                made_at,
+                files: Default::default(),
+                encrypted: Default::default(),
+                rows: Default::default(),
+                upgrade: None,
+                audit: None,
+            };
+            let backup = dir.path().join(made_at.to_string());
+            make_dir(&backup).unwrap();
+            manifest.write(&backup).unwrap();
+        }
+        let newest = |now| shelf.newest(now).map(|backup| backup.manifest.made_at);
+        assert_eq!([newest(99), newest(300), newest(900_000)], [None, Some(200), Some(900_000)]);
+    }
 }

@@ -11,6 +11,7 @@ mod mail;
 mod places;
 mod sms;
 
+use super::{FAULT_PAUSE, is_faulty};
 use crate::failure::Failure;
 use crate::gate::passcode;
 use crate::keys::{Purpose, hex, random};
@@ -84,7 +85,7 @@ impl Courier {
     }
 
     /// Rounds until the sender of `stop` is dropped: at once when a message is queued, else when one is due.
-    fn work_until_stopped(mut self, stop: &Receiver<()>) {
+    fn work_until_stopped(&mut self, stop: &Receiver<()>) {
         let bell = self.site.store.bell().clone();
         let mut busy = Instant::now();
         loop {
@@ -255,11 +256,17 @@ pub struct Sending {
 
 /// Starts the thread. The error is one line that says what to do.
 pub fn start(site: &Site) -> Result<Sending, String> {
-    let courier = Courier::new(site.for_another_thread())?;
+    let (site, mut courier) = (site.for_another_thread(), Courier::new(site.for_another_thread())?);
     let (stop, stopped) = bounded(0);
     let (end, ended) = bounded::<()>(0);
     let work = move || {
-        courier.work_until_stopped(&stopped);
+        while is_faulty(&site, || courier.work_until_stopped(&stopped)) {
+            courier.rest();
+            courier.site.store.rest();
+            if stopped.recv_timeout(FAULT_PAUSE) != Err(crossbeam_channel::RecvTimeoutError::Timeout) {
+                break;
+            }
+        }
         drop(end);
     };
     let spawned = std::thread::Builder::new().name("outbox".to_owned()).spawn(work);

@@ -3,9 +3,9 @@
 use super::carrier::{Parcel, Trouble, shown};
 use super::places::{code, fill};
 use crate::config::Sms;
+use crate::jobs::agent::agent;
 use http::StatusCode;
 use std::time::Duration;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Timeout};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
@@ -17,20 +17,7 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn new(settings: &Sms) -> Result<Gateway, String> {
-        let mut tls = TlsConfig::builder();
-        if let Some(pem) = &settings.authority {
-            tls = tls.root_certs(RootCerts::new_with_certs(&certificates(pem)?));
-        }
-        let agent = Agent::config_builder()
-            .tls_config(tls.build())
-            .timeout_global(Some(ANSWER_TIME_MAX))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .proxy(None)
-            .user_agent("tunneldesk")
-            .build()
-            .new_agent();
+        let agent = agent(settings.authority.as_deref(), "sms.ca_file", ANSWER_TIME_MAX)?;
         Ok(Gateway { settings: settings.clone(), agent })
     }
 
@@ -92,13 +79,6 @@ fn judged(status: StatusCode) -> Result<(), Trouble> {
 fn in_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
-}
-
-fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
-    let items =
-        parse_pem(pem).collect::<Result<Vec<_>, _>>().map_err(|e| format!("sms.ca_file cannot be used: {e}"))?;
-    let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
-    Ok(items.into_iter().filter_map(certificate).collect())
 }
 
 #[cfg(test)]

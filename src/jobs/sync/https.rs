@@ -5,6 +5,7 @@ use super::pace;
 use super::upstream::{Held, Trouble, Upstream, shown};
 use crate::clock::Clock;
 use crate::config::Sync;
+use crate::jobs::agent::agent;
 use crate::keys::{hex, hmac_sha256};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
@@ -12,9 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
@@ -38,21 +37,7 @@ struct Said {
 
 impl Https {
     pub fn new(url: &str, settings: &Sync, clock: Arc<Clock>) -> Result<Https, String> {
-        let mut tls = TlsConfig::builder();
-        if let Some(pem) = &settings.authority {
-            tls = tls.root_certs(RootCerts::new_with_certs(&certificates(pem)?));
-        }
-        let agent = Agent::config_builder()
-            .tls_config(tls.build())
-            .timeout_connect(Some(CONNECT_TIME_MAX))
-            .timeout_global(Some(ANSWER_TIME_MAX))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .proxy(None)
-            .user_agent("tunneldesk")
-            .build()
-            .new_agent();
+        let agent = agent(settings.authority.as_deref(), "sync.ca_file", ANSWER_TIME_MAX)?;
         let secret_file = settings.secret_file.clone().unwrap_or_default();
         let (url, client_id, strict) = (url.to_owned(), settings.client_id.clone(), settings.strict);
         Ok(Https { url, client_id, secret_file, strict, agent, clock })
@@ -137,13 +122,6 @@ fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Res
         // It does not know us, is not there, or not well: no row is to blame.
         _ => Err(Trouble::Later { error, wait }),
     }
-}
-
-fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
-    let items =
-        parse_pem(pem).collect::<Result<Vec<_>, _>>().map_err(|e| format!("sync.ca_file cannot be used: {e}"))?;
-    let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
-    Ok(items.into_iter().filter_map(certificate).collect())
 }
 
 #[cfg(test)]

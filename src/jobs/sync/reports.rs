@@ -7,6 +7,7 @@ use super::status::Status;
 use super::upstream::{Held, Trouble, shown};
 use crate::clock::Clock;
 use crate::config::Sync;
+use crate::jobs::agent::agent;
 use crate::store::sync::{Refused, State};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -15,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 const REPORT: &str = "/api/admin/reports/external/partner-metrics/history";
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
@@ -61,7 +61,7 @@ impl Reports {
         let lock = lock(&file)?;
         let kept = read(&file)?;
         let url = url.trim_end_matches('/').trim_end_matches("/api").to_owned();
-        let agent = agent(authority)?;
+        let agent = agent(authority, "the certificate of the authority", ANSWER_TIME_MAX)?;
         let mut reports = Reports { url, token, agent, site_id: String::new(), clock, file, kept, _lock: lock };
         reports.page(Some(i64::MAX - 1), 1)?;
         Ok(reports)
@@ -182,20 +182,6 @@ impl Source for Reports {
         self.keep(&state, None).map_err(Trouble::later)?;
         Ok(state)
     }
-}
-
-fn agent(authority: Option<&[u8]>) -> Result<Agent, String> {
-    let mut tls = TlsConfig::builder();
-    if let Some(pem) = authority {
-        let items = parse_pem(pem)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|e| format!("the certificate of the authority cannot be used: {e}"))?;
-        let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
-        let certificates: Vec<Certificate<'static>> = items.into_iter().filter_map(certificate).collect();
-        tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
-    }
-    let config = Agent::config_builder().tls_config(tls.build()).timeout_global(Some(ANSWER_TIME_MAX));
-    Ok(config.http_status_as_error(false).max_redirects(0).proxy(None).user_agent("tunneldesk").build().new_agent())
 }
 
 fn beside(file: &Path, end: &str) -> PathBuf {

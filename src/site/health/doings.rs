@@ -5,7 +5,7 @@ use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
     MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
-use crate::jobs::backup::{drill, shelf, shelf::Shelf};
+use crate::jobs::backup::{drill, shelf, shelf::Backup};
 use crate::jobs::sync;
 use crate::language::Text;
 use crate::site::Site;
@@ -40,7 +40,8 @@ pub(super) fn certificate(site: &Site) -> Fact {
 }
 
 pub(super) fn backup(site: &Site) -> Fact {
-    let Some(newest) = shelf(&site.config.data).list().into_iter().next() else {
+    let made = |backup: &Backup| backup.manifest.made_at <= site.now();
+    let Some(newest) = shelf(&site.config.data).list().into_iter().find(made) else {
         return Fact::judged(
             "backup",
             State::Warning,
@@ -60,8 +61,15 @@ pub(super) fn second_place(site: &Site) -> Fact {
         let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
         return Fact::judged("second_place", State::Warning, text, next);
     };
-    let newest = |shelf: Shelf| shelf.list().first().map(|backup| backup.manifest.made_at);
-    let (here, there) = (newest(shelf(&site.config.data)), newest(Shelf::new(dir.clone())));
+    let next = Text::new("health.second_place.next").with("dir", dir.display());
+    // That may take its time, and the file's snapshot is not held meanwhile.
+    site.store.rest();
+    let Some(there) = site.elsewhere.list(dir) else {
+        let text = Text::new("health.second_place.silent").with("dir", dir.display());
+        return Fact::judged("second_place", State::Alarm, text, next);
+    };
+    let newest = |backups: Vec<Backup>| backups.first().map(|backup| backup.manifest.made_at);
+    let (here, there) = (newest(shelf(&site.config.data).list()), newest(there));
     let text = match there {
         Some(at) => Text::new("health.second_place").with("dir", dir.display()).with("at", shown(at)),
         None => Text::new("health.second_place.empty").with("dir", dir.display()),
@@ -71,7 +79,7 @@ pub(super) fn second_place(site: &Site) -> Fact {
         (Some(_), None) => State::Alarm,
         (None, _) => State::Ok,
     };
-    Fact::judged("second_place", state, text, Text::new("health.second_place.next").with("dir", dir.display()))
+    Fact::judged("second_place", state, text, next)
 }
 
 pub(super) fn drill(site: &Site) -> Fact {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 const SHORT: u64 = 20;
 /// To look at a small file on a busy machine.
-const NOTICE_TIME_MAX: Duration = Duration::from_secs(20);
+const NOTICE_TIME_MAX: Duration = Duration::from_secs(60);
 const PAGE_BYTES: u64 = 4096;
 const DATABASE: &str = "tunneldesk.sqlite";
 const LOG: &str = "tunneldesk.sqlite-wal";

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const DESCRIPTORS: u64 = 64;
 const GREEDY: usize = 100;
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const WATCHED: Duration = Duration::from_millis(1_500);
 /// What spins, spins each time that somebody looks; what is busy once has something else to do.
 const LOOKS: usize = 5;

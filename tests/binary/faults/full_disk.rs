@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const DISK_MEGABYTES: u32 = 64;
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A site on a small disk of its own.
 fn site() -> Option<(Mount, Desk)> {

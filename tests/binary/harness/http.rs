@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use tunneldesk::keys::{hex, hmac_sha256};
 
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// One client with one connection, opened when needed and kept.
 pub struct Client {

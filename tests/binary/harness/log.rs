@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Default)]
 pub struct Log(Arc<(Mutex<Written>, Condvar)>);

@@ -8,7 +8,7 @@ use ring::hmac;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use tunneldesk::config::{AppSecret, Config, Mail, Secret, Security};
+use tunneldesk::config::{Config, Mail, Secret, Security};
 
 pub const PAYMENT_SECRET: &str = "whsec_test_secret";
 pub const MAIL_KEY: &str = "mail-key";
@@ -20,7 +20,7 @@ pub fn configure(config: &mut Config) {
     config.callbacks.payment_secret = Some(Secret::new(PAYMENT_SECRET));
     config.callbacks.mail_key = Some(Secret::new(MAIL_KEY));
     config.callbacks.mail_url = Some(MAIL_URL.to_owned());
-    config.social.facebook = Some(AppSecret::new(APP_SECRET));
+    config.social.facebook = Some(Secret::new(APP_SECRET));
     config.public_url = Some("https://tunnel.example.com".to_owned());
 }
 

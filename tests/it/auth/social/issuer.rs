@@ -8,7 +8,7 @@ use ring::rsa::PublicKeyComponents;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
-use tunneldesk::config::{AppSecret, TokenIssuer};
+use tunneldesk::config::{Secret, TokenIssuer};
 
 /// Made for these tests and used nowhere else.
 const RIGHT: &[u8] = include_bytes!("right.pk8");
@@ -60,7 +60,7 @@ impl Issuer {
             let issuer = TokenIssuer { client_ids: vec![CLIENT_ID.into()], keys_file: self.file.path().to_owned() };
             config.social.google = Some(issuer.clone());
             config.social.apple = Some(issuer);
-            config.social.facebook = Some(AppSecret::new(SECRET));
+            config.social.facebook = Some(Secret::new(SECRET));
         })
     }
 

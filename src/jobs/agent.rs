@@ -1,0 +1,29 @@
+//! How other people's servers are asked over HTTP: within a time, without redirects, and by no proxy of the environment.
+
+use std::time::Duration;
+use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// `authority` is PEM, trusted instead of the public ones; `named`: what it is called in the error, which is one line.
+pub fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Duration) -> Result<Agent, String> {
+    let mut tls = TlsConfig::builder();
+    if let Some(pem) = authority {
+        let items =
+            parse_pem(pem).collect::<Result<Vec<_>, _>>().map_err(|e| format!("{named} cannot be used: {e}"))?;
+        let certificate = |item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None };
+        let certificates: Vec<Certificate<'static>> = items.into_iter().filter_map(certificate).collect();
+        tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
+    }
+    let config = Agent::config_builder()
+        .tls_config(tls.build())
+        .timeout_connect(Some(CONNECT_TIME_MAX))
+        .timeout_global(Some(answer_time_max))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(None)
+        .user_agent("tunneldesk");
+    Ok(config.build().new_agent())
+}
