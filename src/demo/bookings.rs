@@ -13,6 +13,10 @@ use rusqlite::Result;
 const NOTICE_DAYS: i64 = 30;
 const REGISTRATION_FIRST: i64 = 70_000;
 const PURCHASE_FIRST: i64 = 20_000;
+/// How long before the flight people are there, in seconds.
+const EARLY: i64 = 25 * 60;
+/// One booking in so many is of somebody who does not come.
+const NO_SHOW_EVERY: i64 = 29;
 
 impl Diary<'_> {
     /// A booking, or its refusal; whether it put the flight into the logbook.
@@ -37,6 +41,10 @@ impl Diary<'_> {
         let (tx, partner_id) = (self.bulk.at(at), self.world.partner_id);
         let booking_id = bookings::insert(&tx, partner_id, member_id, &booking)?;
         self.made.bookings += 1;
+        let comes_at = booking.flight_date - EARLY;
+        if comes_at <= self.world.now && booking_id % NO_SHOW_EVERY != 0 {
+            bookings::set_arrived(&self.bulk.at(comes_at), booking_id, DESK as i64 + 1)?;
+        }
         let detail = history::booking_detail(&booking);
         let about =
             About { member_id: Some(member_id), booking_id: Some(booking_id), detail: Some(&detail), user_id: None };

@@ -29,6 +29,8 @@ pub struct World<'a> {
     pub partner_id: i64,
     /// The beginning of today, in Unix seconds.
     pub midnight: i64,
+    /// Nobody has come for a flight that is still to be.
+    pub now: i64,
 }
 
 /// How a person stands on the day that is being written.

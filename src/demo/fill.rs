@@ -47,6 +47,7 @@ pub fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Result<Made
             tunnel_id: site.tunnel_id,
             partner_id,
             midnight,
+            now: site.now(),
         };
         let mut diary = Diary::new(world, bulk, plan.seed);
         diary.write(&mut timetable, |entries| bar.set_position(entries))?;

@@ -317,6 +317,19 @@ fn people_fly_as_people_do() {
 }
 
 #[test]
+fn people_come_for_their_flights_but_for_a_few_and_nobody_comes_before_the_time() {
+    ask(|tx| {
+        let of = |range: &str| {
+            let sql = format!("SELECT count(*), count(arrived_at) FROM bookings WHERE flight_date {range}");
+            numbers::<2>(tx, &sql)[0].map(Option::unwrap)
+        };
+        let ([past, came], [ahead, early]) = (of(&format!("< {NOW}")), of(&format!("> {NOW} + 1800")));
+        assert!(past - past / 20 < came && came < past, "{came} of {past}");
+        assert!(ahead > 0 && early == 0, "{early} of {ahead}");
+    });
+}
+
+#[test]
 fn a_real_site_is_not_given_a_demo_s_keys() {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::hold(dir.path()).unwrap();
