@@ -68,6 +68,7 @@ pub mod site;
 pub mod stats;
 pub mod store;
 pub mod tls;
+pub mod when;
 
 /// With the revision that it was built from.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_REVISION"), ")");

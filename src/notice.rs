@@ -1,10 +1,11 @@
 //! What a notice says: the text that its row names, with the row's values in its places, in the reader's language.
 //!
 //! Values are said by their names: under one that ends in `date`, `_at` or `until` a number is a moment in Unix seconds
-//! and said as a day; `{amount}` is what `amount_cents` and `currency` say; other numbers and texts are said as they are.
+//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say; other numbers and texts are said as they are.
 
-use crate::certificate::date_in_words;
+use crate::domain::local_time::Hall;
 use crate::language::{Language, Text};
+use crate::when;
 use serde_json::Value;
 
 /// Stands for a text that this version does not know.
@@ -13,28 +14,28 @@ const UNKNOWN: &str = "notice.other";
 const NOTHING: &str = "–";
 
 /// `subject` is the key of a text, `detail` the values.
-pub fn text(language: Language, subject: &str, detail: &Value) -> String {
-    say(language, subject, detail).or_else(|| say(language, UNKNOWN, detail)).unwrap_or_default()
+pub fn text(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
+    say(language, hall, subject, detail).or_else(|| say(language, hall, UNKNOWN, detail)).unwrap_or_default()
 }
 
 /// The same in a few words, as a mail's subject says it.
-pub fn headline(language: Language, subject: &str, detail: &Value) -> String {
+pub fn headline(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
-    let known = say(language, &format!("headline.{name}"), detail);
-    known.or_else(|| say(language, "headline.other", detail)).unwrap_or_default()
+    let known = say(language, hall, &format!("headline.{name}"), detail);
+    known.or_else(|| say(language, hall, "headline.other", detail)).unwrap_or_default()
 }
 
-fn say(language: Language, key: &str, detail: &Value) -> Option<String> {
-    let value = |name: &str| Some(value(language, name, detail).unwrap_or_else(|| NOTHING.to_owned()));
+fn say(language: Language, hall: &Hall, key: &str, detail: &Value) -> Option<String> {
+    let value = |name: &str| Some(value(language, hall, name, detail).unwrap_or_else(|| NOTHING.to_owned()));
     Text::find(key, value).map(|text| language.say(&text))
 }
 
-fn value(language: Language, name: &str, detail: &Value) -> Option<String> {
+fn value(language: Language, hall: &Hall, name: &str, detail: &Value) -> Option<String> {
     if name == "amount" {
         return amount(language, detail);
     }
     match detail.get(name)? {
-        Value::Number(moment) if is_moment(name) => Some(date_in_words(language, moment.as_i64()?)),
+        Value::Number(moment) if is_moment(name) => Some(when::day(language, hall, moment.as_i64()?)),
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         _ => None,
@@ -70,20 +71,26 @@ mod tests {
             (Language::French, "21 novembre 2026"),
             (Language::Spanish, "21 de noviembre de 2026"),
         ] {
-            let said = text(language, "notice.booking_recorded", &detail);
+            let said = text(language, &Hall::UTC, "notice.booking_recorded", &detail);
             assert!(said.contains(day) && said.contains("20") && !said.contains('{'), "{said}");
         }
+        let evening = json!({ "flight_date": FLIGHT + 3 * 3_600, "minutes": 20 });
+        let said = text(Language::English, &Hall::at("America/Denver"), "notice.booking_recorded", &evening);
+        assert!(said.contains("20 November 2026"), "the hall's evening: {said}");
     }
 
     #[test]
     fn what_is_not_known_is_not_shown_as_a_hole() {
-        let said = text(Language::English, "notice.of the future", &json!({}));
-        assert_eq!(said, text(Language::English, UNKNOWN, &json!({})));
+        let said = text(Language::English, &Hall::UTC, "notice.of the future", &json!({}));
+        assert_eq!(said, text(Language::English, &Hall::UTC, UNKNOWN, &json!({})));
         for detail in [json!({}), json!(null), json!([1]), json!({ "flight_date": "soon?", "minutes": {} })] {
-            let said = text(Language::German, "notice.booking_recorded", &detail);
+            let said = text(Language::German, &Hall::UTC, "notice.booking_recorded", &detail);
             assert!(said.contains(NOTHING) && !said.contains('{'), "{said}");
         }
-        assert_eq!(text(Language::English, "field.missing", &json!({})), Text::new("field.missing").in_english());
+        assert_eq!(
+            text(Language::English, &Hall::UTC, "field.missing", &json!({})),
+            Text::new("field.missing").in_english()
+        );
     }
 
     #[test]
@@ -103,8 +110,8 @@ mod tests {
         }
         let (values, other) = (json!({ "renewal_date": FLIGHT, "programme": "Coach" }), json!({}));
         for subject in ["currency_flyer", "currency_flyer_last", "currency_training", "currency_training_last"] {
-            let said = headline(Language::Spanish, &format!("notice.{subject}"), &values);
-            assert_ne!(said, headline(Language::Spanish, "notice.unheard_of", &other), "{subject}");
+            let said = headline(Language::Spanish, &Hall::UTC, &format!("notice.{subject}"), &values);
+            assert_ne!(said, headline(Language::Spanish, &Hall::UTC, "notice.unheard_of", &other), "{subject}");
             assert!(!said.contains(NOTHING), "{said}");
         }
     }

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::desk::reports::census::Census;
 use crate::domain::catalogue::Catalogue;
+use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
@@ -312,6 +313,11 @@ impl Site {
     /// Now, in Unix seconds.
     pub fn now(&self) -> i64 {
         self.clock.now()
+    }
+
+    /// The hall's clock: days are what it says, wherever people read them.
+    pub fn hall(&self) -> Result<Hall, Failure> {
+        self.store.read(|tx| Ok(tunnels::find_hall(tx, self.tunnel_id)?))
     }
 
     /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in

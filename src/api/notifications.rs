@@ -1,6 +1,7 @@
 //! What the site told the member.
 
 use crate::call::Call;
+use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Member;
 use crate::language::Language;
@@ -37,10 +38,11 @@ struct NoticeReply {
 /// `GET /account/notifications`: newest first, in the caller's language.
 pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
+    let hall = site.hall()?;
     site.store.read(|tx| {
         let rows = notices::list(tx, member.id(), page.limit, page.offset)?;
         let (total, unread) = notices::counts(tx, member.id())?;
-        let data = rows.into_iter().map(|row| show(row, call.language())).collect();
+        let data = rows.into_iter().map(|row| show(row, call.language(), &hall)).collect();
         let list = List { status: true, total, limit: page.limit, offset: page.offset, data };
         Ok(reply::ok(&NoticesReply { list, unread }))
     })
@@ -58,12 +60,12 @@ pub fn read(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-fn show(row: Notice, language: Language) -> NoticeReply {
+fn show(row: Notice, language: Language, hall: &Hall) -> NoticeReply {
     // What is no JSON says nothing; the text stands all the same.
     let detail = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
     NoticeReply {
         notification_id: row.notification_id,
-        text: notice::text(language, &row.subject, &detail),
+        text: notice::text(language, hall, &row.subject, &detail),
         subject: row.subject,
         detail,
         read: row.read_at.is_some(),

@@ -2,7 +2,6 @@
 //! the holder that is not on it.
 
 use crate::call::Call;
-use crate::certificate::date_in_words;
 use crate::desk::{self, Frame};
 use crate::domain::certificate::{number, parse_code};
 use crate::failure::Failure;
@@ -11,6 +10,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::certificates::{self, Issued};
 use crate::store::tunnels;
+use crate::when;
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -74,7 +74,7 @@ fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failu
     let facts = [
         ("verify.holder", verdict.screen_name),
         ("verify.level", verdict.level),
-        ("verify.date", date_in_words(call.language(), verdict.entry_date)),
+        ("verify.date", when::day(call.language(), &site.hall()?, verdict.entry_date)),
         ("verify.site", verdict.site),
     ];
     let page = Page {

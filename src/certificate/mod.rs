@@ -27,8 +27,8 @@ pub struct Certificate {
     pub level_name: String,
     /// What stands in the emblem: the level's number, or a letter where the programme has one level only.
     pub emblem: String,
-    /// Held since then, in Unix seconds.
-    pub since: i64,
+    /// Since when it is held, in the sheet's language.
+    pub day: String,
     /// Empty where nobody signed.
     pub signer_name: String,
     /// As it is printed.

@@ -166,9 +166,8 @@ fn draw_level(surface: &mut Surface, certificate: &Certificate) {
 /// Date, signer, number and QR code.
 fn draw_foot(surface: &mut Surface, certificate: &Certificate) -> Option<()> {
     let say = |key: &'static str| certificate.language.say(&Text::new(key));
-    let day = date::in_words(certificate.language, certificate.since);
     let columns = [
-        (LEFT, day, say("certificate.date")),
+        (LEFT, certificate.day.clone(), say("certificate.date")),
         (LEFT + COLUMN + 24.0, certificate.signer_name.clone(), say("certificate.signer")),
     ];
     for (left, value, label) in columns {

@@ -12,7 +12,7 @@ fn sheet(holder: &str, language: Language) -> Certificate {
         track: "Static".to_owned(),
         level_name: "Static Level 3".to_owned(),
         emblem: "3".to_owned(),
-        since: 1_795_219_200,
+        day: "21 November 2026".to_owned(),
         signer_name: "Marta Kowalczyk".to_owned(),
         number: "7K3M-9QXD-00ZV-MB4T-2HJW-PY6N".to_owned(),
         verify_url: "https://tunnel.example.org/verify/7k3m9qxd00zvmb4t2hjwpy6n".to_owned(),

@@ -47,11 +47,8 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) -> StatusCode) -> Answer {
-    let hall = today::hall(site)?;
-    let day = |at| {
-        let date = crate::certificate::date_in_words(call.language(), hall.noon_utc(at));
-        format!("{date}, {}", hall.clock(at))
-    };
+    let hall = site.hall()?;
+    let day = |at| when::moment(call.language(), &hall, at);
     let row = |one: kiosks::Kiosk| Row {
         kiosk_id: one.kiosk_id,
         name: one.name,
@@ -81,7 +78,7 @@ pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         record_about(tx, clerk, "kiosk.code_made", &Whom::Site, &Detail::none())?;
         kiosk::new_pairing(site, tx, &name, Some(clerk.id()))
     })?;
-    let until = today::hall(site)?.clock(site.now() + kiosk::PAIRING_SECONDS);
+    let until = site.hall()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
         page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
         page.name = name;

@@ -21,7 +21,6 @@ pub mod site;
 pub mod today;
 mod upload;
 pub mod walk_in;
-mod when;
 
 pub use frame::Frame;
 

@@ -34,7 +34,7 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         number: number.get(&ok),
         problem: None,
     };
-    let (hall, now) = (today::hall(site)?, site.now());
+    let (hall, now) = (site.hall()?, site.now());
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let (length, flight_date) = match (length, hall.at_clock(now, &sent.clock)) {
         (Some(length), Some(at)) => (length, at),

@@ -23,6 +23,9 @@ pub fn zone(text: &str) -> Result<String, &'static str> {
 }
 
 impl Hall {
+    /// A hall that does not say where it is.
+    pub const UTC: Hall = Hall(TimeZone::UTC);
+
     /// By the zone's IANA name; UTC where there is none or it is not known.
     pub fn at(zone: &str) -> Hall {
         Hall(TimeZone::get(zone).unwrap_or(TimeZone::UTC))

@@ -5,6 +5,7 @@ use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
 use crate::api::partner::token::read_booking;
 use crate::domain::booking::Booking;
+use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::language::Text;
@@ -14,9 +15,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What the list has said so far: by what a partner knows a booking, the line in which it stands.
-#[derive(Default)]
 pub struct Bookings {
+    hall: Hall,
     keys: HashMap<Key, u64>,
+}
+
+impl Bookings {
+    pub fn new(hall: Hall) -> Bookings {
+        Bookings { hall, keys: HashMap::new() }
+    }
 }
 
 /// Partner, and registration, or purchase and flight, or member and flight: as the file keeps them apart.
@@ -51,7 +58,7 @@ impl List for Bookings {
         let mut body = Fields::new(row.fields());
         let client_id = body.required("client_id", fields::line(100));
         let username = body.required("username", fields::line(254));
-        let booking = read_booking(&mut body, cell::read_moment);
+        let booking = read_booking(&mut body, cell::moment_in(&self.hall));
         let ok = match body.finish() {
             Ok(ok) => ok,
             Err(failure) => return wrong(row, failure),

@@ -1,9 +1,9 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: none begins with what that takes for a formula.
 
+use crate::domain::local_time::Hall;
 use crate::fields;
 use crate::language::Text;
 use jiff::Timestamp;
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -57,18 +57,23 @@ pub fn day(moment: i64) -> String {
     day.map_or_else(|| self::moment(moment), |day| day.to_string())
 }
 
-/// A field that is a moment: a day, a moment with its offset, or Unix seconds.
-pub fn read_moment(value: &Value) -> Result<i64, Text> {
-    let text = value.as_str().unwrap_or("").trim();
-    let day =
-        |text: &str| text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp().as_second());
-    let seconds = match text.parse::<i64>() {
-        Ok(number) => Some(number),
-        Err(_) if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
-        Err(_) => day(text),
-    };
-    let wrong = || Text::new("field.moment_or_day");
-    seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))
+/// A field that is a moment: a day of the hall, a moment with its offset, or Unix seconds.
+pub fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+    |value| {
+        let text = value.as_str().unwrap_or("").trim();
+        let seconds = match text.parse::<i64>() {
+            Ok(number) => Some(number),
+            Err(_) if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
+            Err(_) => hall.start_of(text),
+        };
+        let wrong = || Text::new("field.moment_or_day");
+        seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))
+    }
+}
+
+/// The same; a birthday is a day wherever one is.
+pub fn read_birthday(value: &Value) -> Result<i64, Text> {
+    moment_in(&Hall::UTC)(value)
 }
 
 #[cfg(test)]
@@ -119,13 +124,16 @@ mod tests {
     fn moments_are_read_as_they_are_written_and_no_other_way() {
         for seconds in [0, 1_795_219_200, 1_795_271_400, -86_400] {
             for text in [moment(seconds), day(seconds), seconds.to_string()] {
-                assert_eq!(read_moment(&json!(text)).unwrap(), seconds, "{text}");
+                assert_eq!(read_birthday(&json!(text)).unwrap(), seconds, "{text}");
             }
         }
         assert_eq!(day(1_795_219_200), "2026-11-21");
-        assert_eq!(read_moment(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
+        assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
+        let denver = Hall::at("America/Denver");
+        assert_eq!(moment_in(&denver)(&json!("2026-11-21")).unwrap(), 1_795_219_200 + 7 * 3_600, "the hall's day");
+        assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")).unwrap(), 1_795_219_200);
         for wrong in ["21.11.2026", "11/21/2026", "2026-13-01", "soon", "2026-11-21 14:30", "9999999999999999"] {
-            assert!(read_moment(&json!(wrong)).is_err(), "{wrong}");
+            assert!(read_birthday(&json!(wrong)).is_err(), "{wrong}");
         }
     }
 }

@@ -6,6 +6,7 @@ use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_
 use crate::api::logbook::skills::ask::{self, Asked, COMMENT_CHARS_MAX};
 use crate::domain::booking::Booking;
 use crate::domain::entry::Status;
+use crate::domain::local_time::Hall;
 use crate::domain::minutes::MINUTES;
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
@@ -20,8 +21,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const NAME_CHARS_MAX: usize = 254;
 
 /// What the list has said so far.
-#[derive(Default)]
 pub struct Logbook {
+    hall: Hall,
     /// How often an entry stood there, by its digest: two flights of a day may be alike.
     seen: HashMap<[u8; 16], i64>,
     /// Skills that have an entry, of which there cannot be a second.
@@ -43,6 +44,13 @@ const fn column(name: &'static str, needed: bool) -> Column {
     Column { name, needed }
 }
 
+impl Logbook {
+    pub fn new(hall: Hall) -> Logbook {
+        let (seen, taken, booked) = (HashMap::new(), HashSet::new(), HashSet::new());
+        Logbook { hall, seen, taken, booked, openings: HashMap::new(), holders: BTreeSet::new() }
+    }
+}
+
 impl List for Logbook {
     type Row = New;
     #[rustfmt::skip]
@@ -55,7 +63,7 @@ impl List for Logbook {
 
     /// An entry that the site has already, value for value, is not entered again.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
-        let (entry, recurrent, opening) = match read(site, tx, row) {
+        let (entry, recurrent, opening) = match read(site, tx, row, &self.hall) {
             Ok(read) => read,
             Err(failure) => return wrong(row, failure),
         };
@@ -113,12 +121,12 @@ fn digest(entry: &Entry) -> [u8; 16] {
 }
 
 /// By the rules of the API's own entries. With whether the same may be there again, and the number of the opening balance.
-fn read(site: &Site, tx: &Read, row: &Row) -> Result<(Entry, bool, String), Failure> {
+fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, String), Failure> {
     let mut body = Fields::new(row.fields());
     let username = body.required("username", fields::line(NAME_CHARS_MAX));
     let kind = body.required("kind", fields::as_line(kind));
     let status = body.optional("status", fields::as_line(status));
-    let entry_date = body.required("entry_date", cell::read_moment);
+    let entry_date = body.required("entry_date", cell::moment_in(hall));
     let is_time = kind.peek() == Some(&"time");
     let minutes = if is_time && !body.has("minutes") {
         body.refuse("minutes", Text::new("field.missing"));
@@ -135,7 +143,7 @@ fn read(site: &Site, tx: &Read, row: &Row) -> Result<(Entry, bool, String), Fail
     }
     let mut name = |field: &str| body.optional(field, fields::line(NAME_CHARS_MAX));
     let (instructor, author, opening, booking) = (name("instructor"), name("author"), name("opening"), name("booking"));
-    let approval_date = body.optional("approval_date", cell::read_moment);
+    let approval_date = body.optional("approval_date", cell::moment_in(hall));
     let mut text = |field: &str| body.optional(field, fields::lines(COMMENT_CHARS_MAX));
     let (comment, signed, denied) = (text("comment"), text("comments_instructor"), text("comment_denial"));
     let ok = body.finish()?;

@@ -3,6 +3,7 @@
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
 use crate::api::auth::person;
+use crate::domain::local_time::Hall;
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Judged as AllGood};
@@ -19,6 +20,7 @@ const TAG_CHARS_MAX: usize = 8;
 pub struct Members {
     /// The site's own country, for numbers without a calling code.
     home: String,
+    hall: Hall,
     /// Usernames and confirmed addresses without regard to case, and the lines in which they stand.
     usernames: HashMap<String, u64>,
     confirmed: HashMap<String, u64>,
@@ -27,7 +29,8 @@ pub struct Members {
 impl Members {
     pub fn new(site: &Site) -> Result<Members, Failure> {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
-        Ok(Members { home: home.unwrap_or_default(), usernames: HashMap::new(), confirmed: HashMap::new() })
+        let (home, hall) = (home.unwrap_or_default(), site.hall()?);
+        Ok(Members { home, hall, usernames: HashMap::new(), confirmed: HashMap::new() })
     }
 }
 
@@ -48,7 +51,7 @@ impl List for Members {
 
     /// Whoever has this username already stays as he is, if the address is the same too.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Member>, Failure> {
-        let member = match read(site, row, &self.home) {
+        let member = match read(site, row, &self.home, &self.hall) {
             Ok(member) => member,
             Err(failure) => return wrong(row, failure),
         };
@@ -98,10 +101,10 @@ impl Members {
 }
 
 /// By the rules of signing up, and some fields that come to an account later.
-fn read(site: &Site, row: &Row, home: &str) -> Result<Member, Failure> {
+fn read(site: &Site, row: &Row, home: &str, hall: &Hall) -> Result<Member, Failure> {
     let mut body = Fields::new(row.fields());
-    let person = person::Given::read(&mut body, site.now(), false, cell::read_moment);
-    let mut moment = |field: &str| body.optional(field, cell::read_moment);
+    let person = person::Given::read(&mut body, site.now(), false, cell::read_birthday);
+    let mut moment = |field: &str| body.optional(field, cell::moment_in(hall));
     let (email_confirmed_at, phone_confirmed_at) = (moment("email_confirmed_at"), moment("phone_confirmed_at"));
     let (terms, paid, banned) = (moment("terms_accepted_at"), moment("paid_until"), moment("banned_at"));
     let joined = moment("join_date");

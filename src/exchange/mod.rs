@@ -96,8 +96,8 @@ pub fn import(
 ) -> Result<Taken, Refusal> {
     match kind {
         Kind::Members => take(site, members::Members::new(site)?, list, bytes, dry, progress, beside),
-        Kind::Logbook => take(site, logbook::Logbook::default(), list, bytes, dry, progress, beside),
-        Kind::Bookings => take(site, bookings::Bookings::default(), list, bytes, dry, progress, beside),
+        Kind::Logbook => take(site, logbook::Logbook::new(site.hall()?), list, bytes, dry, progress, beside),
+        Kind::Bookings => take(site, bookings::Bookings::new(site.hall()?), list, bytes, dry, progress, beside),
     }
 }
 

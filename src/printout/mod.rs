@@ -8,6 +8,7 @@ mod table;
 pub use sheet::draw;
 
 use crate::domain::currency::Currency;
+use crate::domain::local_time::Hall;
 use crate::language::Language;
 
 /// All that the pages say. Moments in Unix seconds, durations in minutes.
@@ -32,6 +33,8 @@ pub struct Printout {
     pub skills: Vec<(String, Vec<Signed>)>,
     pub safety: Vec<(String, Vec<Signed>)>,
     pub language: Language,
+    /// By whose clock days are said.
+    pub hall: Hall,
 }
 
 #[derive(Debug, Clone)]

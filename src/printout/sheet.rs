@@ -3,11 +3,11 @@
 use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT};
 use super::table::{Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly};
 use super::{Printout, Signed};
-use crate::certificate::date_in_words;
 use crate::certificate::ink::{BRONZE, INK, SOFT};
 use crate::certificate::lettering::{At, ITALIC, ROMAN};
 use crate::domain::minutes;
 use crate::language::Text;
+use crate::when;
 use krilla::Document;
 use krilla::metadata::Metadata;
 
@@ -37,7 +37,7 @@ impl Printout {
     }
 
     fn date(&self, moment: i64) -> String {
-        date_in_words(self.language, moment)
+        when::day(self.language, &self.hall, moment)
     }
 
     fn describe(&self) -> Metadata {

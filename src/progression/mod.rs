@@ -14,7 +14,7 @@ use crate::language::Language;
 pub struct Progression<'a> {
     pub site_name: String,
     pub holder: String,
-    /// The day of which it speaks, in Unix seconds.
+    /// The day of which it speaks: a moment of it in UTC, in Unix seconds.
     pub day: i64,
     /// Every level, in the catalogue's order.
     pub steps: Vec<Step<'a>>,

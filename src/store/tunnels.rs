@@ -1,6 +1,7 @@
 //! This site and the tunnels it knows.
 
 use super::{Read, Write};
+use crate::domain::local_time::Hall;
 use crate::domain::tunnel;
 use rusqlite::{Result, Row, named_params};
 
@@ -91,6 +92,13 @@ fn whole(row: &Row) -> Result<tunnel::Tunnel> {
 /// With all that the public sees of it.
 pub fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<tunnel::Tunnel>> {
     tx.find(&format!("{WHOLE} WHERE tunnel_id = ?1"), [tunnel_id], whole)
+}
+
+/// The clock of a tunnel's hall: UTC where no time zone is named.
+pub fn find_hall(tx: &Read, tunnel_id: i64) -> Result<Hall> {
+    let zone: Option<String> =
+        tx.find("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1", [tunnel_id], |row| row.get(0))?;
+    Ok(Hall::at(&zone.unwrap_or_default()))
 }
 
 /// By number.

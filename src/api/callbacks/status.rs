@@ -1,7 +1,6 @@
 //! What became of a deletion, for whoever has its code.
 
 use crate::call::Call;
-use crate::certificate::date_in_words;
 use crate::desk::{self, Frame, assets};
 use crate::failure::Failure;
 use crate::fields;
@@ -10,6 +9,7 @@ use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::deletions::{self, Deletion, Outcome};
+use crate::when;
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -125,7 +125,7 @@ fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [
 
 fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Failure> {
     let status = tell(call.language(), deletion);
-    let date = date_in_words(call.language(), deletion.done_at);
+    let date = when::day(call.language(), &site.hall()?, deletion.done_at);
     let number = Text::new("deletion.number").with("code", &deletion.code).with("date", date);
     let page = Page {
         frame: Frame::outside(site, call)?,

@@ -55,6 +55,7 @@ fn gather(site: &Site, call: &Call, tx: &Read, member_id: i64) -> Result<Printou
         skills: by_level(site, signed("skill")?, note),
         safety: by_logbook(site, signed("safety")?, note),
         language: call.language(),
+        hall: tunnels::find_hall(tx, site.tunnel_id)?,
     })
 }
 

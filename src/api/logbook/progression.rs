@@ -27,7 +27,7 @@ pub fn picture(site: &Site, call: &Call, member_id: i64) -> Answer {
         let svg = draw(&Progression {
             site_name: home.name,
             holder: profile.screen_name,
-            day: site.now(),
+            day: tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now()),
             steps: steps(site, tx, member_id)?,
             language: call.language(),
         });

@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::certificate::{self, Certificate};
 use crate::domain::catalogue::Level;
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
+use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Member;
@@ -13,6 +14,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::certificates::{self, Held};
 use crate::store::{Read, Write, members, tunnels};
+use crate::when;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
@@ -67,13 +69,15 @@ pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
             && cat_group.as_ref().is_none_or(|group| *group == row.cat_group)
             && track.as_ref().is_none_or(|track| *track == row.track)
     };
-    let (row, held, home) = site.store.read(|tx| {
+    let (row, held, home, hall) = site.store.read(|tx| {
         let found = rows(site, tx, member.id())?.into_iter().find(|(row, _)| asked(row));
         let (row, held) = found.ok_or_else(Failure::not_found)?;
-        Ok((row, held, tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?))
+        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
+        Ok((row, held, home, tunnels::find_hall(tx, site.tunnel_id)?))
     })?;
     let code = code(site, member.id(), &held);
-    let pdf = certificate::draw(&sheet(site, call, &row, &code, home)).map_err(|e| Failure::broken().because(e))?;
+    let pdf =
+        certificate::draw(&sheet(site, call, &row, &code, home, &hall)).map_err(|e| Failure::broken().because(e))?;
     site.once(call, |tx| {
         certificates::insert(tx, &code, member.id(), &held)?;
         Ok(reply::ok(&STANDARD.encode(&pdf)))
@@ -127,7 +131,7 @@ pub fn publish(site: &Site, tx: &Write, member_id: i64, held: &Held) -> Result<S
     Ok(verify_url(site, &code))
 }
 
-fn sheet(site: &Site, call: &Call, row: &Row, code: &str, home: tunnels::Tunnel) -> Certificate {
+fn sheet(site: &Site, call: &Call, row: &Row, code: &str, home: tunnels::Tunnel, hall: &Hall) -> Certificate {
     let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
     let emblem = if levels > 1 { row.cat_id.to_string() } else { row.cat_group.chars().take(1).collect() };
     Certificate {
@@ -138,7 +142,7 @@ fn sheet(site: &Site, call: &Call, row: &Row, code: &str, home: tunnels::Tunnel)
         track: row.track.clone(),
         level_name: row.name.clone(),
         emblem,
-        since: row.entry_date,
+        day: when::day(call.language(), hall, row.entry_date),
         signer_name: row.signer_name.clone(),
         number: rule::number(code),
         verify_url: verify_url(site, code),

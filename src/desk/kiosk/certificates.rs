@@ -4,13 +4,13 @@ use super::{Screen, show};
 use crate::api::auth::qr;
 use crate::api::profile::certificates;
 use crate::call::Call;
-use crate::certificate::date_in_words;
 use crate::desk::form;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Guest;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -41,10 +41,10 @@ struct OnePage {
 
 /// `GET /kiosk/certificates`: the levels that the member holds, the latest first.
 pub fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let rows = site.store.read(|tx| certificates::rows(site, tx, guest.member_id()))?;
+    let (rows, hall) = (site.store.read(|tx| certificates::rows(site, tx, guest.member_id()))?, site.hall()?);
     let shown = rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
         place,
-        date: date_in_words(call.language(), row.entry_date),
+        date: when::day(call.language(), &hall, row.entry_date),
         name: row.name,
         signer: row.signer_name,
     });

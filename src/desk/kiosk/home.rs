@@ -45,7 +45,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     let done = query.optional("done", fields::line(20));
     let done = query.finish().map(|ok| done.get(&ok)).ok().flatten();
     let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
-    let (hall, now) = (today::hall(site)?, site.now());
+    let (hall, now) = (site.hall()?, site.now());
     let day = hall.day(now, 0);
     let own = site
         .store
@@ -70,7 +70,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 /// today and of one's own.
 pub fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let day = today::hall(site)?.day(site.now(), 0);
+    let day = site.hall()?.day(site.now(), 0);
     let arrived = site.store.write(site.now(), |tx| {
         let own = bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?;
         if !own.iter().any(|one| one.booking_id == booking_id) {

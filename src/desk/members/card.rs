@@ -7,7 +7,6 @@ use super::time::TimeForm;
 use crate::call::Call;
 use crate::certificate::date_in_words;
 use crate::desk::mark::{self, Mark};
-use crate::desk::today::hall;
 use crate::desk::{Frame, called, done, initials, show as shown};
 use crate::domain::local_time::Hall;
 use crate::domain::minutes;
@@ -89,7 +88,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// The card, with the form for flight time as it was sent where that was refused.
 pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
-    let (hall, now, language) = (hall(site)?, site.now(), call.language());
+    let (hall, now, language) = (site.hall()?, site.now(), call.language());
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let tab = asked_tab(call);
@@ -140,7 +139,7 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall)
     let stand = mark::of(site, tx, profile.member_id, now, language)?;
     let flyer = standing::read(tx, profile.member_id, now)?;
     let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
-    let day = |moment: i64| date_in_words(language, hall.noon_utc(moment));
+    let day = |moment: i64| when::day(language, &hall, moment);
     let confirmed = |yes: bool| match yes {
         true => Mark::new("good", frame.say("desk.confirmed")),
         false => Mark::new("soon", frame.say("desk.unconfirmed")),

@@ -2,7 +2,6 @@
 
 use crate::api::logbook::skills::names;
 use crate::desk::mark::Mark;
-use crate::desk::when;
 use crate::domain::entry::{NOT_CURRENT, shown};
 use crate::domain::local_time::Hall;
 use crate::domain::minutes;
@@ -13,6 +12,7 @@ use crate::site::Site;
 use crate::store::bookings::{self, Filter};
 use crate::store::outbox::Channel;
 use crate::store::{Read, logbook as entries, notices, outbox, payments as money, standing};
+use crate::when;
 use serde_json::{Value, json};
 
 const LINES_MAX: i64 = 60;
@@ -138,7 +138,7 @@ pub fn messages(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, F
             if row.read_at.is_some() { ("good", "desk.message_read") } else { ("plain", "desk.message_unread") };
         let line = Line {
             when: place.moment(row.created_at),
-            what: notice::text(place.language, &row.subject, &detail),
+            what: notice::text(place.language, place.hall, &row.subject, &detail),
             about: place.say("desk.message_notice"),
             note: String::new(),
             mark: Some(Mark::new(tone, place.say(key))),

@@ -4,7 +4,6 @@ use super::card;
 use crate::api::logbook::time::record;
 use crate::call::Call;
 use crate::desk::form;
-use crate::desk::today::hall;
 use crate::domain::audit::Detail;
 use crate::domain::minutes;
 use crate::failure::Failure;
@@ -31,7 +30,7 @@ pub fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
     let ok = body.finish()?;
-    let (hall, now) = (hall(site)?, site.now());
+    let (hall, now) = (site.hall()?, site.now());
     let sent = TimeForm {
         minutes: typed.get(&ok).unwrap_or_default(),
         date: date.get(&ok).unwrap_or_else(|| hall.date(now)),

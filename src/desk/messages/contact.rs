@@ -2,8 +2,6 @@
 
 use super::PART;
 use crate::call::Call;
-use crate::desk::today::hall;
-use crate::desk::when;
 use crate::desk::{Frame, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -12,6 +10,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::contact::{self, Message};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -27,7 +26,7 @@ struct Page {
 /// `GET /desk/contact/{contact_id}`
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
     let (at, done) = (
         when::moment(call.language(), &hall, message.created_at),

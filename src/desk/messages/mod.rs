@@ -4,10 +4,8 @@ pub mod contact;
 pub mod outgoing;
 
 use super::mark::Mark;
-use super::today::hall;
 use super::{Frame, asked, done, show as shown};
 use crate::call::Call;
-use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -17,6 +15,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::outbox::Message;
 use crate::store::{contact as received, outbox, suppressed};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -97,7 +96,7 @@ struct Marked {
 
 /// `GET /desk/messages`: one box at a time; unless one is asked for, that in which something waits.
 pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     frame.done = done(call, &DONE);
     let offset = asked(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);
     let word = asked(call, "box");

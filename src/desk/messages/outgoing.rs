@@ -2,8 +2,6 @@
 
 use super::{PART, can_read, find, what};
 use crate::call::Call;
-use crate::desk::today::hall;
-use crate::desk::when;
 use crate::desk::{Frame, form, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -16,6 +14,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::outbox::{self, Message};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -48,7 +47,7 @@ pub fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page = Page {
         frame: Frame::of(site, call, clerk, PART)?,
         what: what(call, &message.template),
-        at: when::moment(call.language(), &hall(site)?, message.created_at),
+        at: when::moment(call.language(), &site.hall()?, message.created_at),
         tag: message.language.clone(),
         text: letter.by(message.channel).to_owned(),
         subject: letter.subject,

@@ -4,9 +4,7 @@ use super::refused::Line;
 use super::{PART, Sent, hand, state};
 use crate::call::Call;
 use crate::desk::mark::Mark;
-use crate::desk::today::hall;
 use crate::desk::walk_in::CLIENT_ID;
-use crate::desk::when;
 use crate::desk::{Frame, done, form, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time::Hall;
@@ -21,6 +19,7 @@ use crate::site::Site;
 use crate::store::partner_users::{self, Deleted};
 use crate::store::partners::{self, Partner};
 use crate::store::{Read, history};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -77,7 +76,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answer {
-    let (mut frame, hall, now) = (Frame::of(site, call, clerk, PART)?, hall(site)?, site.now());
+    let (mut frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
     frame.done = done(call, &DONE);
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = site.store.read(|tx| {

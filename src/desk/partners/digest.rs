@@ -3,8 +3,6 @@
 
 use super::{PART, card};
 use crate::call::Call;
-use crate::desk::today::hall;
-use crate::desk::when;
 use crate::desk::{Frame, show as shown};
 use crate::failure::Failure;
 use crate::gate::{Clerk, expected};
@@ -12,6 +10,7 @@ use crate::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::partners::{self, Partner};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -88,7 +87,7 @@ fn digests(
     body: &str,
     token: &str,
 ) -> Result<Vec<Digest>, Failure> {
-    let (hall, now) = (hall(site)?, site.now());
+    let (hall, now) = (site.hall()?, site.now());
     let spans = site.store.read(|tx| Ok(partners::list_spans(tx, partner.partner_id, now)?))?;
     let timestamp = partner.strict.then_some(timestamp);
     let mut found = Vec::new();

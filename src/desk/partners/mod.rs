@@ -9,7 +9,6 @@ pub mod users;
 use super::mark::Mark;
 use super::{Frame, form, record_about, show as shown};
 use crate::call::Call;
-use crate::desk::today::hall;
 use crate::desk::walk_in::CLIENT_ID;
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -77,7 +76,7 @@ pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
-    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, hall(site)?, site.now());
+    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
     let (rows, names) = site.store.read(|tx| {
         let all = partners::list(tx)?;
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();

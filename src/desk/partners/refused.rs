@@ -1,9 +1,9 @@
 //! A refused call as a line of a list.
 
 use crate::call::Call;
-use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::gate::refusals::Refusal;
+use crate::when;
 
 pub struct Line {
     pub at: String,

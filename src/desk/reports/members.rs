@@ -4,8 +4,6 @@ use super::census::Counts;
 use super::{PART, tables};
 use crate::call::Call;
 use crate::desk::mark::PROGRAMMES;
-use crate::desk::today::hall;
-use crate::desk::when;
 use crate::desk::{Frame, show as shown};
 use crate::domain::catalogue::Level as Held;
 use crate::domain::local_time::Hall;
@@ -13,6 +11,7 @@ use crate::gate::Clerk;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 
@@ -51,7 +50,7 @@ struct Programme {
 
 /// `GET /desk/reports/members`
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     let taken = site.census.take(site)?;
     let counted = taken.counts.map(|counts| draw(site, call, &hall, &counts));
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, under_way: taken.under_way, shown: counted }))

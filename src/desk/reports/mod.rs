@@ -10,7 +10,6 @@ pub mod tables;
 
 use super::{Frame, show as shown, when};
 use crate::call::Call;
-use crate::desk::today::hall;
 use crate::gate::Clerk;
 use crate::language::Text;
 use crate::routes::Answer;
@@ -40,7 +39,7 @@ struct Page {
 
 /// `GET /desk/reports`: the last 30 days, unless others are asked for.
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, hall(site)?, site.now());
+    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
     let (range, problem) = match Range::asked(call, &hall, now) {
         Ok(range) => (range, None),
         Err(key) => (Range::usual(&hall, now), Some(call.say(key))),

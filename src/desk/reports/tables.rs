@@ -3,7 +3,6 @@
 use super::days;
 use super::range::Range;
 use crate::call::Call;
-use crate::desk::today::hall;
 use crate::exchange::cell::write_row;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -25,14 +24,14 @@ pub(super) fn file(name: &str, heading: &[&str], rows: impl Iterator<Item = Vec<
 }
 
 fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
-    let asked = Range::asked(call, &hall(site)?, site.now());
+    let asked = Range::asked(call, &site.hall()?, site.now());
     asked.map_err(|key| Failure::field("from", Text::new(key)))
 }
 
 /// `GET /desk/reports/days.csv`: one row a day.
 pub fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let (days, _) = days::count(site, &hall(site)?, &range)?;
+    let (days, _) = days::count(site, &site.hall()?, &range)?;
     let heading = ["date", "bookings", "minutes_booked", "arrived", "flights", "minutes_flown"];
     let row = |day: days::Counted| {
         let numbers = [day.bookings, day.booked, day.arrived, day.flights, day.flown];
@@ -44,7 +43,7 @@ pub fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `GET /desk/reports/partners.csv`: one row a partner.
 pub fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let (_, partners) = days::count(site, &hall(site)?, &range)?;
+    let (_, partners) = days::count(site, &site.hall()?, &range)?;
     let heading = [
         "client_id",
         "partner",

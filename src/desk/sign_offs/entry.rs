@@ -5,7 +5,6 @@ use crate::api::logbook::signing;
 use crate::call::Call;
 use crate::desk::mark::{self, Mark};
 use crate::desk::members::lines::{Place, entry_mark};
-use crate::desk::today::hall;
 use crate::desk::{Frame, called, done, initials, show as shown};
 use crate::domain::entry::{self, Act, Status};
 use crate::failure::Failure;
@@ -76,7 +75,7 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> 
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let hall = hall(site)?;
+    let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
     let status = match &sent {
         Some(form) if form.step.is_none() || form.problem.is_some() => StatusCode::UNPROCESSABLE_ENTITY,

@@ -4,7 +4,6 @@ pub mod entry;
 pub mod moves;
 
 use super::members::lines::{Place, length};
-use super::today::hall;
 use super::{Frame, called, done, initials, show};
 use crate::api::logbook::skills::names;
 use crate::call::Call;
@@ -56,7 +55,7 @@ struct Row {
 pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let hall = hall(site)?;
+    let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
     let queues = site.store.read(|tx| {
         let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();

@@ -4,9 +4,7 @@ mod words;
 
 use super::PART;
 use crate::call::Call;
-use crate::desk::today::hall;
 use crate::desk::walk_in::find_member;
-use crate::desk::when;
 use crate::desk::{Frame, asked, show as shown};
 use crate::domain::deeds::DEEDS;
 use crate::domain::local_time::Hall;
@@ -18,6 +16,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::audit::{self, Filter, Kept};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 use words::{Named, Namer};
@@ -65,7 +64,7 @@ struct Verdict {
 /// `GET /desk/site/audit`
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     // First of all: a reading that is told as over has its row in the list.
     let verdict = verdict(site, call, &hall)?;
     let wanted = Wanted::read(call);

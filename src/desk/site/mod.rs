@@ -8,10 +8,8 @@ pub mod mail;
 pub mod sync;
 pub mod users;
 
-use super::today::hall;
 use super::{Frame, done, show as shown};
 use crate::call::Call;
-use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -25,6 +23,7 @@ use crate::store::outbox;
 use crate::store::tls::Kind;
 use crate::store::tunnels;
 use crate::tls;
+use crate::when;
 use askama::Template;
 use facts::Fact;
 use http::StatusCode;
@@ -66,7 +65,7 @@ struct Row {
 
 /// `GET /desk/site`
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, hall(site)?);
+    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     frame.done = done(call, &DONE);
     // First of all: a backup that is told as made is in the list.
     let asked = site.asking.last();

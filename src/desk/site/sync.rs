@@ -2,7 +2,6 @@
 
 use super::{PART, tone};
 use crate::call::Call;
-use crate::desk::when;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
@@ -11,6 +10,7 @@ use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::when;
 
 /// How it stands, in words.
 pub struct Upstream {

@@ -15,7 +15,8 @@ use crate::language::Text;
 use crate::reply::Reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{bookings, tunnels};
+use crate::store::bookings;
+use crate::when;
 use arrivals::Hour;
 use askama::Template;
 use flown::Chart;
@@ -61,12 +62,6 @@ pub struct WalkIn {
     pub problem: Option<String>,
 }
 
-/// The hall's clock.
-pub fn hall(site: &Site) -> Result<Hall, Failure> {
-    let tunnel = site.store.read(|tx| Ok(tunnels::find_whole(tx, site.tunnel_id)?))?;
-    Ok(Hall::at(tunnel.as_ref().map_or("", |tunnel| &tunnel.time_zone)))
-}
-
 /// `GET /desk`: the day as it stands; `all` begins with its first arrival.
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
@@ -80,7 +75,7 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) ->
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
     let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
     frame.done = known.map(|(_, key)| call.say(key));
-    let (hall, now) = (hall(site)?, site.now());
+    let (hall, now) = (site.hall()?, site.now());
     let day = hall.day(now, 0);
     let from = if all { day.from } else { arrivals::first_shown(&day, now) };
     let (hours, earlier, counted) = site.store.read(|tx| {
@@ -92,7 +87,7 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) ->
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let weekday = call.say(WEEKDAYS[hall.weekday(now)]);
     let page = Page {
-        date: format!("{weekday}, {}", crate::certificate::date_in_words(call.language(), hall.noon_utc(now))),
+        date: format!("{weekday}, {}", when::day(call.language(), &hall, now)),
         clock: hall.clock(now),
         hours,
         earlier,

@@ -7,10 +7,11 @@
 //! and `Closing:` names another text for the end.
 
 use super::places::{code, escaped, fill, one_line};
-use crate::certificate::date_in_words;
+use crate::domain::local_time::Hall;
 use crate::language::{Language, Text};
 use crate::notice;
 use crate::store::outbox::Channel;
+use crate::when;
 use serde_json::Value;
 
 const LAYOUT: &str = include_str!("../../../assets/mail/letter.html");
@@ -77,6 +78,8 @@ pub struct Sender<'a> {
     pub site: &'a str,
     /// Where links lead, without a trailing slash.
     pub url: &'a str,
+    /// By whose clock days are said.
+    pub hall: &'a Hall,
 }
 
 /// The error says what is missing; it holds none of the values.
@@ -126,9 +129,16 @@ impl Places<'_> {
             "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
-            "time" => Some(shown_moment(self.language, self.written_at)),
-            "notice" => Some(notice::text(self.language, &self.value("subject")?, self.values.get("detail")?)),
-            "headline" => Some(notice::headline(self.language, &self.value("subject")?, self.values.get("detail")?)),
+            "time" => Some(when::moment(self.language, self.sender.hall, self.written_at)),
+            "notice" => {
+                Some(notice::text(self.language, self.sender.hall, &self.value("subject")?, self.values.get("detail")?))
+            }
+            "headline" => Some(notice::headline(
+                self.language,
+                self.sender.hall,
+                &self.value("subject")?,
+                self.values.get("detail")?,
+            )),
             _ => self.value(name),
         }
     }
@@ -229,18 +239,13 @@ fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, clo
     fill(LAYOUT, part).expect("the layout has these places only")
 }
 
-fn shown_moment(language: Language, moment: i64) -> String {
-    let clock = jiff::Timestamp::from_second(moment).map(|t| t.strftime("%H:%M UTC").to_string()).unwrap_or_default();
-    format!("{}, {clock}", date_in_words(language, moment))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::gate::passcode::Use;
     use serde_json::json;
 
-    const SENDER: Sender = Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org" };
+    const SENDER: Sender = Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", hall: &Hall::UTC };
 
     fn letter(template: &str, language: &str, values: &Value) -> Letter {
         write(template, language, &SENDER, values, 1_780_000_000).unwrap()

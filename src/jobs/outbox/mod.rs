@@ -149,7 +149,8 @@ impl Courier {
     fn carry(&mut self, place: usize, message: &Message) -> Result<(), Failure> {
         let (started, now) = (Instant::now(), self.site.now());
         let id = stable_id(&self.site, message);
-        let sender = Sender { site: &self.name, url: &self.url };
+        let hall = self.site.hall()?;
+        let sender = Sender { site: &self.name, url: &self.url, hall: &hall };
         let line = &mut self.lines[place];
         let offered = write(&self.site, &sender, message).map_err(Trouble::Refused).and_then(|letter| {
             let parcel =
@@ -284,7 +285,8 @@ impl Sending {
 /// What a message says: `Err` where nothing is left of it, or its template wants more than it has.
 pub fn read_letter(site: &Site, message: &Message) -> Result<Letter, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
-    write(site, &Sender { site: &name, url: &site.public_url() }, message)
+    let hall = site.hall().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
+    write(site, &Sender { site: &name, url: &site.public_url(), hall: &hall }, message)
 }
 
 fn write(site: &Site, sender: &Sender, message: &Message) -> Result<Letter, String> {

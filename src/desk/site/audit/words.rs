@@ -2,7 +2,6 @@
 
 use crate::call::Call;
 use crate::desk::called;
-use crate::desk::when;
 use crate::domain::audit::Row;
 use crate::domain::local_time::Hall;
 use crate::domain::role::Role;
@@ -10,6 +9,7 @@ use crate::failure::Failure;
 use crate::language::{Language, Text};
 use crate::site::Site;
 use crate::store::{members, partners};
+use crate::when;
 use serde_json::Value;
 use std::collections::HashMap;
 
