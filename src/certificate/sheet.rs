@@ -3,7 +3,7 @@
 use super::flow::Stream;
 use super::ink::{BRONZE, INK, SOFT, colour, fill, rectangle, straight, stroke};
 use super::lettering::{At, Face, ITALIC, Line, ROMAN};
-use super::{Certificate, date, qr};
+use super::{Certificate, qr};
 use crate::language::Text;
 use krilla::Document;
 use krilla::action::LinkAction;

@@ -1,6 +1,6 @@
 //! The kiosks of the hall, as the desk has them: pair one, revoke one.
 
-use super::{Frame, form, record_about, show as shown, today};
+use super::{Frame, form, record_about, show as shown};
 use crate::call::Call;
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::kiosks;
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 

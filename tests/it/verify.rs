@@ -56,6 +56,24 @@ fn a_program_gets_json_and_a_browser_a_page() {
 }
 
 #[test]
+fn its_day_is_the_day_of_the_hall() {
+    let site = Site::open();
+    let (holder, code) = issued(&site, "Jane");
+    let said = |zone: &str| {
+        site.change(
+            |tx| Ok(tx.run("UPDATE tunnels SET time_zone = ?2 WHERE tunnel_id = ?1", (Site::TUNNEL_ID, zone))?),
+        );
+        let row = holder.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
+        let pdf = holder.post("/account/profile/get-certificate", row).ok().json();
+        (page(&look(&site, &code, BROWSER).ok()), pdf)
+    };
+    let ((west, on_paper_west), (east, on_paper_east)) = (said("Pacific/Pago_Pago"), said("Pacific/Kiritimati"));
+    let day = |html: &str| ["27 May 2026", "28 May 2026", "29 May 2026"].iter().position(|day| html.contains(day));
+    assert_eq!(day(&west).unwrap() + 1, day(&east).unwrap(), "25 hours lie between them: {west} {east}");
+    assert_ne!(on_paper_west, on_paper_east);
+}
+
+#[test]
 fn a_code_is_read_as_it_is_printed_and_a_wrong_one_is_404() {
     let site = Site::open();
     let (_, code) = issued(&site, "Jane");

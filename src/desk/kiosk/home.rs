@@ -2,7 +2,7 @@
 
 use super::{Screen, show, words};
 use crate::call::Call;
-use crate::desk::{check_in as desk_check_in, today};
+use crate::desk::check_in as desk_check_in;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Guest;

@@ -18,6 +18,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members::{self, Profile};
 use crate::store::{Read, media, standing};
+use crate::when;
 use askama::Template;
 use http::StatusCode;
 

@@ -8,12 +8,13 @@ pub mod members;
 mod range;
 pub mod tables;
 
-use super::{Frame, show as shown, when};
+use super::{Frame, show as shown};
 use crate::call::Call;
 use crate::gate::Clerk;
 use crate::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::when;
 use askama::Template;
 use chart::Chart;
 use days::{Brought, Counted};

@@ -6,7 +6,7 @@ mod waiting;
 
 use super::{Frame, show as shown};
 use crate::call::Call;
-use crate::domain::local_time::{Day, Hall};
+use crate::domain::local_time::Day;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Clerk;
