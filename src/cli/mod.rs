@@ -5,6 +5,7 @@ mod backup;
 mod bar;
 mod callbacks;
 mod check;
+mod clock;
 mod contact;
 pub mod control;
 mod demo;
@@ -88,6 +89,9 @@ enum Command {
     /// Partners: add, list, rotate, revoke
     #[command(subcommand)]
     Partner(partner::Partner),
+    /// The moment that the file remembers: set-back, where the machine's clock once ran ahead
+    #[command(subcommand)]
+    Clock(clock::Clock),
     /// The site key: rotate
     #[command(subcommand)]
     Key(key::Key),
@@ -166,6 +170,7 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Check => check::run(&global).into(),
         Command::Routes => Ok(routes::run(global.json)).into(),
         Command::Demo(demo) => demo.run(&global).into(),
+        Command::Clock(clock) => clock.run(&global).into(),
         Command::Key(key) => key.run(&global).into(),
         Command::Restore(restore) => restore.run(&global).into(),
         Command::Health => health::run(&global).into(),

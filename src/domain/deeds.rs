@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub const DEEDS: [&str; 68] = [
+pub const DEEDS: [&str; 69] = [
     "member.added",
     "members.imported",
     "member.role_set",
@@ -66,6 +66,7 @@ pub const DEEDS: [&str; 68] = [
     "backup.made",
     "backup.drilled",
     "key.rotated",
+    "clock.set_back",
     "site.made",
     "site.restored",
     "site.rolled_back",

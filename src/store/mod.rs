@@ -10,6 +10,7 @@ pub mod bookings;
 pub mod bulk;
 pub mod callbacks;
 pub mod certificates;
+pub mod clock;
 mod condition;
 mod connection;
 pub mod contact;

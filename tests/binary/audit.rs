@@ -77,6 +77,7 @@ const ELSEWHERE: &[&str] = &[
     "demo",
     "restore",
     "rollback",
+    "clock set-back",
     "health",
     "outbox show",
     "callbacks show",

@@ -182,6 +182,41 @@ fn a_clock_behind_the_file_is_an_alarm() {
 }
 
 #[test]
+fn a_clock_that_once_ran_ahead_is_set_back_by_hand() {
+    let desk = Desk::with_site();
+    desk.json(&["session", "issue", "--role", "sync"]);
+    let said = desk.run(&["clock", "set-back"]).trouble(1);
+    assert!(said.contains("nothing to set back"), "{said}");
+    // Ten years ahead, for as long as it took to make a session and to use a code.
+    sql(&desk, "UPDATE site SET clock_high_water = clock_high_water + 315360000");
+    desk.json(&["session", "issue", "--role", "sync"]);
+    sql(
+        &desk,
+        "INSERT INTO second_factors (member_id, kind, sealed, last_step) VALUES (1, 'totp', x'00', (SELECT clock_high_water / 30 FROM site))",
+    );
+    let (_, said) = ask(&desk);
+    assert!(text(&fact(&said, "clock")["next"]).contains("tunneldesk clock set-back"), "{said}");
+
+    let server = desk.serve();
+    assert!(desk.run(&["clock", "set-back"]).trouble(1).contains("stop it first"));
+    server.stop();
+    let done = desk.json(&["clock", "set-back"]);
+    assert_eq!(done["ended"], 1, "the session from before goes on: {done}");
+    assert!(
+        done["from"].as_i64().unwrap() > now() + 315_300_000
+            && (now() - 60..=now()).contains(&done["to"].as_i64().unwrap())
+    );
+    assert_eq!(fact(&ask(&desk).1, "clock")["state"], "ok");
+    let file = Connection::open(desk.database()).unwrap();
+    let left = |sql: &str| file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(left("SELECT count(*) FROM sessions"), 1);
+    assert!(left("SELECT last_step FROM second_factors") < now() / 30, "the next code is good");
+    let row = &desk.json(&["audit", "list", "--limit", "1"])[0];
+    assert_eq!((&row["deed"], &row["from"]), (&json!("clock.set_back"), &json!("shell")), "{row}");
+    desk.run(&["audit", "verify"]).done();
+}
+
+#[test]
 fn messages_that_are_late_or_dead_are_noticed_where_something_sends() {
     let desk = sound();
     let insert = |state: &str, age: i64| {

@@ -1,0 +1,61 @@
+//! `tunneldesk clock …`: when the file has seen a moment that is still to come, while no server runs.
+
+use super::owner::become_owner;
+use super::shell::by_us;
+use super::{Global, Trouble, as_json, broken, refused, shown_moment};
+use crate::clock;
+use crate::domain::audit::{Detail, Whom};
+use crate::site::Site;
+use crate::store::place::{Place, Unheld};
+use crate::store::{audit, clock as mark};
+use clap::Subcommand;
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub enum Clock {
+    /// Take the machine's clock for right, where it once ran ahead and the file remembers that; the server must be stopped
+    ///
+    /// Sessions, tokens and codes that were made meanwhile end; what was written meanwhile keeps its date. Where much was,
+    /// a backup from before is the better way: `tunneldesk restore`.
+    SetBack,
+}
+
+impl Clock {
+    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+        let Clock::SetBack = self;
+        let config = global.checked()?;
+        let dir = config.data.clone();
+        let by = by_us();
+        become_owner(&dir)?;
+        let place = Place::hold(&dir).map_err(|unheld| match unheld {
+            Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
+            Unheld::Unfit(text) => refused(text),
+        })?;
+        let machine = clock::Clock::machine(0).now();
+        let (site, _) = Site::open(&place, config, clock::Clock::machine(0), true).map_err(broken)?;
+        if !site.clock.is_suspect() {
+            site.close();
+            return Err(refused(format!(
+                "the file has seen nothing later than this machine's clock ({} UTC): there is nothing to set back",
+                shown_moment(machine)
+            )));
+        }
+        let seen = site.now();
+        let ended = site.store.write(machine, |tx| {
+            let detail = Detail::none().number("from", seen).number("to", machine);
+            audit::insert(tx, &by.who, "clock.set_back", &Whom::Site, &by.origin, &detail)?;
+            Ok(mark::set_back(tx)?)
+        });
+        site.close();
+        let ended = ended.map_err(broken)?;
+        if global.json {
+            return Ok(as_json(&json!({ "from": seen, "to": machine, "ended": ended })));
+        }
+        Ok(format!(
+            "The site goes on at {} UTC; it had come to {} UTC. {ended} sessions, tokens and codes from then have ended.\n\
+             What was written meanwhile keeps its date.",
+            shown_moment(machine),
+            shown_moment(seen)
+        ))
+    }
+}
