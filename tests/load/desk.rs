@@ -236,6 +236,8 @@ fn queries(path: &str) -> Vec<String> {
         "/desk/members/{member_id}" => text(&["", "?tab=bookings", "?tab=payments", "?tab=messages", "?tab=security"]),
         "/desk/messages" => text(&["", "?box=waiting", "?box=dead", "?box=marked"]),
         "/desk/reports" | "/desk/reports/days.csv" => vec![String::new(), range(364)],
+        // A link that somebody followed too late; without a code it leads nowhere.
+        "/confirm" => text(&["?token=worn-out"]),
         "/desk/reports/bookings.csv" => vec![range(1)],
         _ => text(&[""]),
     }

@@ -31,7 +31,10 @@ fn token(mut fields: Fields) -> Result<String, Failure> {
 
 /// `GET /confirm`: where the link of a mail leads; the button there does it.
 pub fn ask(site: &Site, call: &Call) -> Answer {
-    page(site, call, token(call.query())?, false)
+    match token(call.query()) {
+        Ok(token) => page(site, call, token, false),
+        Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
+    }
 }
 
 fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {

@@ -4,7 +4,7 @@
 pub mod confirm;
 pub mod recover;
 
-use super::{Frame, refused, show};
+use super::{Frame, refused, said, show};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::language::Language;
@@ -33,14 +33,15 @@ fn tell(
     message: &'static str,
 ) -> Result<Reply, Failure> {
     let frame = Frame::outside(site, call)?;
+    let status = if tone == "bad" { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (title, message) = (call.say(title), call.say(message));
-    Ok(show(StatusCode::OK, call.language(), &Told { frame, title, tone, message, problems: Vec::new() }))
+    Ok(show(status, call.language(), &Told { frame, title, tone, message, problems: Vec::new() }))
 }
 
 /// A failure as a page for everybody.
 pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let frame = Frame::bare(language);
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let (title, message) = (frame.say("desk.refused"), language.say(failure.text()));
+    let (title, message) = (frame.say("desk.refused"), said(failure, language));
     refused(failure, language, request_id, &Told { frame, title, tone: "bad", message, problems })
 }
