@@ -28,7 +28,7 @@ pub struct Filter {
 const BOOKING: &str = "SELECT b.booking_id, p.client_id, b.member_id, b.registration_id, b.purchase_id, b.purchase_date, b.flight_date,
                               b.minutes_booked, b.product_id, b.tunnel_id, b.checkin_time, t.name, e.entry_id, b.created_at, b.updated_at
                        FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN tunnels t ON t.tunnel_id = b.tunnel_id
-                            LEFT JOIN entries e ON e.member_id = b.member_id AND e.booking_id = b.booking_id";
+                            LEFT JOIN entries e ON e.booking_id = b.booking_id";
 
 fn booking(row: &Row) -> Result<BookingRow> {
     Ok(BookingRow {
@@ -110,9 +110,13 @@ impl Filter {
 
 /// A member's bookings by flight, latest first; a report's by number, newest first.
 pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
-    let order = if filter.member_id.is_some() { "b.flight_date DESC, b.booking_id DESC" } else { "b.booking_id DESC" };
+    // What a booking made in the logbook lies with the others of its member; in the order of bookings it lies elsewhere.
+    let (beside, order) = match filter.member_id {
+        Some(_) => ("AND e.member_id = b.member_id", "b.flight_date DESC, b.booking_id DESC"),
+        None => ("", "b.booking_id DESC"),
+    };
     let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
-    let sql = format!("{BOOKING} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", asked.sql());
+    let sql = format!("{BOOKING} {beside} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", asked.sql());
     tx.list(&sql, &*asked.params, booking)
 }
 
