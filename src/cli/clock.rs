@@ -47,7 +47,7 @@ impl Clock {
             Ok(mark::set_back(tx)?)
         });
         site.close();
-        let ended = ended.map_err(broken)?;
+        let ended = ended?;
         if global.json {
             return Ok(as_json(&json!({ "from": seen, "to": machine, "ended": ended })));
         }

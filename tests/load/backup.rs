@@ -1,11 +1,13 @@
 //! What a backup costs those who read meanwhile, and whether what it leaves is the site at one moment.
 
 use crate::CALM;
+use crate::clerk::Clerk;
 use crate::generator::{Callers, Seen};
 use crate::server::{self, Server, Writes};
 use crate::site::Requests;
 use rusqlite::Connection;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,15 +18,21 @@ const WRITING: Callers = Callers { connections: 4, every: Some(Duration::from_mi
 /// Tables whose rows change: when a session was seen, how late it is, and the sums that later rows raise.
 const UNSTEADY: [&str; 5] = ["sessions", "site", "flown_hours", "booked_hours", "event_days"];
 
+/// How often it is looked whether a backup is there.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+
 pub struct Backed {
     server: Server,
     dir: PathBuf,
+    clerk: Clerk,
 }
 
 impl Backed {
     pub fn start(site: &Path) -> Result<Backed, String> {
         let dir = server::copy(site, "backed")?;
-        Ok(Backed { server: Server::product(&dir, Writes::Grouped, None)?, dir })
+        let server = Server::product(&dir, Writes::Grouped, None)?;
+        let clerk = Clerk::sign_in(server.address)?;
+        Ok(Backed { server, dir, clerk })
     }
 
     /// Reads beside writes, without backups and then with one after another.
@@ -34,10 +42,17 @@ impl Backed {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let backups = scope.spawn(|| {
-                let mut made = 0;
+                let (mut clerk, mut made, mut newest) = (self.clerk.clone(), 0, self.newest());
                 while !over.load(Ordering::Relaxed) {
-                    server::command(&self.dir, &["backup"])?;
-                    made += 1;
+                    // Asked for at the desk: a program that is started for each would take the cores with it. One that is
+                    // whole has still to be written down, and no other begins before that.
+                    let begun = clerk.post("/desk/site/backup", &[])?.location.contains("begun");
+                    while begun && self.newest() == newest && !over.load(Ordering::Relaxed) {
+                        std::thread::sleep(LOOK_INTERVAL);
+                    }
+                    std::thread::sleep(LOOK_INTERVAL);
+                    made += usize::from(self.newest() != newest);
+                    newest = self.newest();
                 }
                 Ok::<_, String>(made)
             });
@@ -47,6 +62,13 @@ impl Backed {
             eprintln!("  {made} backups were made meanwhile");
             Ok((quiet, seen?))
         })
+    }
+
+    /// The name of the last backup that is whole.
+    fn newest(&self) -> Option<OsString> {
+        let made =
+            std::fs::read_dir(self.dir.join("backups")).into_iter().flatten().flatten().map(|one| one.file_name());
+        made.filter(|name| !name.as_encoded_bytes().starts_with(b".")).max()
     }
 
     /// Restores the newest copy into a directory of its own, and compares it with the site as it is now: what came later has
