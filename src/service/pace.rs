@@ -5,13 +5,30 @@ const NICENESS: i32 = 10;
 /// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives: its turns are
 /// few, and a tenth of a millisecond long where it may choose (else about thirty times that). A refusal changes nothing.
 pub fn give_way() {
+    set(libc::SCHED_OTHER, 100_000);
+}
+
+/// Does it on a thread that has the core only while nobody else wants it. Only for what holds nothing that others wait for:
+/// on a machine that is never idle it takes as long as that lasts.
+pub fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let aside = scope.spawn(|| {
+            set(libc::SCHED_IDLE, 0);
+            work()
+        });
+        aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// `slice` in nanoseconds; 0: the kernel's own.
+fn set(policy: i32, slice: u64) {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
-        sched_policy: libc::SCHED_OTHER as u32,
+        sched_policy: policy as u32,
         sched_flags: 0,
         sched_nice: NICENESS,
         sched_priority: 0,
-        sched_runtime: 100_000, // nanoseconds
+        sched_runtime: slice,
         sched_deadline: 0,
         sched_period: 0,
     };

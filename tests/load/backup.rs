@@ -60,6 +60,9 @@ impl Backed {
             over.store(true, Ordering::Relaxed);
             let made = backups.join().expect("nothing panics there")?;
             eprintln!("  {made} backups were made meanwhile");
+            if made == 0 {
+                return Err("no backup was made, so nothing was measured".to_owned());
+            }
             Ok((quiet, seen?))
         })
     }
@@ -68,7 +71,8 @@ impl Backed {
     fn newest(&self) -> Option<OsString> {
         let made =
             std::fs::read_dir(self.dir.join("backups")).into_iter().flatten().flatten().map(|one| one.file_name());
-        made.filter(|name| !name.as_encoded_bytes().starts_with(b".")).max()
+        // By their moments; what is under way and what drills say lies there too.
+        made.filter(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit)).max()
     }
 
     /// Restores the newest copy into a directory of its own, and compares it with the site as it is now: what came later has

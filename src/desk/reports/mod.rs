@@ -54,8 +54,8 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let text = Text::new(key).with("sum", sum).with("from", &between.0).with("to", &between.1);
         call.language().say(&text)
     };
-    let short = |at: i64| when::short(language, &hall, at);
-    let series = |value: fn(&Counted) -> i64| days.iter().map(|day| (short(day.from), value(day))).collect::<Vec<_>>();
+    let short: Vec<String> = days.iter().map(|day| when::short(language, &hall, day.from)).collect();
+    let series = |value: fn(&Counted) -> i64| short.iter().cloned().zip(days.iter().map(value)).collect::<Vec<_>>();
     let charts = vec![
         Chart::bars("flown", say("reports.flown"), said("reports.flown_said", total.flown), &series(|day| day.flown)),
         Chart::bars(
