@@ -140,7 +140,7 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall)
     let stand = mark::of(site, tx, profile.member_id, now, language)?;
     let flyer = standing::read(tx, profile.member_id, now)?;
     let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
-    let day = |moment: i64| when::day(language, &hall, moment);
+    let day = |moment: i64| when::day(language, hall, moment);
     let confirmed = |yes: bool| match yes {
         true => Mark::new("good", frame.say("desk.confirmed")),
         false => Mark::new("soon", frame.say("desk.unconfirmed")),
