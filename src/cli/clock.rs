@@ -2,11 +2,11 @@
 
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment};
+use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
 use crate::clock;
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
-use crate::store::place::{Place, Unheld};
+use crate::store::place::Place;
 use crate::store::{audit, clock as mark};
 use clap::Subcommand;
 use serde_json::json;
@@ -27,10 +27,7 @@ impl Clock {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = Place::hold(&dir).map_err(|unheld| match unheld {
-            Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
-            Unheld::Unfit(text) => refused(text),
-        })?;
+        let place = Place::hold(&dir).map_err(|unheld| stop_it_first(unheld, &dir))?;
         let machine = clock::Clock::machine(0).now();
         let (site, _) = Site::open(&place, config, clock::Clock::machine(0), true).map_err(broken)?;
         if !site.clock.is_suspect() {

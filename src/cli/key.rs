@@ -2,10 +2,10 @@
 
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused};
+use super::{Global, Trouble, as_json, broken, stop_it_first};
 use crate::clock::Clock;
 use crate::site::Site;
-use crate::store::place::{Place, Unheld};
+use crate::store::place::Place;
 use clap::Subcommand;
 use serde_json::json;
 
@@ -22,10 +22,7 @@ impl Key {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = Place::hold(&dir).map_err(|unheld| match unheld {
-            Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
-            Unheld::Unfit(text) => refused(text),
-        })?;
+        let place = Place::hold(&dir).map_err(|unheld| stop_it_first(unheld, &dir))?;
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
         let rotated = site.rotate_key(&place, &by);
         site.close();

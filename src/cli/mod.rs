@@ -46,7 +46,7 @@ use owner::{become_owner, become_owner_for_now};
 use serde::Serialize;
 use shell::Shell;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wire::{Sheet, Wire};
 
@@ -193,6 +193,14 @@ impl Global {
 
     fn checked(&self) -> Result<Config, Trouble> {
         check_settings(self.settings())
+    }
+}
+
+/// Why a directory is not ours, for a command that works on the file alone.
+fn stop_it_first(unheld: Unheld, dir: &Path) -> Trouble {
+    match unheld {
+        Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
+        Unheld::Unfit(text) => refused(text),
     }
 }
 

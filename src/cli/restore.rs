@@ -3,13 +3,13 @@
 use super::bar::Bar;
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment};
+use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
 use crate::config::Config;
 use crate::jobs::backup::encrypted::Identities;
 use crate::jobs::backup::restore::Restored;
 use crate::jobs::backup::shelf::{Backup, Shelf};
 use crate::jobs::backup::{restore, shelf};
-use crate::store::place::{Place, Unheld};
+use crate::store::place::Place;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -29,10 +29,7 @@ impl Restore {
         let config = global.checked()?;
         let by = by_us();
         become_owner(&config.data)?;
-        let place = Place::make(&config.data).map_err(|unheld| match unheld {
-            Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
-            Unheld::Unfit(text) => refused(text),
-        })?;
+        let place = Place::make(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
         restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
         let backup = self.choose(&config)?;
         let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;

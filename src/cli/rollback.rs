@@ -3,19 +3,16 @@
 use super::bar::Bar;
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment};
+use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
 use crate::jobs::backup::rollback::{self, RolledBack, Unmoved};
-use crate::store::place::{Place, Unheld};
+use crate::store::place::Place;
 use serde_json::json;
 
 pub fn run(global: &Global) -> Result<String, Trouble> {
     let config = global.checked()?;
     let by = by_us();
     become_owner(&config.data)?;
-    let place = Place::hold(&config.data).map_err(|unheld| match unheld {
-        Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
-        Unheld::Unfit(text) => refused(text),
-    })?;
+    let place = Place::hold(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
     let mut bar = Bar::new(!global.json);
     let done = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
     drop(bar);

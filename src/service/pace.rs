@@ -1,21 +1,35 @@
 //! Long work that is done beside people who wait.
 
+use std::cell::Cell;
+use std::sync::mpsc;
+
 const NICENESS: i32 = 10;
+
+thread_local! {
+    /// Whether anybody is let in before this thread.
+    static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives: its turns are
 /// few, and a tenth of a millisecond long where it may choose (else about thirty times that). A refusal changes nothing.
 pub fn give_way() {
+    GIVES_WAY.set(true);
     set(libc::SCHED_OTHER, 100_000);
 }
 
-/// Does it on a thread that has the core only while nobody else wants it. Only for what holds nothing that others wait for:
-/// on a machine that is never idle it takes as long as that lasts.
-pub fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Does it on a thread that has the core only while nobody else wants it, where the calling one gives way; `told` hears of
+/// each step. Only for what holds nothing that others wait for: on a machine that is never idle it takes as long as that lasts.
+pub fn aside<T: Send>(told: &mut dyn FnMut(u64), work: impl FnOnce(&mut dyn FnMut(u64)) -> T + Send) -> T {
+    let (gives_way, (tell, steps)) = (GIVES_WAY.get(), mpsc::channel());
     std::thread::scope(|scope| {
-        let aside = scope.spawn(|| {
-            set(libc::SCHED_IDLE, 0);
-            work()
+        let aside = scope.spawn(move || {
+            if gives_way {
+                set(libc::SCHED_IDLE, 0);
+            }
+            // Who hears of it goes on listening until this is over.
+            work(&mut |step| _ = tell.send(step))
         });
+        steps.iter().for_each(told);
         aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

@@ -136,7 +136,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
     let (database, key) = (place::database(dir), place::key(dir));
     let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all))?;
     progress("checking", 0, 1);
-    let sound = pace::aside(|| copy::check(&database))?;
+    let sound = pace::aside(&mut |_| (), |_| copy::check(&database))?;
     if sound.rows != copied {
         return Err("the copy does not hold the rows that the file held: the disk or its memory is failing".to_owned());
     }
@@ -145,8 +145,12 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
     for path in [database, key] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
         let all = std::fs::metadata(&path).map_err(failed)?.len();
-        progress("hashing", 0, all);
-        let print = pace::aside(|| Print::of(&path, &mut |_| ()));
+        let mut done = 0;
+        let mut tell = |bytes| {
+            done += bytes;
+            progress("hashing", done, all);
+        };
+        let print = pace::aside(&mut tell, |step| Print::of(&path, step));
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.insert(name, print.map_err(failed)?);
     }
