@@ -204,12 +204,12 @@ impl Reply {
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
         if reads && self.status == StatusCode::OK {
             let etag = format!("\"{}\"", hex(&Sha256::digest(&self.body)[..ETAG_BYTES]));
-            if call.header("if-none-match").is_some_and(|known| matches_etag(known, &etag)) {
+            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, &etag)) {
                 self.status = StatusCode::NOT_MODIFIED;
                 self.headers.remove(header::CONTENT_TYPE);
                 self.body = Bytes::new();
             }
-            self.headers.insert(header::ETAG, HeaderValue::from_str(&etag).expect("hex in quotes is a header value"));
+            self.headers.insert(header::ETAG, HeaderValue::try_from(etag).expect("hex in quotes is a header value"));
         }
         self
     }

@@ -1,15 +1,18 @@
 //! Partners: a request is theirs when `token` is the HMAC of its body under one of their secrets.
 
 use super::rates::{Caller, Pace};
-use crate::call::{Call, Who};
+use crate::call::{Call, TOKEN, Who};
 use crate::failure::Failure;
 use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::partners::{self, Secret};
+use http::HeaderName;
 use ipnet::IpNet;
 use subtle::ConstantTimeEq;
 
+const CLIENT_ID: HeaderName = HeaderName::from_static("client-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("x-timestamp");
 const SECRET_BYTES: usize = 32;
 /// How far a strict partner's clock may be from ours.
 const TIMESTAMP_SECONDS: i64 = 300;
@@ -63,14 +66,14 @@ impl From<Failure> for No {
 }
 
 fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
-    let client_id = call.header("client-id");
+    let client_id = call.header(CLIENT_ID);
     if call.route.client_id && client_id.is_none() {
         return Err(No::new(Failure::client_id_missing(), None, "refused.client_id_missing"));
     }
     let now = site.now();
-    let digest = call.header("token").and_then(unhex).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+    let digest = call.header(TOKEN).and_then(unhex).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     let Some(digest) = digest else {
-        let key = if call.header("token").is_some() { "refused.token_form" } else { "refused.token_missing" };
+        let key = if call.header(TOKEN).is_some() { "refused.token_form" } else { "refused.token_missing" };
         return Err(No::new(Failure::bad_signature(), named(site, client_id)?.map(|one| one.partner_id), key));
     };
     let secrets = site.store.read(|tx| Ok(partners::list_secrets(tx, client_id, now)?))?;
@@ -134,7 +137,7 @@ fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Opti
     let key = site.keys.unseal_partner_secret(&secret.sealed)?;
     let made_of = |key: &[u8], parts: &[&[u8]]| bool::from(hmac_sha256(key, parts).ct_eq(digest));
     let decoded = std::str::from_utf8(&key).ok().and_then(unhex).unwrap_or_default();
-    let timestamp = call.header("x-timestamp").unwrap_or_default();
+    let timestamp = call.header(TIMESTAMP).unwrap_or_default();
     if made_of(&decoded, &[&call.body]) {
         Some("refused.key_decoded")
     } else if secret.partner.strict && made_of(&key, &[&call.body]) {
@@ -170,7 +173,7 @@ fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bo
         tracing::error!(partner = secret.partner.partner_id, "a secret of this partner is damaged; rotate it");
         return false;
     };
-    let timestamp = call.header("x-timestamp").filter(|_| secret.partner.strict);
+    let timestamp = call.header(TIMESTAMP).filter(|_| secret.partner.strict);
     let made_of = |body: &[u8]| bool::from(over(&key, timestamp, body).ct_eq(digest));
     made_of(&call.body) | (call.body.is_empty() && made_of(b"{}"))
 }
@@ -192,7 +195,7 @@ fn check_first_use(
     if site.clock.is_suspect() {
         return Err((Failure::clock_suspect(), Text::new("refused.clock_suspect")));
     }
-    let timestamp: Option<i64> = call.header("x-timestamp").and_then(|t| t.parse().ok());
+    let timestamp: Option<i64> = call.header(TIMESTAMP).and_then(|t| t.parse().ok());
     let Some(timestamp) = timestamp else {
         return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_missing")));
     };

@@ -1,6 +1,6 @@
 //! Sessions and booking tokens: who holds the token that a request carries.
 
-use crate::call::{Call, Who};
+use crate::call::{Call, TOKEN, Who};
 use crate::domain::audit::By;
 use crate::domain::role::Role;
 use crate::failure::Failure;
@@ -8,6 +8,7 @@ use crate::site::Site;
 use crate::store::sessions::{self, BookingToken, TokenHash};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
 
 const TOKEN_BYTES: usize = 32;
@@ -79,11 +80,11 @@ pub fn token_hash(token: &str) -> TokenHash {
 
 /// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`.
 pub(super) fn token(call: &Call) -> Option<&str> {
-    let authorization = call.header("authorization").map(|value| {
+    let authorization = call.header(AUTHORIZATION).map(|value| {
         let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
         if scheme.eq_ignore_ascii_case("bearer") { rest.trim() } else { value }
     });
-    authorization.or_else(|| call.header("token")).filter(|token| token.len() <= TOKEN_CHARS_MAX)
+    authorization.or_else(|| call.header(TOKEN)).filter(|token| token.len() <= TOKEN_CHARS_MAX)
 }
 
 /// The session that a call to an open operation may carry beside its password, in force or not.

@@ -33,6 +33,7 @@ const BEAT: Duration = Duration::from_millis(10);
 /// How long an answer waits that tells somebody who misses too often no more than that he missed. He waits here, holding
 /// no thread, and cannot keep the others waiting by asking faster.
 const HELD: Duration = Duration::from_millis(250);
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// By which socket a connection came.
@@ -90,10 +91,9 @@ impl Front {
 
     /// Answers one request, whatever it is.
     pub async fn answer(&self, request: Request<Incoming>, peer: IpAddr, door: Door) -> Response {
-        let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok());
         let mut line = Line {
             started: Instant::now(),
-            request_id: call::request_id(header("x-request-id")),
+            request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
             row: None,
             monitor_user: None,
@@ -219,7 +219,7 @@ impl Front {
     /// The last address before our own proxies, read from the right: what stands further left anybody can have written,
     /// and what is no address ends the search.
     fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
+        let lines = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok());
         let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
         let mut caller = peer.to_canonical();
         for one in named.into_iter().rev() {
@@ -245,7 +245,7 @@ impl Front {
         let Reply { status, mut headers, body } = finished.reply;
         headers.insert(
             REQUEST_ID,
-            HeaderValue::from_str(&line.request_id).expect("a request id is checked when it is taken"),
+            HeaderValue::try_from(line.request_id).expect("a request id is checked when it is taken"),
         );
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         let mut response = Response::new(Full::new(body));

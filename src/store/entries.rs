@@ -117,12 +117,23 @@ pub fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'", [member_id], |row| row.get(0))
 }
 
-/// What has been flown by `now`, and what is still to be: one question, because every profile asks it.
+/// What has been flown by `now`, and what is still to be: one walk from the last booked flight back to the last flown one,
+/// because every profile asks it.
 pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
-    let sql = "SELECT (SELECT entry_date FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2
-                       ORDER BY entry_date DESC LIMIT 1),
-                      (SELECT coalesce(sum(minutes), 0) FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date > ?2)";
-    tx.get(sql, (member_id, now), |row| Ok(Flown { last_flight: row.get(0)?, minutes_ahead: row.get(1)? }))
+    let sql = "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
+               ORDER BY entry_date DESC";
+    let mut statement = tx.prepare(sql)?;
+    let mut newest_first = statement.query([member_id])?;
+    let mut flown = Flown { last_flight: None, minutes_ahead: 0 };
+    while let Some(row) = newest_first.next()? {
+        let at: i64 = row.get(0)?;
+        if at <= now {
+            flown.last_flight = Some(at);
+            break;
+        }
+        flown.minutes_ahead += row.get::<_, i64>(1)?;
+    }
+    Ok(flown)
 }
 
 /// In which states a member's skills are.
