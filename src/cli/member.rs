@@ -8,7 +8,7 @@ use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
-use crate::domain::{email, password, username};
+use crate::domain::{email, minutes, password, username};
 use crate::failure::Failure;
 use crate::gate::account;
 use crate::gate::appointment::appoint;
@@ -21,6 +21,7 @@ use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
 use crate::store::second_factors::{self, Kind};
 use crate::store::sessions;
+use crate::store::{Read, entries};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Subcommand};
@@ -293,6 +294,12 @@ fn unlock(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
     Ok(format!("{username} (member {member_id}): {what}"))
 }
 
+/// With the flight time that is flown, without what is only booked.
+fn by_now(tx: &Read, mut profile: Profile, now: i64) -> Result<Profile, Failure> {
+    profile.flight_minutes -= entries::find_flown(tx, profile.member_id, now)?.minutes_ahead;
+    Ok(profile)
+}
+
 fn as_value(profile: &Profile) -> serde_json::Value {
     json!({
         "member_id": profile.member_id, "username": profile.username, "real_name": profile.real_name, "screen_name": profile.screen_name,
@@ -302,7 +309,11 @@ fn as_value(profile: &Profile) -> serde_json::Value {
 }
 
 fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) -> Result<String, Trouble> {
-    let profiles = site.store.read(|tx| Ok(members::list(tx, role, limit, offset)?))?;
+    let now = site.now();
+    let profiles: Vec<Profile> = site.store.read(|tx| {
+        let listed = members::list(tx, role, limit, offset)?;
+        listed.into_iter().map(|profile| by_now(tx, profile, now)).collect()
+    })?;
     if json {
         return Ok(as_json(&profiles.iter().map(as_value).collect::<Vec<_>>()));
     }
@@ -334,8 +345,9 @@ fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) ->
 fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
     let account = find(site, name)?;
     let (profile, factor) = site.store.read(|tx| {
-        let profile = members::find(tx, account.member_id)?.ok_or_else(Failure::not_found)?;
-        Ok((profile, second_factors::find(tx, account.member_id, site.now())?.kind))
+        let (member_id, now) = (account.member_id, site.now());
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        Ok((by_now(tx, profile, now)?, second_factors::find(tx, member_id, now)?.kind))
     })?;
     if json {
         let mut value = as_value(&profile);
@@ -354,7 +366,7 @@ fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
         ("joined", shown_moment(profile.join_date)),
         ("paid until", moment(profile.paid_until, "never paid")),
         ("banned", moment(profile.banned_at, "no")),
-        ("flight time", crate::domain::minutes::show(profile.flight_minutes)),
+        ("flight time", minutes::show(profile.flight_minutes)),
     ];
     Ok(lines.map(|(label, value)| format!("{label:12} {value}")).join("\n"))
 }

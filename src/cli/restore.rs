@@ -4,6 +4,7 @@ use super::bar::Bar;
 use super::owner::become_owner;
 use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::jobs::backup::encrypted::Identities;
 use crate::jobs::backup::restore::Restored;
@@ -67,10 +68,18 @@ impl Restore {
         let shelves = || std::iter::once(shelf(&config.data)).chain(config.backup.second_place.clone().map(Shelf::new));
         let Some(named) = &self.backup else {
             // Of the two copies of one backup the one beside the site, which needs no key.
-            let newest = shelves()
-                .filter_map(|shelf| shelf.list().into_iter().next())
-                .max_by_key(|b| (b.manifest.made_at, !b.is_encrypted()));
-            return newest.ok_or_else(|| refused("there is no backup: name the directory of one"));
+            let mut all: Vec<Backup> = shelves().flat_map(|shelf| shelf.list()).collect();
+            all.sort_by_key(|b| (b.manifest.made_at, !b.is_encrypted()));
+            let oldest = all.first().map_or(0, |b| b.manifest.made_at);
+            let newest = all.pop().ok_or_else(|| refused("there is no backup: name the directory of one"))?;
+            let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
+            if oldest <= now && now < made {
+                return Err(refused(format!(
+                    "the newest backup is dated {} UTC, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
+                    shown_moment(made)
+                )));
+            }
+            return Ok(newest);
         };
         if named.is_dir() {
             return Backup::at(named).map_err(refused);

@@ -102,6 +102,8 @@ fn write_members(
     tunnel_id: i64,
 ) -> Result<(), Failure> {
     let moment = |day: i64| midnight + day * DAY;
+    // A birthday is a date wherever one reads it: the midnight of UTC, not the hall's.
+    let birthday = |day: i64| (midnight + DAY / 2).div_euclid(DAY) * DAY + day * DAY;
     for (who, (person, state)) in people.iter().zip(states).enumerate() {
         let own = names.spell(&person.name);
         let join_date = moment(person.joined) + 7 * HOUR + (who as i64 * 631) % HOUR;
@@ -116,7 +118,7 @@ fn write_members(
             phone_confirmed_at: (person.confirmed && who % 3 == 0).then_some(join_date + HOUR / 3),
             country: &own.country,
             country_code: &own.country_code,
-            dob: moment(person.born),
+            dob: birthday(person.born),
             tunnel_id,
             role: person.role.name(),
             password_hash,

@@ -42,7 +42,11 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         (_, None) => return again(site, call, clerk, sent, "desk.walk_in_clock"),
     };
     let booked = site.store.write(now, |tx| {
-        let Some(member_id) = find_member(tx, &sent.member)? else { return Ok(Err("desk.walk_in_nobody")) };
+        let member_id = match find_member(tx, &sent.member)? {
+            Ok(member_id) => member_id,
+            Err(Unclear::Nobody) => return Ok(Err("desk.walk_in_nobody")),
+            Err(Unclear::Two) => return Ok(Err("desk.member_two")),
+        };
         let standing = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
         if let Err(bar) = booking::admit(&standing, site.config.yearly_fee_cents, now) {
             return Ok(Err(bar_key(bar)));
@@ -82,15 +86,23 @@ fn again(site: &Site, call: &Call, clerk: &Clerk, mut sent: WalkIn, key: &'stati
     today::page(site, call, clerk, Some(sent))
 }
 
+/// Why it is not clear whom a clerk means.
+pub(super) enum Unclear {
+    Nobody,
+    /// A username may be another member's number.
+    Two,
+}
+
 /// The member that a clerk means by a number, a username or an e-mail address.
-pub(super) fn find_member(tx: &Read, typed: &str) -> Result<Option<i64>, Failure> {
+pub(super) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, Unclear>, Failure> {
     let number = typed.parse::<i64>().ok();
     let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
-    let found = match by_number {
-        Some(account) => Some(account),
-        None => members::find_account(tx, typed)?,
-    };
-    Ok(found.map(|account| account.member_id))
+    let by_name = members::find_account(tx, typed)?;
+    Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {
+        (Some(one), Some(other)) if one != other => Err(Unclear::Two),
+        (Some(member_id), _) | (None, Some(member_id)) => Ok(member_id),
+        (None, None) => Err(Unclear::Nobody),
+    })
 }
 
 fn own_client(tx: &Write) -> Result<i64, Failure> {

@@ -27,8 +27,8 @@ pub fn erase(
         for change in &changes {
             mentions::change(tx, change)?;
         }
-        let name = erasure::erase(tx, &site.keys, member_id, erased_at)?;
         beside(tx)?;
+        let name = erasure::erase(tx, &site.keys, member_id, erased_at)?;
         Ok(name)
     })?;
     tracing::info!(member_id, "a member was erased");

@@ -132,17 +132,27 @@ pub fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failure> {
 /// Makes the authority and this server's certificate, in the place of any before.
 pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Certificate, Failure> {
     let made = authority::make(subject, names, site.now()).map_err(|e| Failure::broken().because(e))?;
-    let row = row(site, subject, names, made);
+    let authority = row(site, subject, names, made);
+    let server = signed_by(site, &authority)?;
     site.store.write(site.now(), |tx| {
         record(tx, by, "tls.made", names)?;
-        Ok(tls::replace(tx, Kind::Authority, &row)?)
+        tls::replace(tx, Kind::Authority, &authority)?;
+        Ok(tls::replace(tx, Kind::Server, &server)?)
     })?;
-    sign(site, |_, _| Ok(()))
+    load(site).map_err(|e| Failure::broken().because(e))?;
+    Ok(server)
 }
 
 /// A new certificate from the authority that there is, shown from now on.
 pub fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
-    sign(site, |tx, names| record(tx, by, "tls.renewed", names))
+    let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
+    let server = signed_by(site, &authority)?;
+    site.store.write(site.now(), |tx| {
+        record(tx, by, "tls.renewed", &server.names)?;
+        Ok(tls::replace(tx, Kind::Server, &server)?)
+    })?;
+    load(site).map_err(|e| Failure::broken().because(e))?;
+    Ok(server)
 }
 
 fn record(tx: &Write, by: &By, deed: &'static str, names: &[String]) -> Result<(), Failure> {
@@ -151,23 +161,16 @@ fn record(tx: &Write, by: &By, deed: &'static str, names: &[String]) -> Result<(
     Ok(())
 }
 
-/// The server's certificate, with what else belongs into its transaction.
-fn sign(site: &Site, beside: impl FnOnce(&Write, &[String]) -> Result<(), Failure>) -> Result<Certificate, Failure> {
-    let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
-    let names = authority.names;
+/// A certificate for this server under the names of the authority.
+fn signed_by(site: &Site, authority: &Certificate) -> Result<Certificate, Failure> {
+    let names = &authority.names;
     let key = site
         .keys
         .unseal(Purpose::TlsKey, &authority.sealed_key)
         .ok_or_else(|| Failure::broken().because("the authority's key is damaged"))?;
     let made =
-        authority::sign(&authority.subject, &key, &names, site.now()).map_err(|e| Failure::broken().because(e))?;
-    let row = row(site, names.first().map_or("", String::as_str), &names, made);
-    site.store.write(site.now(), |tx| {
-        beside(tx, &names)?;
-        Ok(tls::replace(tx, Kind::Server, &row)?)
-    })?;
-    load(site).map_err(|e| Failure::broken().because(e))?;
-    Ok(row)
+        authority::sign(&authority.subject, &key, names, site.now()).map_err(|e| Failure::broken().because(e))?;
+    Ok(row(site, names.first().map_or("", String::as_str), names, made))
 }
 
 fn row(site: &Site, subject: &str, names: &[String], made: authority::Made) -> Certificate {

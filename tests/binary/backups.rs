@@ -61,6 +61,27 @@ fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
 }
 
 #[test]
+fn the_newest_backup_is_not_chosen_by_a_date_that_is_yet_to_come() {
+    let desk = Desk::with_site();
+    desk.run(&["backup"]).done();
+    desk.add_member("jane", "member");
+    desk.run(&["backup"]).done();
+    let all = backups(&desk);
+    let (newer, older) = (&all[0], &all[1]);
+    let path = older.join("manifest.json");
+    let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    manifest["made_at"] = json!(4_000_000_000_i64);
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    let said = desk.run(&["restore"]).trouble(1);
+    assert!(said.contains("yet to come") && said.contains("2096") && said.contains("backup list"), "{said}");
+    desk.run(&["restore", newer.file_name().unwrap().to_str().unwrap()]).done();
+    assert_eq!(names(&desk), ["jane"]);
+    // Where every one is ahead, it is this machine's clock that is behind.
+    std::fs::remove_dir_all(newer).unwrap();
+    desk.run(&["restore"]).done();
+}
+
+#[test]
 fn a_damaged_backup_is_refused_and_the_site_stays_as_it_is() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");

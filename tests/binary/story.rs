@@ -73,7 +73,12 @@ fn the_booking_of_a_current_flyer_is_in_the_logbook_and_its_token_edits_that_ent
     crate::kills::make_current(&desk.database(), &[member_id]);
     let (partner, sync) = (desk.add_partner(&[]), desk.sync_session());
     let (username, password) = ("jane".to_owned(), PASSWORD.to_owned());
-    book_as_a_current_flyer(&desk.serve(), &Cast { partner, sync, username, password, member_id, tunnel_id: 1 });
+    let server = desk.serve();
+    book_as_a_current_flyer(&server, &Cast { partner, sync, username, password, member_id, tunnel_id: 1 });
+    // What is booked and not flown yet counts nowhere.
+    let profile = server.client().get(&server.sign_in("jane", PASSWORD), "/api/account/profile/user").ok();
+    let shown = desk.run(&["member", "show", "jane"]).done();
+    assert!(shown.trim_end().ends_with(&format!("flight time  {}", text(&profile["total_flight_time"]))), "{shown}");
 }
 
 #[test]
@@ -142,7 +147,7 @@ fn book_as_a_current_flyer(server: &Server, cast: &Cast) {
 fn book(http: &mut Client, session: &Caller, cast: &Cast, registration_id: i64) -> Caller {
     let pin = http.post(session, "/api/account/profile/booking-pin", &Value::Null).ok()["pin"].clone();
     let booking = json!({"member_id": cast.member_id, "member_pin": pin, "registration_id": registration_id,
-        "flight_date": now(), "minutes_booked": 15, "tunnel_id": cast.tunnel_id});
+        "flight_date": now() + 7_200 * (registration_id - 424_242), "minutes_booked": 15, "tunnel_id": cast.tunnel_id});
     let answer = http.post(&cast.partner, "/api/external/partner-metrics/op/generate-token", &booking).ok();
     assert_eq!(answer["status"], true, "{answer}");
     Caller::session(text(&answer["token"]))

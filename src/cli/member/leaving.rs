@@ -6,9 +6,10 @@ use crate::cli::wire::Wire;
 use crate::cli::{Trouble, as_json, broken, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
+use crate::failure::Failure;
 use crate::jobs::erasure;
 use crate::site::Site;
-use crate::store::{Write as StoreWrite, erasure as erasures, held};
+use crate::store::{Write as StoreWrite, erasure as erasures, held, members};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
@@ -98,7 +99,14 @@ impl Erase {
         }
         if before.is_none() {
             let now = site.now();
-            let record = |tx: &StoreWrite| site.record(tx, "member.erased", &Whom::Member(member_id), &Detail::none());
+            let record = |tx: &StoreWrite| {
+                // The search for the name took its time, and the account may have been appointed meanwhile.
+                let still = members::find_account_by_id(tx, member_id)?.map(|account| account.role);
+                if still != Some(Role::Member) {
+                    return Err(Failure::not_allowed());
+                }
+                site.record(tx, "member.erased", &Whom::Member(member_id), &Detail::none())
+            };
             erasure::erase(site, member_id, now, wire.progress, record)?;
         }
         let incomplete = |what: String| {

@@ -4,7 +4,7 @@ mod words;
 
 use super::PART;
 use crate::call::Call;
-use crate::desk::walk_in::find_member;
+use crate::desk::walk_in::{Unclear, find_member};
 use crate::desk::{Frame, asked, show as shown};
 use crate::domain::deeds::DEEDS;
 use crate::domain::local_time::Hall;
@@ -110,8 +110,9 @@ impl Wanted {
         let who = match self.person.as_str() {
             "" => None,
             typed => match site.store.read(|tx| find_member(tx, typed))? {
-                Some(member_id) => Some(format!("member:{member_id}")),
-                None => return Ok(Err("audit.nobody")),
+                Ok(member_id) => Some(format!("member:{member_id}")),
+                Err(Unclear::Nobody) => return Ok(Err("audit.nobody")),
+                Err(Unclear::Two) => return Ok(Err("desk.member_two")),
             },
         };
         let day = match (self.day.as_str(), hall.start_of(&self.day)) {

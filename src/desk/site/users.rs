@@ -2,7 +2,7 @@
 
 use super::PART;
 use crate::call::Call;
-use crate::desk::walk_in::find_member;
+use crate::desk::walk_in::{Unclear, find_member};
 use crate::desk::{Frame, done, form, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
@@ -82,7 +82,11 @@ pub fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = typed.get(&ok).unwrap_or_default();
     let role = role.get(&ok).and_then(|name| Role::parse(&name));
     let outcome = site.store.write(site.now(), |tx| {
-        let (Some(member_id), Some(role)) = (find_member(tx, &typed)?, role) else { return Ok(Some("site.nobody")) };
+        let (member_id, role) = match (find_member(tx, &typed)?, role) {
+            (Ok(member_id), Some(role)) => (member_id, role),
+            (Err(Unclear::Two), _) => return Ok(Some("desk.member_two")),
+            (Err(Unclear::Nobody), _) | (_, None) => return Ok(Some("site.nobody")),
+        };
         if member_id == clerk.id() {
             return Ok(Some("site.own_role"));
         }

@@ -69,6 +69,24 @@ fn somebody_walks_in_and_is_booked_once() {
 }
 
 #[test]
+fn a_number_that_is_somebody_else_s_username_books_nobody() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let number = jane.id.to_string();
+    let other = site.flyer(&number);
+    let clerk = Clerk::at(&site, &site.admin());
+    let said = "the number of one member and the username of another";
+    let form = [("member", number.as_str()), ("minutes", "12"), ("clock", "23:30"), ("number", "77")];
+    let walk_in = clerk.post("/desk/bookings", &form);
+    assert!(walk_in.status == 422 && walk_in.page().contains(said), "{walk_in}");
+    let role = clerk.post("/desk/site/users", &[("member", &number), ("role", "admin")]);
+    assert!(role.page().contains(said), "{role}");
+    assert!(clerk.get(&format!("/desk/site/audit?person={number}")).page().contains(said));
+    // The other's own number means nobody else.
+    assert_eq!(clerk.post("/desk/site/users", &[("member", &*other.id.to_string()), ("role", "desk")]).status, 303);
+}
+
+#[test]
 fn what_people_wrote_is_text() {
     let site = demo();
     day(&site);
