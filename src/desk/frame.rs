@@ -54,6 +54,13 @@ impl Frame {
         Frame { language, site_name: String::new(), part: "", clerk: None, done: None }
     }
 
+    /// For a page that tells of a failure, which may be that nothing can be read.
+    pub fn of_failure(site: &Site, language: Language) -> Frame {
+        let site_name = site.name().unwrap_or_default();
+        site.store.rest();
+        Frame { site_name, ..Frame::bare(language) }
+    }
+
     /// For a page before sign-in.
     pub fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
         Ok(Frame { site_name: site.name()?, ..Frame::bare(call.language()) })

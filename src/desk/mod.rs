@@ -43,8 +43,8 @@ pub fn home(_: &Site, _: &Call) -> Answer {
     Ok(reply::see_other("/desk"))
 }
 
-/// How a failure is told to whoever asked for a path.
-pub type Refusal = fn(&Failure, Language, &str) -> Reply;
+/// A page that tells a failure to whoever asked for a path, with the number of the request.
+pub type Refusal = fn(&Failure, Frame, &str) -> Reply;
 
 /// What tells it below a path of pages, also one that met no row; `None` elsewhere.
 pub fn refusal_of(path: &str) -> Option<Refusal> {
@@ -68,9 +68,10 @@ struct RefusalPage<'a> {
 }
 
 /// A failure as a page, with the headers that go with it.
-pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
+pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+    let language = frame.language();
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let page = RefusalPage { frame: Frame::bare(language), message: said(failure, language), problems, request_id };
+    let page = RefusalPage { frame, message: said(failure, language), problems, request_id };
     refused(failure, language, request_id, &page)
 }
 

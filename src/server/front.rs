@@ -6,7 +6,7 @@ use super::pool::{self, Finished, Pool};
 use super::{body, metrics};
 use crate::call::{self, Call, Who};
 use crate::config::Limits;
-use crate::desk;
+use crate::desk::{self, Frame};
 use crate::failure::Failure;
 use crate::reply::{self, Reply};
 use crate::routes::{CALLBACK_BODY_BYTES_MAX, TABLE};
@@ -100,7 +100,7 @@ impl Front {
             large: None,
         };
         let language = call::language(request.headers());
-        let refuse = desk::refusal_of(request.uri().path()).unwrap_or(reply::refusal);
+        let page = desk::refusal_of(request.uri().path());
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             // It reads the file, so other connections go on by another thread.
             return self.respond(line, finished(tokio::task::block_in_place(|| metrics::write(self))));
@@ -120,7 +120,10 @@ impl Front {
                 finished
             }
             Err(failure) => {
-                let reply = refuse(&failure, language, &line.request_id);
+                let reply = match page {
+                    Some(page) => page(&failure, Frame::bare(language), &line.request_id),
+                    None => reply::refusal(&failure, language, &line.request_id),
+                };
                 Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
             }
         };

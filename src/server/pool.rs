@@ -8,7 +8,7 @@
 //! whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy, whatever its priority.
 
 use crate::call::{Call, Who};
-use crate::desk;
+use crate::desk::{self, Frame};
 use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
@@ -128,10 +128,11 @@ impl Pool {
             (false, false) => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        let refused = lane.jobs.try_send(Some(Job { call, queued, done })).err();
-        if let Some(job) = refused.and_then(TrySendError::into_inner) {
+        let unqueued = lane.jobs.try_send(Some(Job { call, queued, done })).err();
+        if let Some(job) = unqueued.and_then(TrySendError::into_inner) {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
-            return finish(&job.call, Err(Failure::overloaded().because("the queue is full")));
+            let failure = Failure::overloaded().because("the queue is full");
+            return refused(&job.call, failure, || Frame::bare(edge.language));
         }
         answer.await.map(|(finished, _)| finished).unwrap_or_else(|_| {
             let failure = Failure::broken().because("a thread for requests ended early");
@@ -195,7 +196,7 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration, wait: impl
     while let Ok(Some(job)) = next() {
         let finished = if job.queued.elapsed() > patience {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
-            finish(&job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
+            finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
         } else {
             perform(site, &job.call)
         };
@@ -214,21 +215,23 @@ fn perform(site: &Site, call: &Call) -> Finished {
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
         Err(Failure::broken().because("the operation panicked; the line before says where"))
     });
-    finish(call, answer)
+    finish(site, call, answer)
 }
 
-fn finish(call: &Call, answer: Result<Reply, Failure>) -> Finished {
+fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished {
     let finished = match answer {
         Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
-        Err(failure) => {
-            let refusal = match call.route.is_page() {
-                true => desk::refusal_of(&call.path).unwrap_or(desk::refusal),
-                false => reply::refusal,
-            };
-            finished(refusal(&failure, call.language(), &call.request_id), call.who.get(), Some(failure))
-        }
+        Err(failure) => refused(call, failure, || Frame::of_failure(site, call.language())),
     };
     Finished { held: call.held.get(), ..finished }
+}
+
+fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
+    let reply = match call.route.is_page() {
+        true => desk::refusal_of(&call.path).unwrap_or(desk::refusal)(&failure, frame(), &call.request_id),
+        false => reply::refusal(&failure, call.language(), &call.request_id),
+    };
+    finished(reply, call.who.get(), Some(failure))
 }
 
 fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {

@@ -79,9 +79,10 @@ struct Refusal {
 }
 
 /// A failure as a page of the kiosk.
-pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
+pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+    let language = frame.language();
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let screen = Screen { frame: Frame::bare(language), guest: None };
+    let screen = Screen { frame, guest: None };
     let page = Refusal { screen, message: super::said(failure, language), problems };
     refused(failure, language, request_id, &page)
 }

@@ -7,7 +7,6 @@ pub mod recover;
 use super::{Frame, refused, said, show};
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::language::Language;
 use crate::reply::Reply;
 use crate::site::Site;
 use askama::Template;
@@ -39,8 +38,8 @@ fn tell(
 }
 
 /// A failure as a page for everybody.
-pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
-    let frame = Frame::bare(language);
+pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+    let language = frame.language();
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     let (title, message) = (frame.say("desk.refused"), said(failure, language));
     refused(failure, language, request_id, &Told { frame, title, tone: "bad", message, problems })
