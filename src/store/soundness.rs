@@ -150,7 +150,10 @@ fn look_at(mut conn: Connection, table: Option<&str>, patience: Duration) -> rus
         Ok(said) => Ok(Verdict::Damaged(said.lines().last().unwrap_or(&said).to_owned())),
         Err(e) => match e.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => Ok(Verdict::Unfinished),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Ok(Verdict::Damaged(e.to_string())),
+            // The statement is right, so an error in it is one of what it reads: the index of the search has such.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
+                Ok(Verdict::Damaged(e.to_string()))
+            }
             _ => Err(e),
         },
     }
@@ -223,6 +226,21 @@ mod tests {
         let said = settle(&place.database()).unwrap_err();
         assert!(said.contains("tunneldesk restore") && !said.contains('\n'), "{said}");
     }
+
+    #[test]
+    fn a_damaged_index_of_the_search_is_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::create(&place).unwrap();
+        let conn = Connection::open(place.database()).unwrap();
+        assert_eq!(look_at(conn, None, START_TIME_MAX).unwrap(), Verdict::Sound);
+        let conn = Connection::open(place.database()).unwrap();
+        conn.execute_batch("UPDATE members_search_config SET v = 0 WHERE k = 'version'").unwrap();
+        drop(conn);
+        let said = find_damage(&place.database()).unwrap();
+        assert!(said.contains("fts5") && said.contains("tunneldesk restore"), "{said}");
+    }
+
     #[test]
     fn a_look_ends_when_its_time_is_up_and_others_find_the_rest() {
         let file = tempfile::NamedTempFile::new().unwrap();
