@@ -118,7 +118,7 @@ impl Call {
 
     /// Whether the caller says which language that is.
     pub fn asks_for_language(&self) -> bool {
-        language_header(&self.headers).is_some()
+        self.headers.contains_key(header::ACCEPT_LANGUAGE) || self.headers.contains_key(TILDE_ACCEPT_LANGUAGE)
     }
 
     pub fn say(&self, key: &'static str) -> String {
@@ -230,12 +230,14 @@ impl UnjudgedPage {
 /// The cookie with the language that somebody chose at a kiosk. Its path is the kiosk's, so no other page gets it.
 pub const KIOSK_LANGUAGE: &str = "kiosk-language";
 
-/// The language that a request asks for; some clients send the header with a tilde before its name.
+/// The language that a request asks for. Some clients send the header with a tilde before its name: a program wrote that on
+/// purpose, where browsers and libraries add the other by themselves.
 pub fn language(headers: &HeaderMap) -> Language {
     if let Some(chosen) = chosen_at_kiosk(headers) {
         return chosen;
     }
-    language_header(headers).map_or(Language::default(), Language::accepted)
+    let accepted = |name| Language::accepted(headers.get(name)?.to_str().ok()?);
+    [TILDE_ACCEPT_LANGUAGE, header::ACCEPT_LANGUAGE].into_iter().find_map(accepted).unwrap_or_default()
 }
 
 /// The language that somebody chose at the kiosk that asks.
@@ -243,10 +245,6 @@ pub fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
     let pairs = headers.get(header::COOKIE)?.to_str().ok()?.split(';');
     let tag = pairs.filter_map(|pair| pair.trim().strip_prefix(KIOSK_LANGUAGE)?.strip_prefix('=')).next()?;
     Language::AT_KIOSK.into_iter().find(|language| language.tag() == tag)
-}
-
-fn language_header(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::ACCEPT_LANGUAGE).or_else(|| headers.get(TILDE_ACCEPT_LANGUAGE))?.to_str().ok()
 }
 
 /// A caller's well-formed request id, else a new one.

@@ -59,6 +59,19 @@ impl Fields {
         }
     }
 
+    /// Reads a text that may be absent, and that says something even when it is empty: in an edit it takes away what was.
+    pub fn optional_even_empty(
+        &mut self,
+        field: &str,
+        kind: impl FnOnce(&Value) -> Result<String, Text>,
+    ) -> Unjudged<Option<String>> {
+        let said = self.map.get(field).filter(|value| !value.is_null()).cloned();
+        Unjudged(match said {
+            Some(value) => self.judge(field, kind(&value)).map(Some),
+            None => Some(None),
+        })
+    }
+
     /// Whether the field says anything.
     pub fn has(&self, field: &str) -> bool {
         self.given(field).is_some()

@@ -96,9 +96,9 @@ impl Language {
     }
 
     /// The best match for an `accept-language` value: by quality, then by order; a region is ignored where only the
-    /// language is known. English when nothing matches.
-    pub fn accepted(header: &str) -> Language {
-        let mut best = (0.0_f32, Language::English);
+    /// language is known. `None` when nothing matches.
+    pub fn accepted(header: &str) -> Option<Language> {
+        let mut best = (0.0_f32, None);
         for choice in header.split(',').take(20) {
             let mut parts = choice.split(';');
             let primary = parts.next().unwrap_or("").trim().split('-').next().unwrap_or("").to_ascii_lowercase();
@@ -106,7 +106,7 @@ impl Language {
             if let Some(language) = Language::ALL.into_iter().find(|l| l.tag() == primary)
                 && quality > best.0
             {
-                best = (quality, language);
+                best = (quality, Some(language));
             }
         }
         best.1
@@ -199,16 +199,17 @@ mod tests {
 
     #[test]
     fn quality_wins_then_order_and_a_region_does_not_matter() {
+        use Language::{English, French, German, Spanish};
         for (header, language) in [
-            ("de", Language::German),
-            ("fr-CA, de;q=0.9", Language::French),
-            ("xx, es;q=0.4, de;q=0.7", Language::German),
-            ("en;q=0.1, fr;q=0", Language::English),
-            ("", Language::English),
-            ("zz;q=banana, *", Language::English),
-            ("fr;q=9, es;q=inf, en;q=nan, de;q=0.1", Language::German),
-            ("es-419,es;q=0.9,en;q=0.8", Language::Spanish),
-            ("de-CH-1996", Language::German),
+            ("de", Some(German)),
+            ("fr-CA, de;q=0.9", Some(French)),
+            ("xx, es;q=0.4, de;q=0.7", Some(German)),
+            ("en;q=0.1, fr;q=0", Some(English)),
+            ("", None),
+            ("zz;q=banana, *", None),
+            ("fr;q=9, es;q=inf, en;q=nan, de;q=0.1", Some(German)),
+            ("es-419,es;q=0.9,en;q=0.8", Some(Spanish)),
+            ("de-CH-1996", Some(German)),
         ] {
             assert_eq!(Language::accepted(header), language, "{header}");
         }

@@ -1,9 +1,10 @@
 //! What a notice says: the text that its row names, with the row's values in its places, in the reader's language.
 //!
 //! Values are said by their names: under one that ends in `date`, `_at` or `until` a number is a moment in Unix seconds
-//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say; other numbers and texts are said as they are.
+//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say where they are; other numbers and texts are said as they are.
 
 use crate::domain::local_time::Hall;
+use crate::domain::payment::Price;
 use crate::language::{Language, Text};
 use crate::when;
 use serde_json::Value;
@@ -31,8 +32,10 @@ fn say(language: Language, hall: &Hall, key: &str, detail: &Value) -> Option<Str
 }
 
 fn value(language: Language, hall: &Hall, name: &str, detail: &Value) -> Option<String> {
-    if name == "amount" {
-        return amount(language, detail);
+    if name == "amount"
+        && let Some(amount) = amount(language, detail)
+    {
+        return Some(amount);
     }
     match detail.get(name)? {
         Value::Number(moment) if is_moment(name) => Some(when::day(language, hall, moment.as_i64()?)),
@@ -49,10 +52,8 @@ fn is_moment(name: &str) -> bool {
 /// `30.00 EUR`; `30,00 EUR` where that is how people write.
 pub fn amount(language: Language, detail: &Value) -> Option<String> {
     let (cents, currency) = (detail.get("amount_cents")?.as_i64()?, detail.get("currency")?.as_str()?);
-    let mark = if language == Language::English { '.' } else { ',' };
-    let sign = if cents < 0 { "-" } else { "" };
-    let cents = cents.unsigned_abs();
-    Some(format!("{sign}{}{mark}{:02} {}", cents / 100, cents % 100, currency.to_uppercase()))
+    let said = Price { cents, currency: currency.to_uppercase() }.to_string();
+    Some(if language == Language::English { said } else { said.replace('.', ",") })
 }
 
 #[cfg(test)]
@@ -98,7 +99,7 @@ mod tests {
         let detail = json!({ "amount_cents": 123_405, "currency": "chf" });
         assert_eq!(amount(Language::English, &detail).unwrap(), "1234.05 CHF");
         assert_eq!(amount(Language::French, &detail).unwrap(), "1234,05 CHF");
-        assert_eq!(amount(Language::English, &json!({ "amount_cents": -7, "currency": "EUR" })).unwrap(), "-0.07 EUR");
+        assert_eq!(amount(Language::German, &json!({ "amount_cents": 500, "currency": "JPY" })).unwrap(), "500 JPY");
         assert_eq!(amount(Language::English, &json!({ "amount_cents": "7" })), None);
     }
 

@@ -15,6 +15,20 @@ pub struct Booking {
     pub checkin_time: Option<i64>,
 }
 
+impl Booking {
+    /// This one when it is sent again: what is said now counts, what is not said stays.
+    pub fn renewed(&self, sent: &Booking) -> Booking {
+        Booking {
+            registration_id: sent.registration_id.or(self.registration_id),
+            purchase_id: sent.purchase_id.or(self.purchase_id),
+            purchase_date: sent.purchase_date.or(self.purchase_date),
+            product_id: sent.product_id.or(self.product_id),
+            checkin_time: sent.checkin_time.or(self.checkin_time),
+            ..sent.clone()
+        }
+    }
+}
+
 /// What a member brings to the desk, as far as booking goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing {

@@ -13,6 +13,8 @@ use sha2::{Digest, Sha256};
 
 const TOKEN_BYTES: usize = 32;
 const TOKEN_CHARS_MAX: usize = 128;
+/// What 32 bytes are in base64url.
+const TOKEN_CHARS: usize = 43;
 
 /// A signed-in person who may use the account: a member, also one who works at the desk.
 #[derive(Debug)]
@@ -78,13 +80,15 @@ pub fn token_hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }
 
-/// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`.
+/// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`. Where `Authorization` holds what can be no token (a
+/// proxy's own credentials, or the `Bearer null` of an app that lost its own), `token` counts.
 pub(super) fn token(call: &Call) -> Option<&str> {
     let authorization = call.header(AUTHORIZATION).map(|value| {
         let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
         if scheme.eq_ignore_ascii_case("bearer") { rest.trim() } else { value }
     });
-    authorization.or_else(|| call.header(TOKEN)).filter(|token| token.len() <= TOKEN_CHARS_MAX)
+    let given = authorization.filter(|text| text.len() == TOKEN_CHARS).or_else(|| call.header(TOKEN)).or(authorization);
+    given.filter(|token| token.len() <= TOKEN_CHARS_MAX)
 }
 
 /// The session that a call to an open operation may carry beside its password, in force or not.

@@ -71,6 +71,25 @@ pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> 
     tx.find(&sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, booking)
 }
 
+/// The booking of the same purchase and flight where one of the two says its registration and the other does not.
+pub fn find_of_purchase(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
+    let Some(purchase_id) = sent.purchase_id else { return Ok(None) };
+    if sent.registration_id.is_some() {
+        return find_same(tx, partner_id, member_id, &Booking { registration_id: None, ..sent.clone() });
+    }
+    // The member's index is the narrow one.
+    let sql = format!(
+        "{BOOKING} WHERE b.member_id = :member_id AND b.flight_date = :flight_date AND +b.partner_id = :partner_id
+                         AND b.purchase_id = :purchase_id ORDER BY b.booking_id LIMIT 1"
+    );
+    tx.find(
+        &sql,
+        named_params! {":member_id": member_id, ":flight_date": sent.flight_date, ":partner_id": partner_id,
+        ":purchase_id": purchase_id},
+        booking,
+    )
+}
+
 pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
     let sql = "INSERT INTO bookings (partner_id, member_id, registration_id, purchase_id, purchase_date, flight_date, minutes_booked,
                                      product_id, tunnel_id, checkin_time, created_at, updated_at)
@@ -87,14 +106,15 @@ pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Re
 
 pub fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
     let sql =
-        "UPDATE bookings SET purchase_id = :purchase_id, purchase_date = :purchase_date, flight_date = :flight_date,
+        "UPDATE bookings SET registration_id = :registration_id, purchase_id = :purchase_id, purchase_date = :purchase_date, flight_date = :flight_date,
                                    minutes_booked = :minutes_booked, product_id = :product_id, tunnel_id = :tunnel_id,
                                    checkin_time = :checkin_time, updated_at = :now WHERE booking_id = :id";
     tx.run(
         sql,
-        named_params! {":purchase_id": sent.purchase_id, ":purchase_date": sent.purchase_date, ":flight_date": sent.flight_date,
-                       ":minutes_booked": sent.minutes_booked, ":product_id": sent.product_id, ":tunnel_id": sent.tunnel_id,
-                       ":checkin_time": sent.checkin_time, ":now": tx.now(), ":id": booking_id},
+        named_params! {":registration_id": sent.registration_id, ":purchase_id": sent.purchase_id,
+        ":purchase_date": sent.purchase_date, ":flight_date": sent.flight_date,
+        ":minutes_booked": sent.minutes_booked, ":product_id": sent.product_id, ":tunnel_id": sent.tunnel_id,
+        ":checkin_time": sent.checkin_time, ":now": tx.now(), ":id": booking_id},
     )
 }
 

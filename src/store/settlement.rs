@@ -38,13 +38,9 @@ fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<()> {
 }
 
 fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<()> {
-    let amount = account.heard.price.value.as_ref().map_or_else(|| account.intent_id.clone(), ToString::to_string);
-    let detail = serde_json::json!({ "amount": amount, "until": shown_day(until) });
+    let detail = match &account.heard.price.value {
+        Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),
+        None => serde_json::json!({ "amount": account.intent_id, "until": until }),
+    };
     notices::insert(tx, member_id, subject, &detail.to_string()).map(drop)
-}
-
-/// `2027-05-28`, which every language reads alike; a dash where there is none.
-fn shown_day(moment: Option<i64>) -> String {
-    let day = moment.and_then(|moment| jiff::Timestamp::from_second(moment).ok());
-    day.map_or_else(|| "–".to_owned(), |day| day.strftime("%Y-%m-%d").to_string())
 }

@@ -213,6 +213,13 @@ fn refusals_speak_the_caller_s_language() {
     }
     assert_eq!(said.len(), 4, "{said:?}");
     assert_eq!(message("accept-language", "tlh, zz;q=0.3"), english);
+    // A program wrote the one; its library adds the other.
+    for (tilde, added, tag) in [("de", "*", "de"), ("fr", "es", "fr"), ("tlh", "es", "es")] {
+        let stranger = site.stranger();
+        let asked = stranger.ask(Method::GET, "/account/profile/user");
+        let reply = asked.header("~accept-language", tilde).header("accept-language", added).send().refused(401);
+        assert_eq!(reply.header("content-language"), Some(tag), "{tilde} beside {added}");
+    }
     assert_eq!(message("accept-language", ";;;,,q=,=;q=9999999999999999999"), english);
 }
 

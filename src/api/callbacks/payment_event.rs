@@ -58,7 +58,12 @@ pub fn read(call: &Call) -> Result<Heard, Failure> {
     let kind = body.required("type", fields::line(NAME_CHARS_MAX));
     let id = body.optional("id", name);
     let created = body.optional("created", fields::moment);
-    let data = body.optional("data", data);
+    // What moves no payment is kept whatever it is about.
+    let others = kind.peek().is_some_and(|kind| Status::of_event(kind).is_none());
+    let data = body.optional("data", |value| match data(value) {
+        Err(_) if others => Ok((value.to_string(), Map::new(), None)),
+        read => read,
+    });
     let intent_id = body.optional("paymentIntentId", name);
     // Part of the contract's body; only an app's word has a use for it.
     let from_app = body.optional("fromApp", fields::line(NAME_CHARS_MAX));

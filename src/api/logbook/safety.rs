@@ -29,6 +29,8 @@ struct SafetyReply {
     instructor: String,
     instructor_name: String,
     comments_instructor: String,
+    /// Why it was refused; empty where it was not.
+    comment_denial: String,
     comment: String,
     tunnel: String,
     tunnel_name: String,
@@ -91,6 +93,7 @@ fn row(site: &Site, member_id: i64, line: Line) -> SafetyReply {
         instructor: line.instructor_id.map(|id| id.to_string()).unwrap_or_default(),
         instructor_name: line.instructor_name,
         comments_instructor: line.comments_instructor,
+        comment_denial: line.comment_denial,
         comment: line.comment,
         tunnel: line.tunnel_id.to_string(),
         tunnel_name: line.tunnel_name,

@@ -92,7 +92,7 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let entry_date = body.optional("entry_date", fields::moment);
     let minutes = body.optional("time", fields::flight_minutes);
     let tunnel = body.optional("tunnel", fields::id);
-    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let comment = body.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX));
     let named = ["entry_id", "id"].map(|field| body.optional(field, |value| fields::same_entry(value, entry_id)));
     let ok = body.finish()?;
     _ = named.map(|unjudged| unjudged.get(&ok));

@@ -9,7 +9,11 @@ use crate::store::{Write, bookings, notices, standing};
 
 /// The booking that was sent: new, changed, or as it was.
 pub fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
-    let Some(known) = bookings::find_same(tx, partner_id, member_id, sent)? else {
+    let known = match bookings::find_same(tx, partner_id, member_id, sent)? {
+        None => bookings::find_of_purchase(tx, partner_id, member_id, sent)?,
+        known => known,
+    };
+    let Some(known) = known else {
         let booking_id = bookings::insert(tx, partner_id, member_id, sent)?;
         write_history(tx, partner_id, Event::BookingRecorded, member_id, booking_id, sent)?;
         enter_flight_time(tx, member_id, booking_id, sent)?;
@@ -18,6 +22,7 @@ pub fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Re
     if known.member_id != member_id {
         return Err(Failure::booking_of_another_member());
     }
+    let sent = &known.booking.renewed(sent);
     if known.booking != *sent {
         bookings::update(tx, known.booking_id, sent)?;
         entries::update_booked_time(tx, known.booking_id, sent.flight_date, sent.minutes_booked, sent.tunnel_id)?;

@@ -53,6 +53,10 @@ pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
         if let Err(bar) = admit(site, tx, &request)? {
             return refuse(tx, call, partner, &request, bar.key());
         }
+        let born = members::find_dob(tx, request.member_id)?;
+        if request.booking.as_ref().zip(born).is_some_and(|(booking, born)| booking.flight_date < born) {
+            return Err(Failure::field("flight_date", Text::new("field.before_birth")));
+        }
         let booking_id = match &request.booking {
             Some(booking) => Some(record(tx, partner.id(), request.member_id, booking)?),
             None => None,

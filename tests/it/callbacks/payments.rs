@@ -16,6 +16,9 @@ fn a_success_extends_the_membership_by_a_year_and_a_refund_takes_it_back() {
     assert_eq!(verdict(&site, &success), "applied");
     let until = site.now() + YEAR;
     assert_eq!((paid_until(&jane), site.notices(&jane)), (Some(until), vec!["notice.payment_counts".to_owned()]));
+    let said = jane.get("/account/notifications").ok().json()["data"][0]["text"].clone();
+    let day = "28 May 2027";
+    assert_eq!(said, format!("Your payment of 30.00 CHF has arrived. Your membership is paid until {day}."));
     let row = jane.get("/account/profile/payment-history").ok().json()["data"][0].clone();
     assert_eq!(
         (&row["amount_cents"], &row["currency"], &row["status"]),
@@ -81,7 +84,9 @@ fn each_type_moves_a_payment_forward_and_a_late_one_is_kept_and_moves_nothing() 
         assert_eq!(status(intent_id), reached);
     }
     assert_eq!(paid_until(&jane), None);
-    assert_eq!(site.rows()["callbacks"], 11, "every event is kept");
+    let other = json!({ "id": "evt_other", "type": "invoice.paid", "data": "no object" });
+    assert_eq!(verdict(&site, &other), "ignored", "what moves no payment is kept whatever it is about");
+    assert_eq!(site.rows()["callbacks"], 12, "every event is kept");
 }
 
 #[test]

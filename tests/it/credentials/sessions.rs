@@ -235,3 +235,15 @@ fn a_session_in_use_lives_180_days_and_no_longer() {
     site.advance(Duration::from_secs(1));
     jane.get("/account/profile/user").refused(401);
 }
+
+#[test]
+fn a_token_counts_beside_an_authorization_that_can_be_none() {
+    let site = Site::open();
+    let (jane, stranger) = (site.member("jane"), site.stranger());
+    for other in ["Basic Zm9vOmJhcg==", "Bearer null", "Bearer", "undefined"] {
+        let asked = stranger.ask(Method::GET, "/account/profile/user").header("authorization", other);
+        asked.header("token", jane.token()).send().ok();
+    }
+    let asked = stranger.ask(Method::GET, "/account/profile/user").header("token", "old");
+    asked.header("authorization", &format!("Bearer {}", jane.token())).send().ok();
+}

@@ -44,7 +44,7 @@ fn a_row_says_its_kind_its_signer_and_how_long_it_holds() {
         json!({ "id": entry_id, "entry_id": entry_id, "member_id": jane.id, "cat_group": "Trainer", "cat_name": "Trainer",
                 "skill": "40002", "skill_name": "Trainer yearly safety training", "kind": "recurrent", "status": "open",
                 "entry_date": site.now(), "approval_date": site.now(), "instructor": tara.id.to_string(),
-                "instructor_name": "tara", "comments_instructor": "", "comment": "", "tunnel": "7",
+                "instructor_name": "tara", "comments_instructor": "", "comment_denial": "", "comment": "", "tunnel": "7",
                 "tunnel_name": "Windwerk", "author_id": jane.id, "valid_until": site.now() + 365 * DAY, "in_force": true })
     );
     site.advance(Duration::from_secs(365 * 86_400));

@@ -65,6 +65,8 @@ fn an_edit_replaces_what_it_names_and_the_total_follows() {
     jane.put(&path, json!({"entry_id": entry_id, "id": "", "time": "25"})).ok();
     let row = list(&jane, &jane)["data"][0].clone();
     assert_eq!((row["time"].as_str(), row["comment"].as_str()), (Some("25"), Some("kept")));
+    jane.put(&format!("/account/logbook/time/{entry_id}"), json!({"comment": ""})).ok();
+    assert_eq!(list(&jane, &jane)["data"][0]["comment"], "", "an empty comment takes away what was");
     assert_eq!(jane.get("/account/profile/user").ok().json()["total_flight_time"], "0:25");
     assert_eq!(jane.put(&path, json!({"entry_id": entry_id + 1})).refused(422).bad_fields(), ["entry_id"]);
     jane.delete(&format!("/account/logbook/{entry_id}")).ok();

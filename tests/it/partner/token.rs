@@ -126,6 +126,48 @@ fn a_booking_without_registration_is_known_by_purchase_and_flight_else_by_member
 }
 
 #[test]
+fn what_is_not_said_again_stays_and_a_purchase_is_known_without_its_registration() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let pin = site.pin(&jane);
+    let whole = booking(&site, 1);
+    ask(&partner, &jane, &pin, whole.clone()).ok();
+    let without = |left_out: &[&str]| {
+        let mut sent = whole.clone();
+        left_out.iter().for_each(|field| _ = sent.as_object_mut().unwrap().remove(*field));
+        sent
+    };
+    let row = || jane.get("/account/profile/booking-history").ok().json();
+    let before = row();
+    ask(&partner, &jane, &pin, without(&["purchase_id", "purchase_date", "product_id", "checkin_time"])).ok();
+    ask(&partner, &jane, &pin, without(&["registration_id"])).ok();
+    assert_eq!(row(), before);
+    assert_eq!((count(&site, "bookings"), count(&site, "entries")), (1, 2), "the flight before, and the booked one");
+    // The other way round: the registration comes later.
+    let mut later = without(&["registration_id"]);
+    later["flight_date"] = json!(site.now() + 9_000);
+    ask(&partner, &jane, &pin, later.clone()).ok();
+    later["registration_id"] = json!(2);
+    ask(&partner, &jane, &pin, later.clone()).ok();
+    assert_eq!((count(&site, "bookings"), row()["data"][0]["registration_id"].as_i64()), (2, Some(2)));
+    // Two registrations of one purchase are two.
+    later["registration_id"] = json!(3);
+    ask(&partner, &jane, &pin, later).ok();
+    assert_eq!(count(&site, "bookings"), 3);
+}
+
+#[test]
+fn nobody_is_booked_before_their_birth() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let mut early = booking(&site, 1);
+    early["flight_date"] = json!(-86_400);
+    site.change(|tx| Ok(tx.run("UPDATE members SET dob = 0 WHERE member_id = ?1", [jane.id])?));
+    assert_eq!(ask(&partner, &jane, &site.pin(&jane), early).refused(422).bad_fields(), ["flight_date"]);
+    assert_eq!(count(&site, "bookings"), 0);
+}
+
+#[test]
 fn a_registration_does_not_move_to_another_member() {
     let site = Site::open();
     let (partner, jane, mark) = (site.partner(), site.member("jane"), site.member("mark"));

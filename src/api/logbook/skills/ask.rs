@@ -68,7 +68,7 @@ impl Common {
             entry_date: body.optional("entry_date", fields::moment),
             minutes: body.optional("time", fields::minutes_up_to(*MINUTES.end())),
             tunnel: body.optional("tunnel", fields::id),
-            comment: body.optional("comment", fields::lines(COMMENT_CHARS_MAX)),
+            comment: body.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX)),
             instructor: body.optional("instructor", fields::id),
             skill: body.optional("skill", fields::line(ECHO_CHARS_MAX)),
             comments_instructor: body.optional("comments_instructor", fields::lines(COMMENT_CHARS_MAX)),
