@@ -19,6 +19,8 @@ const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// How often a look is at the time, in SQLite's own steps.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
+const WORDS_MAX: usize = 200;
+
 /// What a look found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -94,7 +96,9 @@ pub fn find_damage(path: &Path) -> Option<String> {
     }
 }
 
+/// SQLite's words may quote what lies in the file: of that no more than a line, and nothing a terminal would obey.
 fn damaged(path: &Path, what: &str) -> String {
+    let what: String = what.chars().take(WORDS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
 }
 
@@ -239,6 +243,11 @@ mod tests {
         drop(conn);
         let said = find_damage(&place.database()).unwrap();
         assert!(said.contains("fts5") && said.contains("tunneldesk restore"), "{said}");
+        let said = damaged(&place.database(), &format!("near \"\u{1b}[2J\n{}", "x".repeat(9_999)));
+        assert!(
+            said.len() < 400 && said.ends_with("`tunneldesk restore`") && !said.contains(char::is_control),
+            "{said}"
+        );
     }
 
     #[test]
