@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::domain::questions;
 use crate::gate::Member;
 use crate::language::Language;
-use crate::reply::{self, List};
+use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members;
@@ -26,9 +26,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
         text: text(call.language(), question),
         answered: answered.contains(&question),
     };
-    let data: Vec<_> = questions::NUMBERS.map(show).collect();
-    let total = data.len() as i64;
-    Ok(reply::ok(&List { status: true, total, limit: total, offset: 0, data }))
+    Ok(reply::part(questions::NUMBERS.map(show).collect(), call.page()?))
 }
 
 /// A question's text.

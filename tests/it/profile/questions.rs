@@ -20,4 +20,7 @@ fn the_catalogue_says_which_are_answered_in_the_callers_language() {
         .collect();
     assert_eq!((answered, shown["total"].as_i64()), (vec![3], Some(12)));
     assert_eq!(shown["data"][0]["text"], "Wie hieß dein erstes Haustier?");
+    let page = jane.get(&format!("{QUESTIONS}?limit=1&offset=2")).ok().json();
+    assert_eq!((page["data"].as_array().unwrap().len(), page["data"][0]["question"].as_i64()), (1, Some(3)));
+    jane.get(&format!("{QUESTIONS}?limit=0")).refused(422);
 }
