@@ -94,6 +94,10 @@ fn as_signer(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given
     match (given.status, &given.comments_instructor) {
         (Some(Status::Denied), _) => Err(Failure::field("comment_denial", Text::new("field.missing"))),
         (Some(Status::Open), comment) => signing::sign_entry(site, tx, entry, member, comment.as_deref()),
+        // No signer's move, whatever words come with it.
+        (Some(Status::Suspended | Status::Cancelled), _) => {
+            Err(Failure::field("status", Text::new("field.sign_or_deny")))
+        }
         (_, Some(comment)) => signing::sign_entry(site, tx, entry, member, Some(comment)),
         _ => Err(Failure::field("status", Text::new("field.sign_or_deny"))),
     }

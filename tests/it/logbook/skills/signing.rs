@@ -20,6 +20,10 @@ fn a_signer_signs_by_a_comment_or_by_saying_open() {
     let (jane, ines) = learner_and_instructor(&site);
     let (one, two) = (ask(&site, &jane, "10101", &ines), ask(&site, &jane, "10102", &ines));
     site.advance(Duration::from_secs(60));
+    for no_move_of_hers in ["suspended", "cancelled"] {
+        let both = json!({"status": no_move_of_hers, "comments_instructor": "clean"});
+        assert_eq!(ines.put(&path(one), both).refused(422).bad_fields(), ["status"]);
+    }
     assert_eq!(ines.put(&path(one), json!({"comments_instructor": "clean"})).ok().json()["entry_status"], "open");
     ines.put(&path(two), json!({"status": "open", "skill": "10109", "comment": "mine", "entry_date": 1})).ok();
     let (first, second) = (row(&jane, one), row(&jane, two));
