@@ -1,6 +1,7 @@
 //! The second factor from inside a session.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ fn operate(member: &Caller, operation: &str) -> Reply {
     member.post("/account/profile/2fa-operation", json!({ "operation": operation }))
 }
 
-fn operate_with(member: &Caller, operation: &str, code: &str) -> Reply {
+fn operate_with(member: &Caller, operation: &str, code: impl Serialize) -> Reply {
     member.post("/account/profile/2fa-operation", json!({ "operation": operation, "code": code }))
 }
 
@@ -100,6 +101,15 @@ fn who_gets_passcodes_sent_can_ask_for_one_and_turn_off_with_it() {
     let passcode = site.last_passcode(&jane).unwrap();
     operate_with(&jane, "disable", &passcode).ok();
     assert_eq!(login(&site, &jane)["confirmationPending"], 0);
+}
+
+#[test]
+fn a_code_that_comes_as_a_number_has_its_leading_zeros() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    let code: i64 = site.code_from_zero(&protected.authenticator).parse().unwrap();
+    operate_with(&protected.member, "disable", code.to_string()).refused(422);
+    operate_with(&protected.member, "disable", code).ok();
 }
 
 #[test]
