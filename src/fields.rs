@@ -138,6 +138,20 @@ pub fn secret(value: &Value) -> Result<String, Text> {
     bounded(raw_text(value)?, 1024, &[])
 }
 
+/// Six digits, as text or as a number: a number cannot say its leading zeros, and gets them back.
+pub fn six_digits(value: &Value) -> Result<String, Text> {
+    whole_in(0..=999_999)(value).map(|number| format!("{number:06}")).map_err(|_| Text::new("field.passcode"))
+}
+
+/// A field typed string where six digits are due, and perhaps others: as text it stays what was typed, right or wrong;
+/// a number is read as the six digits that it was.
+pub fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| {
+        let digits = value.is_number().then(|| six_digits(value).ok()).flatten();
+        digits.map_or_else(|| line(chars_max)(value), Ok)
+    }
+}
+
 /// A line of text that a rule of the domain accepts.
 pub fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
     move |value| rule(&line(1024)(value)?)
@@ -266,6 +280,25 @@ mod tests {
         for number in [i64::MIN, i64::MAX] {
             assert!(moment(&json!(number)).is_err(), "{number}");
         }
+    }
+
+    #[test]
+    fn a_number_gets_its_leading_zeros_back_and_typed_digits_do_not() {
+        for (given, read) in [
+            (json!(31207), "031207"),
+            (json!(0), "000000"),
+            (json!(7.0), "000007"),
+            (json!(481_516), "481516"),
+            (json!("5797"), "5797"),
+            (json!(" 005797 "), "005797"),
+            (json!("0123-zzzz-zam0"), "0123-zzzz-zam0"),
+            (json!(1_234_567), "1234567"),
+            (json!(-1), "-1"),
+            (json!(0.5), "0.5"),
+        ] {
+            assert_eq!(code(32)(&given).unwrap(), read, "{given}");
+        }
+        assert!(code(6)(&json!("0000000")).is_err() && code(32)(&json!([1])).is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::store::members::Profile;
 use crate::store::outbox::{self, Channel};
 use crate::store::{Write, passcodes};
 use serde_json::json;
+use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 const CODES: u64 = 1_000_000;
@@ -52,9 +53,7 @@ pub struct Target<'a> {
 /// of this hour.
 pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     let address_hash = address_hash(site, target.address);
-    if passcodes::count_sends(tx, &address_hash, tx.now())? >= SENDS_PER_HOUR_MAX {
-        return Err(Failure::passcode_too_many());
-    }
+    check_share(tx, &address_hash)?;
     let code = format!("{:06}", u64::from_be_bytes(random::<8>()) % CODES);
     let code_hash = hash(site, target.member_id, usage, &code);
     passcodes::insert(tx, target.member_id, usage.name(), &code_hash, target.address, tx.now() + LIFE_SECONDS)?;
@@ -75,11 +74,20 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), 
 /// address gets. So an unknown name is refused exactly when a known one is.
 pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
-    if passcodes::count_sends(tx, &name_hash, tx.now())? >= SENDS_PER_HOUR_MAX {
-        return Err(Failure::passcode_too_many());
-    }
+    check_share(tx, &name_hash)?;
     passcodes::insert_send(tx, &name_hash)?;
     Ok(())
+}
+
+/// 429 with the seconds until there is room again.
+fn check_share(tx: &Write, hash: &[u8; 32]) -> Result<(), Failure> {
+    match passcodes::full_until(tx, hash, SENDS_PER_HOUR_MAX, tx.now())? {
+        Some(ends_at) => {
+            let seconds = u64::try_from(ends_at - tx.now()).unwrap_or_default();
+            Err(Failure::passcode_too_many().retry_after(Duration::from_secs(seconds)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Forgets how many passcodes went to the member's addresses, and how many were asked for under the member's names.
@@ -89,7 +97,7 @@ pub fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, 
     let addresses = [&profile.email, &profile.phone].map(|address| address_hash(site, address));
     let mut used_up = false;
     for hash in names.iter().chain(&addresses) {
-        used_up |= passcodes::count_sends(tx, hash, tx.now())? >= SENDS_PER_HOUR_MAX;
+        used_up |= passcodes::full_until(tx, hash, SENDS_PER_HOUR_MAX, tx.now())?.is_some();
         passcodes::forget_sends(tx, hash)?;
     }
     Ok(used_up)
@@ -123,8 +131,32 @@ fn miss(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failur
 /// Whether the code is the live one: then it is used up, and where it went is returned. A wrong one costs a try, and the
 /// last try costs the passcode.
 pub fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
+    take_if(site, tx, member_id, usage, code, |_| true)
+}
+
+/// The same where whoever types the code also says where it went: a wrong address is as wrong as a wrong code.
+pub fn take_sent_to(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    usage: Use,
+    code: &str,
+    address: &str,
+) -> Result<Option<String>, Failure> {
+    take_if(site, tx, member_id, usage, code, |target| target.eq_ignore_ascii_case(address))
+}
+
+fn take_if(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    usage: Use,
+    code: &str,
+    counts: impl Fn(&str) -> bool,
+) -> Result<Option<String>, Failure> {
     let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? else { return Ok(None) };
-    if bool::from(live.code_hash.ct_eq(&hash(site, member_id, usage, code))) {
+    let right = bool::from(live.code_hash.ct_eq(&hash(site, member_id, usage, code)));
+    if right && counts(&live.target) {
         passcodes::delete(tx, member_id, usage.name())?;
         return Ok(Some(live.target));
     }

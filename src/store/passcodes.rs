@@ -51,10 +51,12 @@ pub fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run("DELETE FROM passcodes WHERE member_id = ?1", [member_id])
 }
 
-/// How many passcodes went to an address within the last hour.
-pub fn count_sends(tx: &Read, address_hash: &[u8; 32], now: i64) -> Result<i64> {
-    let sql = "SELECT count(*) FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2";
-    tx.get(sql, (&address_hash[..], now - HOUR_SECONDS), |row| row.get(0))
+/// When an address that got `sends_max` passcodes within the last hour may get the next one; `None` when it may now.
+pub fn full_until(tx: &Read, address_hash: &[u8; 32], sends_max: i64, now: i64) -> Result<Option<i64>> {
+    let sql = "SELECT sent_at FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2
+               ORDER BY sent_at DESC LIMIT 1 OFFSET ?3";
+    let hour = (&address_hash[..], now - HOUR_SECONDS, sends_max - 1);
+    Ok(tx.find(sql, hour, |row| row.get::<_, i64>(0))?.map(|sent_at| sent_at + HOUR_SECONDS))
 }
 
 pub fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {

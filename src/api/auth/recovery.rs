@@ -143,7 +143,7 @@ impl Recovery {
     pub fn read(mut body: Fields) -> Result<Recovery, Failure> {
         let username = body.required("username", fields::line(254));
         let option = body.optional("option", fields::as_line(channel));
-        let passcode = body.optional("passcode", fields::line(32));
+        let passcode = body.optional("passcode", fields::code(32));
         let has_proof = body.has("passcode");
         let password = if has_proof { Some(body.required("password", fields::secret)) } else { None };
         let answers: Vec<_> =
@@ -292,7 +292,7 @@ fn answers_are_right(site: &Site, account: Option<&Account>, given: &[(i64, Stri
 pub fn username(site: &Site, call: &Call) -> Answer {
     let mut body = call.fields()?;
     let address = body.required("email", fields::as_line(email::parse));
-    let passcode = body.optional("passcode", fields::line(32));
+    let passcode = body.optional("passcode", fields::code(32));
     let ok = body.finish()?;
     let (address, code) = (address.get(&ok), passcode.get(&ok));
     let account = site.store.read(|tx| Ok(members::find_account(tx, &address)?.filter(|a| a.email_confirmed)))?;

@@ -159,7 +159,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
 fn verify_by_step(site: &Site, call: &Call, mut body: Fields) -> Answer {
     let token = body.required("step_token", fields::line(STEP_TOKEN_CHARS_MAX));
     let member_id = body.optional("member_id", fields::id);
-    let code = body.required("code", fields::line(CODE_CHARS_MAX));
+    let code = body.required("code", fields::code(CODE_CHARS_MAX));
     let ok = body.finish()?;
     let (token, member_id, code) = (token.get(&ok), member_id.get(&ok), code.get(&ok));
     site.once(call, |tx| {
@@ -200,7 +200,7 @@ impl Asked {
         if with_code && !body.has("code") {
             body.refuse("code", Text::new("field.missing"));
         }
-        let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+        let code = body.optional("code", fields::code(CODE_CHARS_MAX));
         let ok = body.finish()?;
         Ok(Asked { first: first.get(&ok), member_id: member_id.get(&ok), code: code.get(&ok) })
     }

@@ -73,7 +73,7 @@ impl Request {
     fn read(site: &Site, call: &Call) -> Result<Request, Failure> {
         let mut body = call.fields()?;
         let member_id = body.required("member_id", fields::id);
-        let member_pin = body.required("member_pin", fields::line(32));
+        let member_pin = body.required("member_pin", fields::code(32));
         let booking = if BOOKING_FIELDS.iter().any(|field| body.has(field)) {
             Some(read_booking(&mut body, fields::moment))
         } else {

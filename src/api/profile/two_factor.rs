@@ -60,7 +60,7 @@ fn operation(text: &str) -> Result<Operation, Text> {
 pub fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.fields()?;
     let wanted = body.required("operation", fields::as_line(operation));
-    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let code = body.optional("code", fields::code(CODE_CHARS_MAX));
     let ok = body.finish()?;
     let (wanted, code) = (wanted.get(&ok), code.get(&ok));
     site.once(call, |tx| {

@@ -7,7 +7,6 @@ use crate::fields::{self, Unjudged};
 use crate::gate::Member;
 use crate::gate::passcode::{self, Target, Use};
 use crate::gate::security_event::{self, Event};
-use crate::language::Text;
 use crate::reply::{self, Done};
 use crate::routes::Answer;
 use crate::site::Site;
@@ -74,23 +73,18 @@ pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
 pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.fields()?;
     let place = Place::read(&mut body);
-    let code = body.required("passcode", passcode_digits);
+    let code = body.required("passcode", fields::six_digits);
     let ok = body.finish()?;
     let (place, code) = (place.get(&ok)?, code.get(&ok));
     site.once(call, |tx| {
-        let went_to = passcode::take(site, tx, member.id(), place.usage, &code)?;
-        if went_to.as_deref() != Some(&place.address) {
+        let went_to = passcode::take_sent_to(site, tx, member.id(), place.usage, &code, &place.address)?;
+        let Some(address) = went_to else {
             return Ok(reply::ok(&Done { status: false, message: call.say("passcode.wrong") }));
-        }
-        take_over(site, call, tx, member.id(), &place)?;
+        };
+        // Spelt as it was when mail arrived there.
+        take_over(site, call, tx, member.id(), &Place { address, ..place })?;
         Ok(reply::done(call.say("done.saved")))
     })
-}
-
-/// The contract types the passcode as a number, which loses leading zeros.
-fn passcode_digits(value: &serde_json::Value) -> Result<String, Text> {
-    let number = fields::whole_in(0..=999_999)(value).map_err(|_| Text::new("field.passcode"))?;
-    Ok(format!("{number:06}"))
 }
 
 /// What takes the place of another is told at both: a thief would only read the new one.

@@ -190,3 +190,39 @@ fn a_username_is_told_to_whoever_reads_the_mail() {
     assert_eq!((told["status"].as_bool(), told["username"].as_str()), (Some(true), Some("jane")));
     assert_eq!(site.stranger().post(USERNAME, &body).ok().json()["status"], false, "once");
 }
+
+#[test]
+fn a_passcode_that_comes_as_a_number_has_its_leading_zeros() {
+    let site = Site::open();
+    let jane = jane(&site);
+    let code = site.passcode_from_zero(&jane, || _ = ask(&site, "jane").ok());
+    let number: i64 = code.parse().unwrap();
+    assert_eq!(set(&site, json!({"passcode": number.to_string()}))["status"], false, "text is what was typed");
+    assert_eq!(set(&site, json!({"passcode": number}))["status"], true);
+
+    let by_mail = |more: Value| {
+        let mut body = json!({"email": "jane@example.com"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        site.stranger().post(USERNAME, body).ok().json()
+    };
+    let code = site.passcode_from_zero(&jane, || _ = by_mail(json!({})));
+    let number: i64 = code.parse().unwrap();
+    assert_eq!(by_mail(json!({"passcode": number.to_string()}))["status"], false, "text is what was typed");
+    assert_eq!(by_mail(json!({"passcode": number}))["username"], "jane");
+}
+
+#[test]
+fn whoever_asked_too_often_is_told_when_there_is_room_again_known_or_not() {
+    let site = Site::open();
+    jane(&site);
+    for name in ["jane", "nobody"] {
+        ask(&site, name).ok();
+    }
+    site.advance(Duration::from_secs(1000));
+    for name in ["jane", "nobody"] {
+        for _ in 0..4 {
+            ask(&site, name).ok();
+        }
+        assert_eq!(ask(&site, name).refused(429).header("retry-after"), Some("2600"), "{name}");
+    }
+}

@@ -122,6 +122,38 @@ fn a_code_works_once_and_a_step_to_either_side() {
 }
 
 #[test]
+fn a_code_that_comes_as_a_number_has_its_leading_zeros() {
+    let site = Site::open();
+    let Protected { member, authenticator, .. } = site.protect(&site.member("jane"));
+    let number = |code: &str| code.parse::<i64>().unwrap();
+    let post = |path: &str, code: Value| site.stranger().post(path, with(credentials(&member), "code", code)).ok();
+    let code = number(&site.code_from_zero(&authenticator));
+    is_refused(&post(VERIFY, json!(code.to_string())));
+    is_in(&post(VERIFY, json!(code)));
+    let ask = || _ = site.stranger().post(LOGIN, with(credentials(&member), "passcodeOption", "email")).ok();
+    let passcode = number(&site.passcode_from_zero(&member, ask));
+    is_in(&post(VERIFY, json!(passcode)));
+    let code = number(&site.code_from_zero(&authenticator));
+    assert_eq!(post(SETUP, json!(code)).json()["status"], true);
+}
+
+#[test]
+fn the_first_code_of_an_authenticator_may_come_as_a_number_too() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let code = loop {
+        let setup = site.stranger().post(SETUP, credentials(&jane)).ok().json();
+        let code = Authenticator::scan(&setup).code(site.now());
+        if code.starts_with('0') {
+            break code.parse::<i64>().unwrap();
+        }
+    };
+    let first = |code: Value| site.stranger().post(VERIFY_SETUP, with(credentials(&jane), "code", code)).ok();
+    is_refused(&first(json!(code.to_string())));
+    assert_eq!(first(json!(code)).json()["status"], true);
+}
+
+#[test]
 fn fifty_simultaneous_uses_of_one_code_give_one_session() {
     let site = Site::open_with(|config| config.limits.connections_per_address_max = 200);
     site.expects_faults();

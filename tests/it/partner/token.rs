@@ -3,6 +3,8 @@
 use crate::harness::{Caller, Reply, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::gate::pin;
+use tunneldesk::store::members;
 
 const GENERATE: &str = "/external/partner-metrics/op/generate-token";
 
@@ -253,4 +255,18 @@ fn a_flyer_who_is_not_current_gets_no_flight_time_and_is_told_what_to_do() {
     assert_eq!(jane.get("/account/profile/booking-history").ok().json()["total"], 1);
     assert_eq!(jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json()["total"], 1, "the flight before");
     assert_eq!(site.notices(&jane), ["notice.booking_not_current"]);
+}
+
+#[test]
+fn a_pin_that_comes_as_a_number_has_its_leading_zeros_and_as_text_it_is_what_was_typed() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.member("jane"));
+    let hash = pin::hash(site.inside(), jane.id, "031207");
+    site.change(|tx| Ok(members::set_pin(tx, jane.id, &hash)?));
+    let ask = |pin: Value| partner.post(GENERATE, json!({"member_id": jane.id, "member_pin": pin}));
+    refused_by_message(ask(json!("31207")));
+    refused_by_message(ask(json!(312_070)));
+    for right in [json!(31207), json!("031207")] {
+        assert_eq!(ask(right.clone()).ok().json()["status"], true, "{right}");
+    }
 }

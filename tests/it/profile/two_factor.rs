@@ -103,6 +103,16 @@ fn who_gets_passcodes_sent_can_ask_for_one_and_turn_off_with_it() {
 }
 
 #[test]
+fn a_code_that_comes_as_a_number_has_its_leading_zeros() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("jane"));
+    let code: i64 = site.code_from_zero(&protected.authenticator).parse().unwrap();
+    operate_with(&protected.member, "disable", &code.to_string()).refused(422);
+    let by_number = json!({ "operation": "disable", "code": code });
+    protected.member.post("/account/profile/2fa-operation", by_number).ok();
+}
+
+#[test]
 fn wrong_codes_in_a_session_are_counted_and_the_delay_is_told() {
     let site = Site::open();
     let protected = site.protect(&site.member("jane"));

@@ -2,6 +2,7 @@
 
 use crate::harness::{Caller, Site};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const SEND: &str = "/account/profile/send-verification-passcode";
 const VERIFY: &str = "/account/profile/verify-verification-passcode";
@@ -37,6 +38,70 @@ fn a_passcode_counts_for_the_place_it_went_to_alone() {
     assert!(!verify(&jane, json!({"phone": "446681800", "country": "41", "passcode": code})));
     assert!(!verify(&jane, json!({"email": "other@example.com", "passcode": code})));
     assert_eq!(jane.get("/account/profile/user").ok().json()["email"], "jane@example.com");
+}
+
+#[test]
+fn an_address_is_the_same_however_it_is_spelt_and_is_kept_as_mail_reached_it() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    jane.post(SEND, json!({"email": "New.Jane@Example.com"})).ok();
+    assert!(verify(&jane, json!({"email": "new.jane@EXAMPLE.com", "passcode": passcode(&site)})));
+    assert_eq!(jane.get("/account/profile/user").ok().json()["email"], "New.Jane@Example.com");
+}
+
+#[test]
+fn a_wrong_address_is_one_try_of_five_with_the_answer_to_a_wrong_code() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    for (misses, kept) in [(4, true), (5, false)] {
+        let new = format!("new{misses}@example.com");
+        jane.post(SEND, json!({"email": new})).ok();
+        let code: i64 = passcode(&site).parse().unwrap();
+        let wrong_code = json!({"email": new, "passcode": (code + 1) % 1_000_000});
+        let wrong_address = json!({"email": "other@example.com", "passcode": code});
+        let answer = jane.post(VERIFY, wrong_code).ok().body;
+        for _ in 1..misses {
+            assert_eq!(jane.post(VERIFY, &wrong_address).ok().body, answer);
+        }
+        assert_eq!(verify(&jane, json!({"email": new, "passcode": code})), kept, "{misses} misses");
+    }
+    assert_eq!(jane.get("/account/profile/user").ok().json()["email"], "new4@example.com");
+}
+
+#[test]
+fn a_number_that_it_did_not_go_to_is_one_try_too() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    jane.post(SEND, json!({"country": 41, "phone": 446681800})).ok();
+    let code = passcode(&site);
+    assert!(!verify(&jane, json!({"country": 41, "phone": 446681801, "passcode": code})));
+    assert!(verify(&jane, json!({"country": "CH", "phone": "044 668 18 00", "passcode": code})));
+}
+
+#[test]
+fn a_passcode_that_comes_as_a_number_has_its_leading_zeros() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let code = site.passcode_from_zero(&jane, || _ = jane.post(SEND, json!({"email": "new@example.com"})).ok());
+    assert!(verify(&jane, json!({"email": "new@example.com", "passcode": code.parse::<i64>().unwrap()})));
+}
+
+#[test]
+fn who_had_five_passcodes_is_told_when_the_first_of_them_leaves_the_hour() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let send = || jane.post(SEND, json!({"email": "new@example.com"}));
+    send().ok();
+    site.advance(Duration::from_secs(600));
+    for _ in 0..4 {
+        send().ok();
+    }
+    assert_eq!(send().refused(429).header("retry-after"), Some("3000"));
+    site.advance(Duration::from_secs(2999));
+    assert_eq!(send().refused(429).header("retry-after"), Some("1"));
+    site.advance(Duration::from_secs(1));
+    send().ok();
+    assert_eq!(send().refused(429).header("retry-after"), Some("600"), "the next ones are ten minutes younger");
 }
 
 #[test]

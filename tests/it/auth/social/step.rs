@@ -76,6 +76,18 @@ fn the_step_and_a_code_sign_in_once() {
 }
 
 #[test]
+fn a_code_that_comes_as_a_number_has_its_leading_zeros() {
+    let issuer = Issuer::new();
+    let site = issuer.site();
+    let jane = protected(&issuer, &site, "jane");
+    let code: i64 = site.code_from_zero(&jane.authenticator).parse().unwrap();
+    let token = step(&issuer, &site, "jane", 2);
+    is_refused(&verify(&site, &token, &code.to_string()));
+    let body = json!({ "step_token": token, "code": code });
+    assert_eq!(member(&site.stranger().post(VERIFY, body).ok().json()), jane.caller.id);
+}
+
+#[test]
 fn a_code_alone_and_another_member_s_step_open_nothing() {
     let issuer = Issuer::new();
     let site = issuer.site();
