@@ -77,6 +77,18 @@ impl Fields {
         self.given(field).is_some()
     }
 
+    /// Whether a field is bad already. What else only the transaction would say is then said at once with it.
+    pub fn is_refused(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// Judges a value that could be read once more, by what other fields and the file say.
+    pub fn check<T>(&mut self, field: &str, value: &Unjudged<T>, rule: impl FnOnce(&T) -> Result<(), Text>) {
+        if let Some(Err(text)) = value.peek().map(rule) {
+            self.refuse(field, text);
+        }
+    }
+
     /// Names a problem that only the caller can see.
     pub fn refuse(&mut self, field: &str, text: Text) {
         self.problems.push(Problem { field: field.to_owned(), text });

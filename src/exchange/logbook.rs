@@ -182,7 +182,7 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
     };
     // A flight that was booked may be to come.
     let known_date = booking_id.map(|_| asked.entry_date);
-    let place = (asked.entry_date, asked.tunnel_id);
+    let place = (Some(asked.entry_date), Some(asked.tunnel_id));
     ask::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
     if instructor_id == Some(member_id) {
         problems.refuse("instructor", Text::new("list.own_signature"));

@@ -103,7 +103,7 @@ impl Members {
 /// By the rules of signing up, and some fields that come to an account later.
 fn read(site: &Site, row: &Row, home: &str, hall: &Hall) -> Result<Member, Failure> {
     let mut body = Fields::new(row.fields());
-    let person = person::Given::read(&mut body, site.now(), false, cell::read_birthday);
+    let person = person::Given::read(&mut body, site.now(), false, home, cell::read_birthday);
     let mut moment = |field: &str| body.optional(field, cell::moment_in(hall));
     let (email_confirmed_at, phone_confirmed_at) = (moment("email_confirmed_at"), moment("phone_confirmed_at"));
     let (terms, paid, banned) = (moment("terms_accepted_at"), moment("paid_until"), moment("banned_at"));
@@ -111,10 +111,7 @@ fn read(site: &Site, row: &Row, home: &str, hall: &Hall) -> Result<Member, Failu
     let role = body.optional("role", fields::as_line(role));
     let language = body.optional("language", fields::as_line(language));
     let ok: AllGood = body.finish()?;
-    let mut person = person.get(&ok);
-    let mut problems = more_problems();
-    person.settle_phone(home, &mut problems);
-    problems.finish()?;
+    let person = person.get(&ok);
     let email_confirmed_at = email_confirmed_at.get(&ok).filter(|_| !person.email.is_empty());
     Ok(Member {
         screen_name: person.screen_name.unwrap_or_else(|| person.username.clone()),

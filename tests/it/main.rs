@@ -1,6 +1,7 @@
 //! One binary for everything that is tested over HTTP. It mirrors `src/api`; the tests here at the top hold for every
 //! operation, because they are generated from the table.
 
+mod at_once;
 mod audit;
 mod auth;
 mod bad_input;

@@ -1,5 +1,6 @@
 //! What is said of a new member, judged alike wherever it comes from: a form, or a list of the site that was before.
 
+use crate::domain::password::Owner;
 use crate::domain::{email, phone, username};
 use crate::fields::{self, Fields, Judged, Unjudged};
 use crate::language::Text;
@@ -14,7 +15,6 @@ pub struct Person {
     pub email: String,
     pub real_name: String,
     pub screen_name: Option<String>,
-    /// As it was typed, until [`Person::settle_phone`].
     pub phone: Option<String>,
     pub country: Option<String>,
     pub country_code: Option<String>,
@@ -36,29 +36,56 @@ pub struct Given {
 }
 
 impl Given {
-    /// `moment`: how a moment is written there. An address that is needed for an account to be made is not there in one
+    /// `moment`: how a moment is written there. A number without a calling code is one of the person's country, or of the
+    /// site's own (`home`). An address that is needed for an account to be made is not there in one
     /// that came by a social network.
     pub fn read(
         body: &mut Fields,
         now: i64,
         needs_email: bool,
+        home: &str,
         moment: impl Fn(&serde_json::Value) -> Result<i64, Text>,
     ) -> Given {
         let username = body.required("username", fields::as_line(username::parse));
         if needs_email && !body.has("email") {
             body.refuse("email", Text::new("field.missing"));
         }
+        let country_code = body.optional("country_code", fields::line(8));
+        let phone = body.optional("phone", |value| {
+            let typed = fields::line(32)(value)?;
+            match country_code.peek() {
+                Some(country) => phone::parse(country.as_deref().unwrap_or(home), &typed),
+                None => Ok(typed),
+            }
+        });
         Given {
             username,
             email: body.optional("email", fields::as_line(email::parse)),
             real_name: body.required("real_name", fields::line(100)),
             screen_name: body.optional("screen_name", fields::line(60)),
-            phone: body.optional("phone", fields::line(32)),
+            phone,
             country: body.optional("country", fields::line(60)),
-            country_code: body.optional("country_code", fields::line(8)),
+            country_code,
             tunnel_id: body.optional("tunnel", fields::id),
             dob: body.optional("dob", |value| moment(value).and_then(|dob| birth(dob, now))),
         }
+    }
+
+    /// Who would set a password here, at the tunnel of this name: what could be read of them.
+    pub fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
+        let text = |field: &'a Unjudged<Option<String>>| field.peek().and_then(Option::as_deref).unwrap_or("");
+        Owner {
+            username: self.username.peek().map_or("", String::as_str),
+            email: text(&self.email),
+            real_name: self.real_name.peek().map_or("", String::as_str),
+            screen_name: text(&self.screen_name),
+            site,
+        }
+    }
+
+    /// The home tunnel, where one could be read.
+    pub fn tunnel_id(&self) -> Option<i64> {
+        self.tunnel_id.peek().copied().flatten()
     }
 
     pub fn get(self, ok: &Judged) -> Person {
@@ -72,17 +99,6 @@ impl Given {
             country_code: self.country_code.get(ok),
             tunnel_id: self.tunnel_id.get(ok),
             dob: self.dob.get(ok),
-        }
-    }
-}
-
-impl Person {
-    /// The number as it is kept. One without a calling code is one of the person's country, or of the site's own (`home`).
-    pub fn settle_phone(&mut self, home: &str, problems: &mut Fields) {
-        let Some(typed) = &self.phone else { return };
-        match phone::parse(self.country_code.as_deref().unwrap_or(home), typed) {
-            Ok(number) => self.phone = Some(number),
-            Err(text) => problems.refuse("phone", text),
         }
     }
 }

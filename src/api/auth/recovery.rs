@@ -111,7 +111,7 @@ struct Proof {
 /// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
 /// to the asked questions the password is set, and everything that the old one opened has ended.
 pub fn password(site: &Site, call: &Call) -> Answer {
-    carry_out(site, call, &Recovery::read(call.fields()?)?, &|word| Ok(said(call, word)))
+    carry_out(site, call, &Recovery::read(site, call.fields()?)?, &|word| Ok(said(call, word)))
 }
 
 fn said(call: &Call, word: Word) -> Reply {
@@ -132,15 +132,15 @@ pub fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Wo
         }
         Some(proof) => {
             // What the file knows of the owner comes in after the proof: a refusal here would tell it to strangers.
-            let typed = Owner { username: &recovery.username, site: &site.name()?, ..Owner::default() };
-            password::check(&proof.password, &typed).map_err(|text| Failure::field("password", text))?;
+            let fits = password::check(&proof.password, &nobody(&recovery.username, &site.name()?));
+            fits.map_err(|text| Failure::field("password", text))?;
             set(site, call, &recovery.username, account.as_ref(), proof, tell)
         }
     }
 }
 
 impl Recovery {
-    pub fn read(mut body: Fields) -> Result<Recovery, Failure> {
+    pub fn read(site: &Site, mut body: Fields) -> Result<Recovery, Failure> {
         let username = body.required("username", fields::line(254));
         let option = body.optional("option", fields::as_line(channel));
         let passcode = body.optional("passcode", fields::code(32));
@@ -148,6 +148,10 @@ impl Recovery {
         let password = if has_proof { Some(body.required("password", fields::secret)) } else { None };
         let answers: Vec<_> =
             if has_proof { questions::NUMBERS.map(|n| (n, answer(&mut body, n))).collect() } else { Vec::new() };
+        if let Some(wanted) = password.as_ref().filter(|_| body.is_refused()) {
+            let (name, tunnel) = (username.peek().map_or("", String::as_str), site.name()?);
+            body.check("password", wanted, |wanted| password::check(wanted, &nobody(name, &tunnel)));
+        }
         let ok = body.finish()?;
         let passcode = passcode.get(&ok);
         let proof = passcode.zip(password).map(|(passcode, password)| Proof {
@@ -260,8 +264,13 @@ fn fits_owner(site: &Site, name: &str, account: Option<&Account>, secret: &str) 
         Some(account) => site.store.read(|tx| Ok(members::find(tx, account.member_id)?))?,
         None => None,
     };
-    let nobody = Owner { username: name, site: &tunnel, ..Owner::default() };
-    Ok(password::check(secret, &profile.as_ref().map_or(nobody, |profile| profile.owner(&tunnel))))
+    let owner = profile.as_ref().map_or(nobody(name, &tunnel), |profile| profile.owner(&tunnel));
+    Ok(password::check(secret, &owner))
+}
+
+/// An owner of whom only the typed name is known.
+fn nobody<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
+    Owner { username: name, site: tunnel, ..Owner::default() }
 }
 
 fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use super::person::{self, Person};
 use crate::call::Call;
-use crate::domain::password::Owner;
 use crate::domain::{password, questions, username};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
@@ -84,47 +83,28 @@ pub fn check_username(site: &Site, call: &Call) -> Answer {
 impl Signup {
     fn read(site: &Site, call: &Call) -> Result<Signup, Failure> {
         let mut body = call.fields()?;
-        let person = person::Given::read(&mut body, site.now(), true, fields::moment);
+        let own = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
+        let (tunnel, home) = own.map_or_else(Default::default, |tunnel| (tunnel.name, tunnel.country));
+        let person = person::Given::read(&mut body, site.now(), true, &home, fields::moment);
         let secret = body.required("password", fields::secret);
+        body.check("password", &secret, |secret| password::check(secret, &person.owner(&tunnel)));
+        if let Some(tunnel_id) = person.tunnel_id()
+            && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
+        {
+            body.refuse("tunnel", Text::new("field.unknown_tunnel"));
+        }
         let terms = body.required("terms", |value| fields::flag(value).and_then(accepted));
         let answers = read_answers(&mut body);
         let ok = body.finish()?;
         terms.get(&ok);
-        let signup = Signup {
+        Ok(Signup {
             person: person.get(&ok),
             password: secret.get(&ok),
             answers: answers
                 .into_iter()
                 .filter_map(|(question, answer)| Some((question.get(&ok)?, answer.get(&ok)?)))
                 .collect(),
-        };
-        signup.checked(site)
-    }
-
-    /// What only several fields together, or the file, can tell.
-    fn checked(mut self, site: &Site) -> Result<Signup, Failure> {
-        let mut problems = Fields::new(Default::default());
-        let person = &mut self.person;
-        if person.phone.is_some() {
-            let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
-            person.settle_phone(home.as_deref().unwrap_or(""), &mut problems);
-        }
-        let owner = Owner {
-            username: &person.username,
-            email: &person.email,
-            real_name: &person.real_name,
-            screen_name: person.screen_name.as_deref().unwrap_or(""),
-            site: &site.name()?,
-        };
-        if let Err(text) = password::check(&self.password, &owner) {
-            problems.refuse("password", text);
-        }
-        if let Some(tunnel_id) = person.tunnel_id
-            && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
-        {
-            problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
-        }
-        problems.finish().map(|_| self)
+        })
     }
 
     fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::New<'a> {

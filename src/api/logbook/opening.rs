@@ -98,7 +98,7 @@ fn skill_list(value: &Value) -> Result<Vec<String>, Text> {
 /// What a level requires is not asked here: whoever comes from elsewhere begins where they are.
 fn check<'c>(site: &'c Site, tx: &Write, balance: &Balance) -> Result<Vec<Subject<'c>>, Failure> {
     let mut problems = Fields::new(Default::default());
-    let place = (balance.entry_date, balance.tunnel_id);
+    let place = (Some(balance.entry_date), Some(balance.tunnel_id));
     ask::check_place(tx, balance.holder_id, place, None, tx.now(), &mut problems)?;
     let mut subjects = Vec::new();
     for skill in &balance.skills {

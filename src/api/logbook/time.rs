@@ -4,7 +4,7 @@ use super::skills::ask::{COMMENT_CHARS_MAX, check_place};
 use super::{read_member, signing};
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::fields;
+use crate::fields::{self, Fields};
 use crate::gate::{Bearer, Member};
 use crate::reply;
 use crate::routes::Answer;
@@ -65,6 +65,10 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let minutes = body.required("time", fields::flight_minutes);
     let tunnel = body.optional("tunnel", fields::id);
     let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    if body.is_refused() {
+        let place = (entry_date.peek().copied(), tunnel.peek().map(|id| id.unwrap_or(site.tunnel_id)));
+        site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut body))?;
+    }
     let ok = body.finish()?;
     let time = NewTime {
         entry_date: entry_date.get(&ok),
@@ -94,6 +98,9 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let tunnel = body.optional("tunnel", fields::id);
     let comment = body.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX));
     let named = ["entry_id", "id"].map(|field| body.optional(field, |value| fields::same_entry(value, entry_id)));
+    if body.is_refused() {
+        judge_edit(site, bearer, entry_id, (entry_date.peek(), tunnel.peek()), &mut body)?;
+    }
     let ok = body.finish()?;
     _ = named.map(|unjudged| unjudged.get(&ok));
     let (entry_date, minutes, tunnel_id, comment) =
@@ -122,6 +129,22 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
+/// Names what is wrong with the date and the tunnel, as far as they could be read, to whoever may edit the entry.
+fn judge_edit(
+    site: &Site,
+    bearer: &Bearer,
+    entry_id: i64,
+    (entry_date, tunnel): (Option<&Option<i64>>, Option<&Option<i64>>),
+    body: &mut Fields,
+) -> Result<(), Failure> {
+    site.store.read(|tx| {
+        let known = entries::find_time(tx, entry_id)?.filter(|entry| may_edit(bearer, entry) && !entry.opening);
+        let Some(known) = known else { return Ok(()) };
+        let place = (entry_date.map(|d| d.unwrap_or(known.entry_date)), tunnel.map(|id| id.unwrap_or(known.tunnel_id)));
+        check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), body)
+    })
+}
+
 /// `GET /account/logbook/time/{member_id}`: latest flight first.
 pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
@@ -143,8 +166,8 @@ fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
 
 /// A booked flight keeps its date.
 fn check(tx: &Read, member_id: i64, time: &NewTime, known_date: Option<i64>, now: i64) -> Result<(), Failure> {
-    let mut problems = fields::Fields::new(Default::default());
-    let place = (time.entry_date, time.tunnel_id);
+    let mut problems = Fields::new(Default::default());
+    let place = (Some(time.entry_date), Some(time.tunnel_id));
     check_place(tx, member_id, place, known_date, now, &mut problems)?;
     problems.finish().map(|_| ())
 }

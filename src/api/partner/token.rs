@@ -79,13 +79,14 @@ impl Request {
         } else {
             None
         };
+        let tunnel_id = body.optional("tunnel_id", |value| Ok(fields::id(value).ok()));
+        if let Some(Some(Some(tunnel_id))) = tunnel_id.peek()
+            && !site.store.read(|tx| Ok(tunnels::exists(tx, *tunnel_id)?))?
+        {
+            body.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
+        }
         let ok = body.finish()?;
         let booking = booking.map(|read| read(&ok));
-        if let Some(booking) = &booking
-            && !site.store.read(|tx| Ok(tunnels::exists(tx, booking.tunnel_id)?))?
-        {
-            return Err(Failure::field("tunnel_id", Text::new("field.unknown_tunnel")));
-        }
         Ok(Request { member_id: member_id.get(&ok), member_pin: member_pin.get(&ok), booking })
     }
 }

@@ -17,17 +17,18 @@ use serde_json::json;
 /// booking token of the member ends with the old password.
 pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.fields()?;
+    let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
+    let tunnel = site.name()?;
     let wanted = body.required("password", fields::secret);
     let current = body.required("current_password", fields::secret);
     let confirm = body.required("password_confirm", fields::secret);
+    body.check("password", &wanted, |wanted| password::check(wanted, &profile.owner(&tunnel)));
+    body.check("password_confirm", &confirm, |confirm| match wanted.peek() {
+        Some(wanted) if wanted != confirm => Err(Text::new("field.not_confirmed")),
+        _ => Ok(()),
+    });
     let ok = body.finish()?;
     let (wanted, current) = (wanted.get(&ok), current.get(&ok));
-    if confirm.get(&ok) != wanted {
-        return Err(Failure::field("password_confirm", Text::new("field.not_confirmed")));
-    }
-    let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
-    let fits = password::check(&wanted, &profile.owner(&site.name()?));
-    fits.map_err(|text| Failure::field("password", text))?;
     let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
     confirmed.map_err(|text| Failure::field("current_password", text))?;
     let password_hash = password::hash(&wanted);

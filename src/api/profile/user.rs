@@ -135,14 +135,16 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let username = body.required("username", fields::as_line(username::parse));
     let tunnel = body.required("tunnel", fields::id);
     let verify_password = body.required("verify_password", fields::secret);
-    let ok = body.finish()?;
-    let tunnel_id = tunnel.get(&ok);
-    if !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))? {
-        return Err(Failure::field("tunnel", Text::new("field.unknown_tunnel")));
+    if let Some(tunnel_id) = tunnel.peek()
+        && !site.store.read(|tx| Ok(tunnels::exists(tx, *tunnel_id)?))?
+    {
+        body.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
+    let ok = body.finish()?;
     let confirmed = sign_in::confirm_own(site, call, member.id(), &verify_password.get(&ok))?;
     confirmed.map_err(|text| Failure::field("verify_password", text))?;
     let (username, screen_name, real_name) = (username.get(&ok), screen_name.get(&ok), real_name.get(&ok));
+    let tunnel_id = tunnel.get(&ok);
     site.once(call, |tx| {
         members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;
         Ok(reply::done(call.say("done.saved")))

@@ -45,14 +45,14 @@ pub fn send(site: &Site, call: &Call) -> Answer {
         let ok = body.finish()?;
         return set_page(site, call, &username.get(&ok), false, None);
     }
-    let asked = Recovery::read(body)?;
+    let asked = Recovery::read(site, body)?;
     let next = set_page(site, call, &asked.username, true, None)?;
     recovery::carry_out(site, call, &asked, &|_| Ok(next.clone()))
 }
 
 /// `POST /recover/password`: the code, the answers and the new password.
 pub fn set(site: &Site, call: &Call) -> Answer {
-    let asked = Recovery::read(form(call)?)?;
+    let asked = Recovery::read(site, form(call)?)?;
     let again = |problem| set_page(site, call, &asked.username, false, Some(problem));
     let told = recovery::carry_out(site, call, &asked, &|word| match word {
         Word::Done => tell(site, call, "recover.title", "good", "recovery.done"),

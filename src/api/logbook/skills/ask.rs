@@ -76,6 +76,25 @@ impl Common {
             status: body.optional("status", fields::line(ECHO_CHARS_MAX)),
         }
     }
+
+    /// What could be read; what was not given is as in `known`.
+    pub fn so_far<'a>(&'a self, known: SoFar<'a>) -> SoFar<'a> {
+        SoFar {
+            entry_date: self.entry_date.peek().and_then(|date| date.or(known.entry_date)),
+            tunnel_id: self.tunnel.peek().and_then(|id| id.or(known.tunnel_id)),
+            skill: self.skill.peek().and_then(|skill| skill.as_deref().or(known.skill)),
+            instructor_id: self.instructor.peek().and_then(|id| id.or(known.instructor_id)),
+        }
+    }
+}
+
+/// Of a wish, what is known before everything was judged.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SoFar<'a> {
+    pub entry_date: Option<i64>,
+    pub tunnel_id: Option<i64>,
+    pub skill: Option<&'a str>,
+    pub instructor_id: Option<i64>,
 }
 
 /// The skill as the catalogue has it.
@@ -102,47 +121,64 @@ pub fn check<'c>(
     now: i64,
 ) -> Result<Subject<'c>, Failure> {
     let mut problems = Fields::new(Default::default());
-    let known_date = edited.map(|(_, date)| date);
-    let place = (asked.entry_date, asked.tunnel_id);
-    check_place(tx, holder_id, place, known_date, now, &mut problems)?;
-    let subject = subject(site, &asked.skill);
-    match &subject {
-        None => problems.refuse("skill", Text::new("field.unknown_skill")),
-        Some(subject) => {
-            if let Some(text) = obstacle(site, tx, holder_id, &asked.skill, now)? {
-                problems.refuse("skill", text);
-            }
-            if let Some(instructor_id) = instructor_id {
-                let bar = bar(site, tx, holder_id, instructor_id, subject.level, asked.tunnel_id, now)?;
-                bar.into_iter().for_each(|text| problems.refuse("instructor", text));
-            }
-        }
-    }
+    let (entry_date, tunnel_id) = (Some(asked.entry_date), Some(asked.tunnel_id));
+    let wish = SoFar { entry_date, tunnel_id, skill: Some(&asked.skill), instructor_id };
+    judge(site, tx, holder_id, wish, edited.map(|(_, date)| date), now, &mut problems)?;
     problems.finish()?;
-    let subject = subject.ok_or_else(Failure::invalid_fields)?;
+    let subject = subject(site, &asked.skill).ok_or_else(Failure::invalid_fields)?;
     if is_taken(tx, holder_id, &asked.skill, &subject, edited.map_or(0, |(entry_id, _)| entry_id))? {
         return Err(Failure::skill_taken());
     }
     Ok(subject)
 }
 
-/// Of an entry, its date and tunnel: not in the future, unless that was its date before; not before the member's birth; in a
-/// tunnel that is known.
-pub fn check_place(
+/// Names what is wrong with a wish, as far as it is known.
+pub fn judge(
+    site: &Site,
     tx: &Read,
     holder_id: i64,
-    (entry_date, tunnel_id): (i64, i64),
+    wish: SoFar,
     known_date: Option<i64>,
     now: i64,
     problems: &mut Fields,
 ) -> Result<(), Failure> {
-    if entry_date > now + AHEAD_SECONDS_MAX && Some(entry_date) != known_date {
-        problems.refuse("entry_date", Text::new("field.in_future"));
+    check_place(tx, holder_id, (wish.entry_date, wish.tunnel_id), known_date, now, problems)?;
+    let Some(skill) = wish.skill else { return Ok(()) };
+    let Some(subject) = subject(site, skill) else {
+        problems.refuse("skill", Text::new("field.unknown_skill"));
+        return Ok(());
+    };
+    if let Some(text) = obstacle(site, tx, holder_id, skill, now)? {
+        problems.refuse("skill", text);
     }
-    if members::find_dob(tx, holder_id)?.is_some_and(|dob| entry_date < dob) {
-        problems.refuse("entry_date", Text::new("field.before_birth"));
+    if let (Some(instructor_id), Some(tunnel_id)) = (wish.instructor_id, wish.tunnel_id) {
+        let bar = bar(site, tx, holder_id, instructor_id, subject.level, tunnel_id, now)?;
+        bar.into_iter().for_each(|text| problems.refuse("instructor", text));
     }
-    if !tunnels::exists(tx, tunnel_id)? {
+    Ok(())
+}
+
+/// Of an entry, its date and tunnel, as far as they are known: not in the future, unless that was its date before; not before the member's birth; in a
+/// tunnel that is known.
+pub fn check_place(
+    tx: &Read,
+    holder_id: i64,
+    (entry_date, tunnel_id): (Option<i64>, Option<i64>),
+    known_date: Option<i64>,
+    now: i64,
+    problems: &mut Fields,
+) -> Result<(), Failure> {
+    if let Some(date) = entry_date {
+        if date > now + AHEAD_SECONDS_MAX && entry_date != known_date {
+            problems.refuse("entry_date", Text::new("field.in_future"));
+        }
+        if members::find_dob(tx, holder_id)?.is_some_and(|dob| date < dob) {
+            problems.refuse("entry_date", Text::new("field.before_birth"));
+        }
+    }
+    if let Some(tunnel_id) = tunnel_id
+        && !tunnels::exists(tx, tunnel_id)?
+    {
         problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! A new skill entry.
 
 use super::WrittenReply;
-use super::ask::{self, Asked, Common, Subject};
+use super::ask::{self, Asked, Common, SoFar, Subject};
 use crate::api::logbook::signing;
 use crate::call::Call;
 use crate::domain::entry::Status;
@@ -40,6 +40,11 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let recorded = holder.peek().copied().flatten().is_some_and(|id| id != member.id());
     if !recorded && !body.has("instructor") {
         body.refuse("instructor", Text::new("field.missing"));
+    }
+    // A signer who may not sign learns nothing about the member, so what he records is judged when that is known.
+    if body.is_refused() && !recorded {
+        let wish = common.so_far(SoFar { tunnel_id: Some(site.tunnel_id), ..SoFar::default() });
+        site.store.read(|tx| ask::judge(site, tx, member.id(), wish, None, site.now(), &mut body))?;
     }
     let ok = body.finish()?;
     let told = Told {

@@ -1,12 +1,12 @@
 //! An edit of a skill entry: what it means depends on who sends it.
 
 use super::WrittenReply;
-use super::ask::{self, Asked, Common};
+use super::ask::{self, Asked, Common, SoFar};
 use crate::api::logbook::signing;
 use crate::call::Call;
 use crate::domain::entry::{self, Act, Status};
 use crate::failure::Failure;
-use crate::fields;
+use crate::fields::{self, Fields};
 use crate::gate::Member;
 use crate::language::Text;
 use crate::reply;
@@ -43,6 +43,11 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         let values = Status::ALL.map(Status::name).join(", ");
         body.refuse("status", Text::new("field.one_of").with("values", values));
     }
+    let wanted = common.status.peek().and_then(Option::as_ref).and_then(status);
+    let asks = !matches!(wanted, Some(Status::Cancelled | Status::Open | Status::Suspended));
+    if body.is_refused() && asks {
+        judge_wish(site, member, entry_id, &common, &mut body)?;
+    }
     let ok = body.finish()?;
     _ = named.map(|unjudged| unjudged.get(&ok));
     let given = Given {
@@ -69,6 +74,26 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
             return Err(Failure::not_found());
         };
         Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, to)))
+    })
+}
+
+/// Names what is wrong with the new values, as far as they could be read, to whoever may ask for a signature with them.
+fn judge_wish(site: &Site, member: &Member, entry_id: i64, common: &Common, body: &mut Fields) -> Result<(), Failure> {
+    site.store.read(|tx| {
+        let Some(entry) = skills::find(tx, entry_id)? else { return Ok(()) };
+        let actor = signing::actor(member, &entry);
+        let may_ask = actor.holder || (actor.staff && !actor.named && !body.has("comment_denial"));
+        if !may_ask || entry.status.is_signed() || entry.opening.is_some() {
+            return Ok(());
+        }
+        let known = SoFar {
+            entry_date: Some(entry.entry_date),
+            tunnel_id: Some(entry.tunnel_id),
+            skill: Some(&entry.skill),
+            instructor_id: entry.instructor_id,
+        };
+        let wish = common.so_far(known);
+        ask::judge(site, tx, entry.member_id, wish, Some(entry.entry_date), site.now(), body)
     })
 }
 
