@@ -158,8 +158,8 @@ pub fn judge(
     Ok(())
 }
 
-/// Of an entry, its date and tunnel, as far as they are known: not in the future, unless that was its date before; not before the member's birth; in a
-/// tunnel that is known.
+/// Of an entry, its date and tunnel, as far as they are known: not in the future, unless that was its date before; not
+/// before the member's birth; in a tunnel that is known.
 pub fn check_place(
     tx: &Read,
     holder_id: i64,
