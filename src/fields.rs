@@ -77,7 +77,8 @@ impl Fields {
         self.given(field).is_some()
     }
 
-    /// Whether a field is bad already. What else only the transaction would say is then said at once with it.
+    /// Whether a field is bad already. What else only the transaction would say is then said at once with it; of a body
+    /// that may be good the transaction alone judges, so that a repeat gets the answer that was kept.
     pub fn is_refused(&self) -> bool {
         !self.problems.is_empty()
     }

@@ -148,6 +148,7 @@ impl Recovery {
         let password = if has_proof { Some(body.required("password", fields::secret)) } else { None };
         let answers: Vec<_> =
             if has_proof { questions::NUMBERS.map(|n| (n, answer(&mut body, n))).collect() } else { Vec::new() };
+        // A weak one alone is for `carry_out` to say: the desk then shows its page again.
         if let Some(wanted) = password.as_ref().filter(|_| body.is_refused()) {
             let (name, tunnel) = (username.peek().map_or("", String::as_str), site.name()?);
             body.check("password", wanted, |wanted| password::check(wanted, &nobody(name, &tunnel)));
