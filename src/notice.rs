@@ -1,7 +1,8 @@
 //! What a notice says: the text that its row names, with the row's values in its places, in the reader's language.
 //!
 //! Values are said by their names: under one that ends in `date`, `_at` or `until` a number is a moment in Unix seconds
-//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say where they are; other numbers and texts are said as they are.
+//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say where they are; other numbers and
+//! texts are said as they are.
 
 use crate::domain::local_time::Hall;
 use crate::domain::payment::Price;
@@ -99,6 +100,7 @@ mod tests {
         let detail = json!({ "amount_cents": 123_405, "currency": "chf" });
         assert_eq!(amount(Language::English, &detail).unwrap(), "1234.05 CHF");
         assert_eq!(amount(Language::French, &detail).unwrap(), "1234,05 CHF");
+        assert_eq!(amount(Language::English, &json!({ "amount_cents": -7, "currency": "EUR" })).unwrap(), "-0.07 EUR");
         assert_eq!(amount(Language::German, &json!({ "amount_cents": 500, "currency": "JPY" })).unwrap(), "500 JPY");
         assert_eq!(amount(Language::English, &json!({ "amount_cents": "7" })), None);
     }

@@ -312,6 +312,9 @@ fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) ->
     let now = site.now();
     let profiles: Vec<Profile> = site.store.read(|tx| {
         let listed = members::list(tx, role, limit, offset)?;
+        if !json {
+            return Ok(listed);
+        }
         listed.into_iter().map(|profile| by_now(tx, profile, now)).collect()
     })?;
     if json {

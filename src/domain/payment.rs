@@ -144,7 +144,8 @@ impl std::fmt::Display for Price {
         if WHOLE.contains(&self.currency.as_str()) {
             return write!(f, "{} {}", self.cents, self.currency);
         }
-        write!(f, "{}.{:02} {}", self.cents / 100, self.cents % 100, self.currency)
+        let (sign, cents) = (if self.cents < 0 { "-" } else { "" }, self.cents.unsigned_abs());
+        write!(f, "{sign}{}.{:02} {}", cents / 100, cents % 100, self.currency)
     }
 }
 

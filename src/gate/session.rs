@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 const TOKEN_BYTES: usize = 32;
 const TOKEN_CHARS_MAX: usize = 128;
-/// What 32 bytes are in base64url.
-const TOKEN_CHARS: usize = 43;
+/// In base64url.
+const TOKEN_CHARS: usize = (TOKEN_BYTES * 4).div_ceil(3);
 
 /// A signed-in person who may use the account: a member, also one who works at the desk.
 #[derive(Debug)]

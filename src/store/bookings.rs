@@ -71,11 +71,13 @@ pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> 
     tx.find(&sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, booking)
 }
 
-/// The booking of the same purchase and flight where one of the two says its registration and the other does not.
+/// The member's booking of the same purchase and flight where one of the two says its registration and the other does not.
+/// Others may fly on the same purchase at the same time: theirs is another booking.
 pub fn find_of_purchase(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
     let Some(purchase_id) = sent.purchase_id else { return Ok(None) };
     if sent.registration_id.is_some() {
-        return find_same(tx, partner_id, member_id, &Booking { registration_id: None, ..sent.clone() });
+        let unregistered = find_same(tx, partner_id, member_id, &Booking { registration_id: None, ..sent.clone() })?;
+        return Ok(unregistered.filter(|known| known.member_id == member_id));
     }
     // The member's index is the narrow one.
     let sql = format!(
@@ -106,8 +108,8 @@ pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Re
 
 pub fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
     let sql =
-        "UPDATE bookings SET registration_id = :registration_id, purchase_id = :purchase_id, purchase_date = :purchase_date, flight_date = :flight_date,
-                                   minutes_booked = :minutes_booked, product_id = :product_id, tunnel_id = :tunnel_id,
+        "UPDATE bookings SET registration_id = :registration_id, purchase_id = :purchase_id, purchase_date = :purchase_date,
+                                   flight_date = :flight_date, minutes_booked = :minutes_booked, product_id = :product_id, tunnel_id = :tunnel_id,
                                    checkin_time = :checkin_time, updated_at = :now WHERE booking_id = :id";
     tx.run(
         sql,

@@ -154,8 +154,16 @@ fn what_is_not_said_again_stays_and_a_purchase_is_known_without_its_registration
     assert_eq!((count(&site, "bookings"), row()["data"][0]["registration_id"].as_i64()), (2, Some(2)));
     // Two registrations of one purchase are two.
     later["registration_id"] = json!(3);
-    ask(&partner, &jane, &pin, later).ok();
+    ask(&partner, &jane, &pin, later.clone()).ok();
     assert_eq!(count(&site, "bookings"), 3);
+    // So are two members who fly on it together, in whatever order their registrations come.
+    let mark = site.flyer("mark");
+    let mut together = without(&["registration_id"]);
+    together["flight_date"] = json!(site.now() + 12_000);
+    ask(&partner, &jane, &pin, together.clone()).ok();
+    together["registration_id"] = json!(4);
+    ask(&partner, &mark, &site.pin(&mark), together).ok();
+    assert_eq!(count(&site, "bookings"), 5);
 }
 
 #[test]
