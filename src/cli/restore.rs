@@ -69,7 +69,7 @@ impl Restore {
         let Some(named) = &self.backup else {
             // Of the two copies of one backup the one beside the site, which needs no key.
             let mut all: Vec<Backup> = shelves().flat_map(|shelf| shelf.list()).collect();
-            all.sort_by_key(|b| (b.manifest.made_at, !b.is_encrypted()));
+            all.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
             let oldest = all.first().map_or(0, |b| b.manifest.made_at);
             let newest = all.pop().ok_or_else(|| refused("there is no backup: name the directory of one"))?;
             let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);

@@ -53,7 +53,7 @@ pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, Strin
     let shelf = shelf(&site.config.data);
     let _hold = shelf.hold()?;
     // One that a wrong clock put into the future is not the one that would be restored.
-    let latest = |backup: &Backup| (backup.manifest.made_at <= site.now(), backup.manifest.made_at);
+    let latest = |backup: &Backup| (backup.manifest.made_at <= site.now(), backup.age_order());
     let backup = shelf
         .list()
         .into_iter()

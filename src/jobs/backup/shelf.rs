@@ -4,6 +4,7 @@
 use super::encrypted::{Identities, Recipient, SUFFIX};
 use super::manifest::{Manifest, Print};
 use crate::domain::retention;
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -42,6 +43,12 @@ impl Backup {
 
     pub fn is_encrypted(&self) -> bool {
         !self.manifest.encrypted.is_empty()
+    }
+
+    /// Greater for the newer one; of those of one second for the one whose name has the higher number.
+    pub fn age_order(&self) -> (i64, usize, String) {
+        let name = self.name();
+        (self.manifest.made_at, name.len(), name)
     }
 
     /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them;
@@ -120,7 +127,7 @@ impl Shelf {
         let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
         let finished = |dir: &PathBuf| !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         let mut backups: Vec<Backup> = names.filter(finished).filter_map(|dir| Backup::at(&dir).ok()).collect();
-        backups.sort_by(|a, b| (b.manifest.made_at, &b.dir).cmp(&(a.manifest.made_at, &a.dir)));
+        backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
         backups
     }
 
@@ -210,25 +217,41 @@ pub fn make_dir(dir: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    fn lay(shelf: &Shelf, name: &str, made_at: i64) {
+        let manifest = Manifest {
+            version: String::new(),
+            site_id: String::new(),
+            schema: 1,
+            made_at,
+            files: Default::default(),
+            encrypted: Default::default(),
+            rows: Default::default(),
+            upgrade: None,
+            audit: None,
+        };
+        let backup = shelf.dir.join(name);
+        make_dir(&backup).unwrap();
+        manifest.write(&backup).unwrap();
+    }
+
+    #[test]
+    fn of_backups_made_in_one_second_the_one_that_came_last_is_the_newest() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path().to_owned());
+        for name in ["day-2", "day", "day-10"] {
+            lay(&shelf, name, 100);
+        }
+        lay(&shelf, "earlier-30", 99);
+        let names: Vec<String> = shelf.list().iter().map(Backup::name).collect();
+        assert_eq!(names, ["day-10", "day-2", "day", "earlier-30"]);
+    }
+
     #[test]
     fn a_backup_from_the_future_does_not_stand_for_those_that_are_due_until_then() {
         let dir = tempfile::tempdir().unwrap();
         let shelf = Shelf::new(dir.path().to_owned());
         for made_at in [100, 200, 900_000] {
-            let manifest = Manifest {
-                version: String::new(),
-                site_id: String::new(),
-                schema: 1,
-                made_at,
-                files: Default::default(),
-                encrypted: Default::default(),
-                rows: Default::default(),
-                upgrade: None,
-                audit: None,
-            };
-            let backup = dir.path().join(made_at.to_string());
-            make_dir(&backup).unwrap();
-            manifest.write(&backup).unwrap();
+            lay(&shelf, &made_at.to_string(), made_at);
         }
         let newest = |now| shelf.newest(now).map(|backup| backup.manifest.made_at);
         assert_eq!([newest(99), newest(300), newest(900_000)], [None, Some(200), Some(900_000)]);
