@@ -22,8 +22,10 @@ use crate::store::migrate;
 use crate::store::place::Place;
 use crate::store::{Condition, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
+use hashing::Hashers;
 use std::sync::{Arc, Mutex, OnceLock};
 
+pub mod hashing;
 pub mod health;
 mod levels;
 mod rotation;
@@ -39,6 +41,7 @@ pub struct Site {
     pub catalogue: &'static Catalogue,
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
+    pub hashers: Arc<Hashers>,
     /// Held while a picture is decoded: one is some fifty megabytes, and two would be more than a small machine has.
     pub drawing: Arc<Mutex<()>>,
     /// The latest refused calls of partners.
@@ -232,6 +235,7 @@ impl Site {
             keys: Arc::new(keys),
             stats: Arc::default(),
             rates: Arc::default(),
+            hashers: Arc::default(),
             drawing: Arc::default(),
             refusals: Arc::default(),
             census: Arc::default(),
@@ -258,6 +262,7 @@ impl Site {
             catalogue: self.catalogue,
             stats: self.stats.clone(),
             rates: self.rates.clone(),
+            hashers: self.hashers.clone(),
             drawing: self.drawing.clone(),
             refusals: self.refusals.clone(),
             census: self.census.clone(),

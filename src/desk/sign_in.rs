@@ -71,7 +71,7 @@ pub fn with_password(site: &Site, call: &Call) -> Answer {
     let Verdict::Right(account) = sign_in::judge(site, call, &typed, &secret)? else {
         return Page::refused(site, call, &typed, &wanted, "desk.wrong");
     };
-    let renewed = renewed_hash(&account, &secret);
+    let renewed = renewed_hash(site, &account, &secret);
     site.store.write(site.now(), |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
             return Page::refused(site, call, &typed, &wanted, "desk.wrong");

@@ -6,7 +6,6 @@ use super::second_factor::{Cleared, Proof};
 use super::session::new_token;
 use crate::call::Call;
 use crate::domain::audit::{Detail, Whom};
-use crate::domain::password;
 use crate::failure::Failure;
 use crate::language::Text;
 use crate::site::Site;
@@ -57,9 +56,8 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
         call.held.set(true);
         return Ok(Verdict::Wrong);
     }
-    site.store.rest();
     let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
-    if !password::verify(secret, phc) {
+    if !site.is_hash_of(secret, phc) {
         site.store.write(now, |tx| counters.miss(tx))?;
         return Ok(Verdict::Wrong);
     }

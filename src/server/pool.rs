@@ -3,22 +3,20 @@
 //! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
 //! changing between threads, and never stand behind a flush.
 //!
-//! Password hashing has threads and a queue of its own, one thread a core and at a lower priority, so that a flood of
-//! sign-ins neither holds up the others nor fills the memory with hashes at work (about 20 MB each). One core is left to
-//! whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy, whatever its priority.
+//! What hashes a password has a few threads and a queue of its own, so that a flood of sign-ins holds up nobody else; the
+//! hashes themselves are made by [`Hashers`].
 
 use crate::call::{Call, Who};
 use crate::desk::{self, Frame};
-use crate::domain::password;
 use crate::failure::Failure;
 use crate::gate;
 use crate::reply::{self, Reply};
-use crate::service::pace;
 use crate::site::Site;
+use crate::site::hashing::Hashers;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -28,37 +26,15 @@ const QUEUE_WAIT_MAX: Duration = Duration::from_secs(2);
 const HASHING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 /// More than one a core, for those that wait for a page of the file.
 const READING_THREADS_PER_CORE: usize = 2;
+/// While one's hash is made the other reads and writes.
+const HASHING_THREADS_PER_CORE: usize = 2;
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
-/// After the last read, the core that was left to it hashes as well.
-const READING_ENDED_AFTER: Duration = Duration::from_millis(100);
-
-/// How often a thread that leaves its core to readers looks whether they are done.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-
 pub struct Pool {
-    reads: Arc<Reads>,
+    hashers: Arc<Hashers>,
     reading: Lane,
     writing: Lane,
     hashing: Lane,
-}
-
-/// When somebody read last.
-struct Reads {
-    started: Instant,
-    /// Milliseconds after `started`.
-    last: AtomicU64,
-}
-
-impl Reads {
-    fn note(&self, moment: Instant) {
-        self.last.store(moment.duration_since(self.started).as_millis() as u64, Ordering::Relaxed);
-    }
-
-    fn go_on(&self) -> bool {
-        self.started.elapsed().saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
-            < READING_ENDED_AFTER
-    }
 }
 
 /// How the threads of a lane go about it.
@@ -66,8 +42,6 @@ struct Manner {
     threads: usize,
     queue_max: usize,
     patience: Duration,
-    /// Whether they hash: long work that lets others go first.
-    gives_way: bool,
 }
 
 struct Lane {
@@ -98,21 +72,19 @@ impl Pool {
     pub fn start(site: &Site) -> Result<Pool, String> {
         let limits = &site.config.limits;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let reads = Arc::new(Reads { started: Instant::now(), last: AtomicU64::new(0) });
-        let brief =
-            |threads| Manner { threads, queue_max: limits.queue_max, patience: QUEUE_WAIT_MAX, gives_way: false };
+        site.hashers.start().map_err(|e| format!("cannot start the threads that hash: {e}"))?;
+        let brief = |threads| Manner { threads, queue_max: limits.queue_max, patience: QUEUE_WAIT_MAX };
         let hashing = Manner {
-            threads: cores,
+            threads: cores * HASHING_THREADS_PER_CORE,
             queue_max: cores * HASHING_QUEUE_PER_CORE,
             patience: HASHING_QUEUE_WAIT_MAX,
-            gives_way: true,
         };
         let reading = limits.pool_threads.min(cores * READING_THREADS_PER_CORE);
         Ok(Pool {
-            reading: Lane::start(site, "reading", &brief(reading), &reads)?,
-            writing: Lane::start(site, "writing", &brief(limits.pool_threads), &reads)?,
-            hashing: Lane::start(site, "hashing", &hashing, &reads)?,
-            reads,
+            reading: Lane::start(site, "reading", &brief(reading))?,
+            writing: Lane::start(site, "writing", &brief(limits.pool_threads))?,
+            hashing: Lane::start(site, "sign-in", &hashing)?,
+            hashers: site.hashers.clone(),
         })
     }
 
@@ -122,7 +94,7 @@ impl Pool {
         let lane = match (call.route.hashes, call.reads()) {
             (true, _) => &self.hashing,
             (false, true) => {
-                self.reads.note(queued);
+                self.hashers.note_read(queued);
                 &self.reading
             }
             (false, false) => &self.writing,
@@ -152,24 +124,12 @@ impl Pool {
 }
 
 impl Lane {
-    fn start(site: &Site, name: &str, manner: &Manner, reads: &Arc<Reads>) -> Result<Lane, String> {
+    fn start(site: &Site, name: &str, manner: &Manner) -> Result<Lane, String> {
         let (jobs, taken) = bounded(manner.queue_max);
-        let Manner { threads, patience, gives_way, .. } = *manner;
-        let spawn = |number| {
-            let (site, taken, reads) = (site.for_another_thread(), taken.clone(), reads.clone());
-            // Only one of several: a single core must hash.
-            let leaves_core = gives_way && number > 0 && number + 1 == threads;
-            let work = move || {
-                if gives_way {
-                    pace::give_way();
-                }
-                run(&site, &taken, patience, || {
-                    while leaves_core && reads.go_on() {
-                        std::thread::sleep(LOOK_EVERY);
-                    }
-                });
-            };
-            std::thread::Builder::new().name(name.to_owned()).spawn(work)
+        let Manner { threads, patience, .. } = *manner;
+        let spawn = |_| {
+            let (site, taken) = (site.for_another_thread(), taken.clone());
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&site, &taken, patience))
         };
         let threads = (0..threads).map(spawn).collect::<Result<_, _>>();
         Ok(Lane { jobs, threads: threads.map_err(|e| format!("cannot start the threads for requests: {e}"))? })
@@ -188,12 +148,8 @@ pub struct Edge<'a> {
     pub request_id: &'a str,
 }
 
-fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration, wait: impl Fn()) {
-    let next = || {
-        wait();
-        jobs.recv()
-    };
-    while let Ok(Some(job)) = next() {
+fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
+    while let Ok(Some(job)) = jobs.recv() {
         let finished = if job.queued.elapsed() > patience {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
             finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
@@ -201,9 +157,6 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration, wait: impl
             perform(site, &job.call)
         };
         _ = job.done.send((finished, job.call));
-        if jobs.is_empty() {
-            password::rest();
-        }
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::Plan;
 use crate::bars::median;
 use crate::clerk::{Clerk, between};
-use crate::generator::{Callers, Load, Seen, WARM_UP};
+use crate::generator::{Callers, Load, Seen};
 use crate::paint::{Cookie, PAINT_TIME_MAX, Painter};
 use crate::server::{self, Server, Writes};
 use crate::site::request;
@@ -118,9 +118,8 @@ fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>,
     for _ in 0..PLAN.rounds {
         let before = server.cpu();
         let seen = load.run_by_these(CALLERS, server.address, PLAN.time).map_err(|e| format!("{name}: {e}"))?;
-        // The warm-up is answered at the same pace, and costs the same. A thread that ended takes its time with it.
-        let answers = seen.per_second * (PLAN.time + WARM_UP).as_secs_f64();
-        all.push(Seen { cpu: server.cpu().saturating_sub(before).div_f64(answers.max(1.0)), ..seen });
+        // A thread that ended takes its time with it.
+        all.push(Seen { cpu: server.cpu().saturating_sub(before).div_f64(seen.answers.max(1) as f64), ..seen });
     }
     let of = |pick: fn(&Seen) -> Duration| median(all.iter().map(|seen| millis(pick(seen))));
     eprintln!("  {name:52} {:>8.2} ms   {:>6.2} ms of the server's time", of(|seen| seen.p99), of(|seen| seen.cpu));

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 pub const CONNECTIONS: usize = 64;
 const THREADS: usize = 2;
 /// Connections are made and caches filled before anything counts.
-pub const WARM_UP: Duration = Duration::from_millis(300);
+const WARM_UP: Duration = Duration::from_millis(300);
 /// An answer that takes this long is a hang.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 pub const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -43,6 +43,8 @@ struct Span {
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     pub per_second: f64,
+    /// All that were answered, also before and after what is measured.
+    pub answers: usize,
     pub p50: Duration,
     pub p99: Duration,
     /// What the server's process used of the processors for each answer; nothing where that was not looked at.
@@ -99,7 +101,7 @@ impl Load {
             let step = callers.connections.min(count);
             (n % count..count).step_by(step).map(|place| &*self.requests[place]).collect()
         };
-        let mut micros: Vec<u32> = std::thread::scope(|scope| {
+        let heard: Vec<Heard> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|thread| {
                     let share = (thread..callers.connections).step_by(THREADS).map(of_connection).collect();
@@ -112,12 +114,15 @@ impl Load {
                 .collect::<Result<Vec<_>, _>>()
         })?
         .concat();
+        let answers = heard.iter().map(|heard| heard.answers).sum();
+        let mut micros: Vec<u32> = heard.into_iter().flat_map(|heard| heard.micros).collect();
         micros.sort_unstable();
         // Of nothing answered, nothing: the bar says so.
         let last = micros.len().saturating_sub(1) as f64;
         let at = |part: f64| Duration::from_micros(micros.get((last * part) as usize).map_or(0, |m| u64::from(*m)));
         let seconds = (span.end - span.start).as_secs_f64();
-        Ok(Seen { per_second: micros.len() as f64 / seconds, p50: at(0.50), p99: at(0.99), cpu: Duration::ZERO })
+        let per_second = micros.len() as f64 / seconds;
+        Ok(Seen { per_second, answers, p50: at(0.50), p99: at(0.99), cpu: Duration::ZERO })
     }
 }
 
@@ -128,14 +133,23 @@ impl Span {
     }
 }
 
-/// One thread's connections; microseconds of each answer within the span.
+/// What one connection heard.
+#[derive(Clone, Default)]
+struct Heard {
+    /// Of each answer within the span.
+    micros: Vec<u32>,
+    /// In all.
+    answers: usize,
+}
+
+/// One thread's connections.
 fn drive(
     address: SocketAddr,
     share: Vec<Vec<&[u8]>>,
     status: u16,
     every: Option<Duration>,
     span: Span,
-) -> Result<Vec<u32>, String> {
+) -> Result<Vec<Heard>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
@@ -151,12 +165,12 @@ fn drive(
                 },
             ))
         });
-        let mut micros = Vec::new();
+        let mut all = Vec::new();
         for connection in connections.collect::<Vec<_>>() {
             let seen = connection.await.map_err(|e| e.to_string())?.map_err(|_| "an answer did not come".to_owned())?;
-            micros.extend(seen?);
+            all.push(seen?);
         }
-        Ok(micros)
+        Ok(all)
     })
 }
 
@@ -166,11 +180,11 @@ async fn repeat(
     status: u16,
     every: Option<Duration>,
     span: Span,
-) -> Result<Vec<u32>, String> {
+) -> Result<Heard, String> {
     let broken = |e: std::io::Error| format!("a connection broke: {e}");
     let mut stream = TcpStream::connect(address).await.map_err(broken)?;
     stream.set_nodelay(true).map_err(broken)?;
-    let (mut micros, mut buffer) = (Vec::new(), vec![0; ANSWER_BYTES_MAX]);
+    let (mut heard, mut buffer) = (Heard::default(), vec![0; ANSWER_BYTES_MAX]);
     for request in requests.iter().cycle() {
         let sent = Instant::now();
         if sent >= span.end {
@@ -182,14 +196,15 @@ async fn repeat(
             return Err(format!("expected {status}, got: {}", String::from_utf8_lossy(answer)));
         }
         let done = Instant::now();
+        heard.answers += 1;
         if (span.start..=span.end).contains(&done) {
-            micros.push((done - sent).as_micros() as u32);
+            heard.micros.push((done - sent).as_micros() as u32);
         }
         if let Some(every) = every {
             tokio::time::sleep_until((sent + every).into()).await;
         }
     }
-    Ok(micros)
+    Ok(heard)
 }
 
 /// `HTTP/1.1 200`, without the heap.

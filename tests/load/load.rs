@@ -205,9 +205,7 @@ fn run_round(
         let time = if what == Login { plan.time * 2 } else { plan.time };
         let before = server.cpu();
         let seen = load.run(server.address, time).map_err(|e| format!("{}: {e}", what.name()))?;
-        // The warm-up is answered at the same pace, and costs the same.
-        let answers = seen.per_second * (time + generator::WARM_UP).as_secs_f64();
-        note(figures, what, Seen { cpu: (server.cpu() - before).div_f64(answers.max(1.0)), ..seen });
+        note(figures, what, Seen { cpu: (server.cpu() - before).div_f64(seen.answers.max(1) as f64), ..seen });
     }
     // Next to the sign-ins that are compared with it: what the memory gives changes within a minute.
     note(figures, Argon2, alone(machine::hashes_per_second(plan.time)));
@@ -236,7 +234,7 @@ fn run_guesses(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mu
 
 /// A rate without answers.
 fn alone(per_second: f64) -> Seen {
-    Seen { per_second, p50: Duration::ZERO, p99: Duration::ZERO, cpu: Duration::ZERO }
+    Seen { per_second, answers: 0, p50: Duration::ZERO, p99: Duration::ZERO, cpu: Duration::ZERO }
 }
 
 fn note(figures: &mut Figures, what: Measured, seen: Seen) {

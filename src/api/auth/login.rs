@@ -76,7 +76,7 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -
         Verdict::Right(account) => account,
         Verdict::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
     };
-    let renewed = renewed_hash(&account, secret);
+    let renewed = renewed_hash(site, &account, secret);
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
             return Ok(refused(call.say("sign_in.wrong")));
@@ -106,9 +106,9 @@ pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -
 }
 
 /// A new hash where the old one was made with other parameters than today's.
-pub fn renewed_hash(account: &Account, secret: &str) -> Option<String> {
+pub fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
     let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
-    outdated.then(|| password::hash(secret))
+    outdated.then(|| site.hash(secret))
 }
 
 /// A session, for whoever owes nothing more.

@@ -47,13 +47,9 @@ pub fn create(site: &Site, call: &Call) -> Answer {
     }
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
     site.rates.take(Caller::SignupFrom(call.peer), pace)?;
-    site.store.rest();
-    let password_hash = password::hash(&signup.password);
-    let answers: Vec<_> = signup
-        .answers
-        .iter()
-        .map(|(number, answer)| (*number, password::hash(&questions::normalise(answer))))
-        .collect();
+    let password_hash = site.hash(&signup.password);
+    let answers: Vec<_> =
+        signup.answers.iter().map(|(number, answer)| (*number, site.hash(&questions::normalise(answer)))).collect();
     site.once(call, |tx| {
         let member_id = members::insert(tx, &signup.as_new(site.tunnel_id, &password_hash))?;
         for (question, answer_hash) in &answers {

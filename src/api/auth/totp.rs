@@ -142,7 +142,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
     }
     let asked = Asked::read(body, true, None)?;
     let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
-    let renewed = asked.renewed_hash(&account);
+    let renewed = asked.renewed_hash(site, &account);
     site.once(call, |tx| {
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
@@ -222,9 +222,9 @@ impl Asked {
         }
         Ok(Some(account))
     }
-    fn renewed_hash(&self, account: &Account) -> Option<String> {
+    fn renewed_hash(&self, site: &Site, account: &Account) -> Option<String> {
         match &self.first {
-            First::Password { password, .. } => login::renewed_hash(account, password),
+            First::Password { password, .. } => login::renewed_hash(site, account, password),
             First::Session(_) => None,
         }
     }

@@ -31,7 +31,7 @@ pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let (wanted, current) = (wanted.get(&ok), current.get(&ok));
     let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
     confirmed.map_err(|text| Failure::field("current_password", text))?;
-    let password_hash = password::hash(&wanted);
+    let password_hash = site.hash(&wanted);
     site.once(call, |tx| {
         // Hashing takes its time: what ended the session in the meantime may have been a recovery, which is stronger.
         let session = sessions::find(tx, member.session(), tx.now())?.filter(|session| !session.banned);
