@@ -4,17 +4,20 @@ use std::cell::Cell;
 use std::sync::mpsc;
 
 const NICENESS: i32 = 10;
+/// The longest turn that may be asked for (0.1 s). Whoever asks for a longer one than others is put off the core as soon
+/// as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many machines.
+const LONGEST_SLICE_NANOS: u64 = 100_000_000;
 
 thread_local! {
     /// Whether anybody is let in before this thread.
     static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives: its turns are
-/// few, and a tenth of a millisecond long where it may choose (else about thirty times that). A refusal changes nothing.
+/// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives. A refusal, or a
+/// kernel before 6.12 that knows no turns of one's own, leaves it at what the priority does.
 pub fn give_way() {
     GIVES_WAY.set(true);
-    set(libc::SCHED_OTHER, 100_000);
+    set(libc::SCHED_OTHER, LONGEST_SLICE_NANOS);
 }
 
 /// Does it on a thread that has the core only while nobody else wants it, where the calling one gives way; `told` hears of
