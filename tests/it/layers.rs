@@ -75,6 +75,7 @@ const RULES: &[Rule] = &[
         only_in: &[
             "clock.rs",
             "server/",
+            "site/hashing.rs",
             "store/reader.rs",
             "store/soundness.rs",
             "gate/rates.rs",
