@@ -213,6 +213,20 @@ fn copies_for_a_recipient_open_with_the_key_alone() {
 }
 
 #[test]
+fn of_two_backups_of_one_second_the_last_is_drilled() {
+    let desk = Desk::with_site();
+    let made: Vec<serde_json::Value> = (0..2).map(|_| desk.json(&["backup"])).collect();
+    for dir in backups(&desk) {
+        let path = dir.join("manifest.json");
+        let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        manifest["made_at"] = made[0]["made_at"].clone();
+        std::fs::write(&path, manifest.to_string()).unwrap();
+    }
+    let drill = desk.json(&["backup", "drill"]);
+    assert_eq!(drill["backup"], made[1]["name"], "{made:?}");
+}
+
+#[test]
 fn the_backup_that_a_drill_opened_is_kept() {
     let desk = Desk::with_site();
     let first = desk.json(&["backup"]);

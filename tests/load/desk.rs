@@ -119,7 +119,7 @@ fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>,
         let before = server.cpu();
         let seen = load.run_by_these(CALLERS, server.address, PLAN.time).map_err(|e| format!("{name}: {e}"))?;
         // A thread that ended takes its time with it.
-        all.push(Seen { cpu: server.cpu().saturating_sub(before).div_f64(seen.answers.max(1) as f64), ..seen });
+        all.push(seen.costing(server.cpu().saturating_sub(before)));
     }
     let of = |pick: fn(&Seen) -> Duration| median(all.iter().map(|seen| millis(pick(seen))));
     eprintln!("  {name:52} {:>8.2} ms   {:>6.2} ms of the server's time", of(|seen| seen.p99), of(|seen| seen.cpu));

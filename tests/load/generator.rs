@@ -51,6 +51,13 @@ pub struct Seen {
     pub cpu: Duration,
 }
 
+impl Seen {
+    /// With what the server's process used meanwhile, shared out among all answers.
+    pub fn costing(self, cpu: Duration) -> Seen {
+        Seen { cpu: cpu.div_f64(self.answers.max(1) as f64), ..self }
+    }
+}
+
 impl Load {
     /// Runs the load for so long.
     pub fn run(&self, address: SocketAddr, time: Duration) -> Result<Seen, String> {

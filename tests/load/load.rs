@@ -215,7 +215,7 @@ fn run_round(
 fn run_one(what: Measured, load: &Load, server: &Server, time: Duration, figures: &mut Figures) -> Result<(), String> {
     let before = server.cpu();
     let seen = load.run(server.address, time).map_err(|e| format!("{}: {e}", what.name()))?;
-    note(figures, what, Seen { cpu: (server.cpu() - before).div_f64(seen.answers.max(1) as f64), ..seen });
+    note(figures, what, seen.costing(server.cpu() - before));
     Ok(())
 }
 

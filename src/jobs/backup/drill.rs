@@ -53,11 +53,12 @@ pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, Strin
     let shelf = shelf(&site.config.data);
     let _hold = shelf.hold()?;
     // One that a wrong clock put into the future is not the one that would be restored.
-    let latest = |backup: &Backup| (backup.manifest.made_at <= site.now(), backup.age_order());
+    let is_to_come = |backup: &Backup| backup.manifest.made_at > site.now();
+    // The first of the list that is not, or else the first.
     let backup = shelf
         .list()
         .into_iter()
-        .max_by_key(latest)
+        .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let beside = shelf.dir().join(".drill");
     let tried = restore::try_in(&beside, &backup, None, &site.config, progress, |_, _| Ok(()));
