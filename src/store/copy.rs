@@ -3,10 +3,11 @@
 
 use super::connection::{open_immutable, prepare_connection};
 use super::reader::CACHE_KIB;
-use super::{Read, Store, Writer, audit};
+use super::{Read, Store, Writer, audit, place};
 use crate::domain::audit::Head;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -39,7 +40,9 @@ pub fn copy(store: &Store, target: &Path, progress: &mut dyn FnMut(u64, u64)) ->
             .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
             .map_err(failed)?;
     let mut copying = Copying::begin(store.writer(), target).map_err(failed)?;
+    let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
     while !copying.step(&counter, progress).map_err(failed)? {
+        place::begin_to_flush(&file);
         std::thread::sleep(PAUSE);
     }
     drop(copying);
@@ -56,8 +59,8 @@ struct Copying<'w> {
 impl<'w> Copying<'w> {
     fn begin(writer: &'w Writer, target: &Path) -> rusqlite::Result<Copying<'w>> {
         let target = Connection::open(target)?;
-        // The whole copy is flushed once, after its last page.
-        target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off")?;
+        // The whole copy is flushed once, after its last page; the last step has only a few pages left to write.
+        target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off; PRAGMA cache_size = 64")?;
         let handle = writer.alone(|source| {
             // SAFETY: both connections are open, and stay so until `drop`: the writer outlives us, the target is ours.
             unsafe { ffi::sqlite3_backup_init(target.handle(), c"main".as_ptr(), source.handle(), c"main".as_ptr()) }

@@ -145,6 +145,13 @@ pub fn free_bytes(dir: &Path) -> std::io::Result<u64> {
     }
 }
 
+/// Has the disk begin with what was written so far, without waiting for it. Left to the flush at the end, all of a large
+/// file would go at once, and whoever reads meanwhile would wait for it.
+pub fn begin_to_flush(file: &File) {
+    // SAFETY: the descriptor is open. A refusal, or a disk that fails, shows when the whole file is flushed.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
+}
+
 /// The magic number of the file system that the directory is on (`statfs(2)`).
 fn file_system(dir: &Path) -> Result<i64, String> {
     let path = std::ffi::CString::new(dir.as_os_str().as_bytes()).map_err(|e| e.to_string())?;

@@ -2,6 +2,7 @@
 //! (age-encryption.org/v1), so that any tool for it opens them too.
 
 use super::manifest::Print;
+use crate::store::place;
 use age::x25519;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -35,11 +36,15 @@ impl Recipient {
     /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. The file is flushed.
     pub fn encrypt(&self, from: &Path, to: File, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
         let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;
-        let mut seen = Seen { to: BufWriter::new(to), print: Print::begin() };
+        let mut seen = Seen { to: BufWriter::new(&to), print: Print::begin() };
         let mut sealing = encryptor.wrap_output(&mut seen)?;
-        Print::of_copy(from, &mut sealing, progress)?;
+        Print::of_copy(from, &mut sealing, &mut |bytes| {
+            place::begin_to_flush(&to);
+            progress(bytes);
+        })?;
         sealing.finish()?;
-        seen.to.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        seen.to.flush()?;
+        to.sync_all()?;
         Ok(seen.print.end())
     }
 }

@@ -4,6 +4,7 @@
 use super::encrypted::{Identities, Recipient, SUFFIX};
 use super::manifest::{Manifest, Print};
 use crate::domain::retention;
+use crate::store::place;
 use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
@@ -63,20 +64,21 @@ impl Backup {
         for (name, print) in &self.manifest.files {
             let to = dir.join(name);
             let failed = |e: io::Error| format!("cannot write {}: {e}", to.display());
-            let mut file = new_file(&to).map_err(failed)?;
+            let file = new_file(&to).map_err(failed)?;
             let mut tell = |bytes| {
+                place::begin_to_flush(&file);
                 done += bytes;
                 progress(done, all);
             };
             let (from, copied) = if self.is_encrypted() {
                 let from = self.dir.join(format!("{name}{SUFFIX}"));
                 let keys = keys.ok_or_else(|| format!("{} is encrypted: give --identity FILE", self.dir.display()))?;
-                let opened = keys.decrypt(&from, &mut file, &mut tell)?;
+                let opened = keys.decrypt(&from, &mut &file, &mut tell)?;
                 (from, opened)
             } else {
                 let from = self.dir.join(name);
                 let failed = |e: io::Error| format!("cannot copy {} to {}: {e}", from.display(), to.display());
-                let copied = Print::of_copy(&from, &mut file, &mut tell).map_err(failed)?;
+                let copied = Print::of_copy(&from, &mut &file, &mut tell).map_err(failed)?;
                 (from, copied)
             };
             if copied != *print {
