@@ -6,9 +6,10 @@ use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::jobs::backup::elsewhere::{Elsewhere, silent};
 use crate::jobs::backup::encrypted::Identities;
 use crate::jobs::backup::restore::Restored;
-use crate::jobs::backup::shelf::{Backup, Shelf};
+use crate::jobs::backup::shelf::Backup;
 use crate::jobs::backup::{restore, shelf};
 use crate::store::place::Place;
 use clap::Args;
@@ -32,7 +33,7 @@ impl Restore {
         become_owner(&config.data)?;
         let place = Place::make(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
         restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
-        let backup = self.choose(&config)?;
+        let (backup, passed_over) = self.choose(&config)?;
         let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;
         if backup.is_encrypted() && keys.is_none() {
             let dir = backup.dir.display();
@@ -47,7 +48,7 @@ impl Restore {
         let (name, made) = (backup.name(), shown_moment(backup.manifest.made_at));
         if global.json {
             return Ok(as_json(&json!({ "backup": name, "made_at": backup.manifest.made_at,
-                "replaced": replaced, "erased_again": erased })));
+                "replaced": replaced, "erased_again": erased, "passed_over": passed_over })));
         }
         let kept = replaced.map_or_else(String::new, |dir| {
             format!("\nWhat it replaced is in {}; remove that once nobody misses anything.", dir.display())
@@ -57,21 +58,33 @@ impl Restore {
             1 => "\nOne member had been erased since, and is not in it any more.",
             _ => &*format!("\n{erased} members had been erased since, and are not in it any more."),
         };
+        let passed_over =
+            passed_over.map_or_else(String::new, |silent| format!("\nThe second place was passed over: {silent}."));
         Ok(format!(
-            "The site is as it was on {made} UTC ({name}).{gone}{kept}\n\nNext:\n  tunneldesk serve --data {}",
+            "The site is as it was on {made} UTC ({name}).{gone}{kept}{passed_over}\n\nNext:\n  tunneldesk serve --data {}",
             config.data.display()
         ))
     }
 
-    /// The named one, or the newest on the two shelves.
-    fn choose(&self, config: &Config) -> Result<Backup, Trouble> {
-        let shelves = || std::iter::once(shelf(&config.data)).chain(config.backup.second_place.clone().map(Shelf::new));
+    /// The named one, or the newest on the two shelves; and what is to be said of the second place where it was passed over.
+    fn choose(&self, config: &Config) -> Result<(Backup, Option<String>), Trouble> {
+        if let Some(named) = self.backup.as_deref().filter(|named| named.is_dir()) {
+            return Ok((Backup::at(named).map_err(refused)?, None));
+        }
+        let mut all = shelf(&config.data).list();
+        let mut passed_over = None;
+        if let Some(dir) = &config.backup.second_place {
+            match Elsewhere::default().list(dir) {
+                Some(there) => all.extend(there),
+                None => passed_over = Some(silent(dir)),
+            }
+        }
+        let none = |text: String| refused(passed_over.iter().fold(text, |text, silent| format!("{text}; {silent}")));
         let Some(named) = &self.backup else {
             // Of the two copies of one backup the one beside the site, which needs no key.
-            let mut all: Vec<Backup> = shelves().flat_map(|shelf| shelf.list()).collect();
             all.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
             let oldest = all.first().map_or(0, |b| b.manifest.made_at);
-            let newest = all.pop().ok_or_else(|| refused("there is no backup: name the directory of one"))?;
+            let newest = all.pop().ok_or_else(|| none("there is no backup: name the directory of one".to_owned()))?;
             let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
             if oldest <= now && now < made {
                 return Err(refused(format!(
@@ -79,15 +92,10 @@ impl Restore {
                     shown_moment(made)
                 )));
             }
-            return Ok(newest);
+            return Ok((newest, passed_over));
         };
-        if named.is_dir() {
-            return Backup::at(named).map_err(refused);
-        }
-        let named_so = |backup: &Backup| backup.name() == named.to_string_lossy();
-        let found = shelves().find_map(|shelf| shelf.list().into_iter().find(named_so));
-        found.ok_or_else(|| {
-            refused(format!("there is no backup {}: `tunneldesk backup list` shows them", named.display()))
-        })
+        let found = all.into_iter().find(|backup| backup.name() == named.to_string_lossy());
+        let unknown = || none(format!("there is no backup {}: `tunneldesk backup list` shows them", named.display()));
+        Ok((found.ok_or_else(unknown)?, passed_over))
     }
 }

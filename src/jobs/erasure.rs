@@ -103,14 +103,15 @@ pub fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
 pub fn remember_beside(site: &Site) -> Result<(), String> {
     let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
     site.store.rest();
-    let own = backup::shelf(&site.config.data);
-    let places = std::iter::once(own.dir().to_owned()).chain(site.config.backup.second_place.clone());
-    for place in places.filter(|place| !all.is_empty() && (place.is_dir() || place == own.dir())) {
-        let failed = |e: std::io::Error| format!("cannot write to {}: {e}", place.display());
-        backup::shelf::make_dir(&place).map_err(failed)?;
-        tombstones::keep(&place, &site.site_id, &all).map_err(failed)?;
+    if all.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let own = backup::shelf(&site.config.data);
+    let failed = |e: std::io::Error| format!("cannot write to {}: {e}", own.dir().display());
+    backup::shelf::make_dir(own.dir()).map_err(failed)?;
+    tombstones::keep(own.dir(), &site.site_id, &all).map_err(failed)?;
+    let second = site.config.backup.second_place.as_deref();
+    second.map_or(Ok(()), |second| site.elsewhere.keep_erased(second, &site.site_id, &all))
 }
 
 /// What an erasure left undone (it was cut off, or came by a callback). Every minute.

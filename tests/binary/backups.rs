@@ -3,6 +3,7 @@
 use crate::harness::{Desk, PASSWORD, Server, text};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn backups(desk: &Desk) -> Vec<PathBuf> {
@@ -58,6 +59,31 @@ fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
     let restored = desk.json(&["restore"]);
     assert_eq!((&restored["made_at"], &restored["replaced"]), (&made["made_at"], &json!(null)));
     assert_eq!(names(&desk), ["jane"]);
+}
+
+#[test]
+fn a_second_place_that_does_not_answer_keeps_nobody_from_a_restore_or_an_erasure() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let second = desk.path().join("second");
+    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    std::fs::create_dir_all(second.join("hanging")).unwrap();
+    desk.run(&["backup"]).done();
+    desk.add_member("late", "member");
+    // Whoever reads these waits until somebody writes them, as at a share whose server is gone.
+    for name in ["hanging/manifest.json", "erased.jsonl"] {
+        assert!(Command::new("mkfifo").arg(second.join(name)).status().unwrap().success());
+    }
+    let said = desk.run(&["member", "erase", "late", "--yes"]).trouble(2);
+    assert!(said.contains("second does not answer") && said.contains("each minute"), "{said}");
+    let restored = desk.json(&["restore"]);
+    assert!(text(&restored["passed_over"]).contains("does not answer"), "{restored}");
+    assert_eq!(names(&desk), ["jane"]);
+    let said = desk.run(&["restore"]).done();
+    assert!(said.contains("The second place was passed over"), "{said}");
+    let said = desk.run(&["restore", "nowhere"]).trouble(1);
+    assert!(said.contains("no backup nowhere") && said.contains("does not answer"), "{said}");
 }
 
 #[test]

@@ -1,103 +1,295 @@
-//! The second place as it is looked at. It may be a share whose server is gone, and whoever touches such a one hangs with it:
-//! so each look is that of a thread, which is waited for a while, and no other is begun before it is back.
+//! The second place. It may be a share whose server is gone, and whoever touches such a one hangs with it: so all that is
+//! done there is done by a thread of its own, which is waited for a while; no other is begun before it is back.
 
+use super::encrypted::Recipient;
 use super::shelf::{Backup, Shelf};
+use super::{check_space, tombstones};
+use crate::store::erasure::Tombstone;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 /// A disk that sleeps takes some seconds to wake.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
+/// Between two steps of a copy: the last one is a flush, and a share far away takes all that was written since.
+const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 
+/// What is done there. Short work does not stand behind a long copy.
+pub struct Elsewhere {
+    looks: Line,
+    copies: Line,
+    look_time_max: Duration,
+    step_time_max: Duration,
+}
+
+/// One piece of work at a time.
 #[derive(Default)]
-pub struct Elsewhere(Arc<(Mutex<Look>, Condvar)>);
+struct Line(Arc<(Mutex<State>, Condvar)>);
 
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Look {
+enum State {
     #[default]
-    None,
+    Free,
     UnderWay,
     /// It has taken too long: nobody waits for it any more.
     Late,
 }
 
-impl Elsewhere {
-    /// The finished backups there, newest first. `None`: it does not answer.
-    pub fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
-        let shelf = Shelf::new(dir.to_owned());
-        self.ask(LOOK_TIME_MAX, move || shelf.list())
-    }
+/// Until this goes, by whatever way, the line is taken.
+struct Taken(Arc<(Mutex<State>, Condvar)>);
 
-    fn ask<T: Send + 'static>(&self, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let (state, ended) = &*self.0;
-        let others = ended.wait_timeout_while(lock(state), patience, |look| *look == Look::UnderWay);
-        let (mut state, _) = others.unwrap_or_else(PoisonError::into_inner);
-        if *state != Look::None {
-            *state = Look::Late;
-            return None;
-        }
-        *state = Look::UnderWay;
-        drop(state);
-        let (tell, told) = mpsc::channel();
-        let inside = self.0.clone();
-        let begun = std::thread::Builder::new().name("elsewhere".to_owned()).spawn(move || {
-            let seen = look();
-            *lock(&inside.0) = Look::None;
-            inside.1.notify_all();
-            tell.send(seen)
-        });
-        let seen = begun.ok().and_then(|_| told.recv_timeout(patience).ok());
-        if seen.is_none() {
-            let mut state = lock(&self.0.0);
-            if *state == Look::UnderWay {
-                *state = Look::Late;
-            }
-        }
-        seen
+enum Word<T> {
+    Step(u64, u64),
+    End(T),
+}
+
+impl Default for Elsewhere {
+    fn default() -> Elsewhere {
+        Elsewhere::patient(LOOK_TIME_MAX, STEP_TIME_MAX)
     }
 }
 
-fn lock(state: &Mutex<Look>) -> MutexGuard<'_, Look> {
+impl Elsewhere {
+    fn patient(look_time_max: Duration, step_time_max: Duration) -> Elsewhere {
+        Elsewhere { looks: Line::default(), copies: Line::default(), look_time_max, step_time_max }
+    }
+
+    /// The finished backups there, newest first. `None`: it does not answer.
+    pub fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
+        let shelf = Shelf::new(dir.to_owned());
+        self.looks.work(self.look_time_max, &mut |_, _| (), move |_| shelf.list())
+    }
+
+    /// Who is known there to be erased. `None`: it does not answer.
+    pub fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
+        let (dir, site_id) = (dir.to_owned(), site_id.to_owned());
+        self.looks
+            .work(self.look_time_max, &mut |_, _| (), move |_| tombstones::list(&dir, &site_id).into_iter().collect())
+    }
+
+    /// Has it know who was erased, where it is there.
+    pub fn keep_erased(&self, dir: &Path, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+        let (place, site_id, all) = (dir.to_owned(), site_id.to_owned(), all.to_vec());
+        let kept = self.looks.work(self.look_time_max, &mut |_, _| (), move |_| match place.is_dir() {
+            true => tombstones::keep(&place, &site_id, &all).map_err(|e| unwritten(&place, &e)),
+            false => Ok(()),
+        });
+        kept.unwrap_or_else(|| Err(silent(dir)))
+    }
+
+    /// A copy of a backup there, with its own pruning (`proven` stays); encrypted, where a recipient is named. `progress` is
+    /// told bytes done and in all.
+    pub fn carry(
+        &self,
+        backup: &Backup,
+        dir: &Path,
+        recipient: Option<&Recipient>,
+        proven: Option<String>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, String> {
+        let (backup, place, recipient) = (backup.clone(), dir.to_owned(), recipient.cloned());
+        let carried = self.copies.work(self.step_time_max, progress, move |step| {
+            put(&backup, &place, recipient.as_ref(), proven.as_deref(), step)
+        });
+        carried.unwrap_or_else(|| Err(silent(dir)))
+    }
+}
+
+fn put(
+    backup: &Backup,
+    dir: &Path,
+    recipient: Option<&Recipient>,
+    proven: Option<&str>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Backup, String> {
+    let failed = |e: io::Error| unwritten(dir, &e);
+    if !dir.is_dir() {
+        return Err(format!("{} is not there: is it mounted?", dir.display()));
+    }
+    check_space(backup.manifest.bytes(), dir)?;
+    let shelf = Shelf::new(dir.to_owned());
+    let hold = shelf.hold()?;
+    let unfinished = hold.start(&backup.name()).map_err(failed)?;
+    let manifest = match recipient {
+        Some(recipient) => backup.encrypt_to(&unfinished, recipient, progress).map_err(failed)?,
+        None => {
+            backup.copy_to(&unfinished, None, progress)?;
+            backup.manifest.clone()
+        }
+    };
+    manifest.write(&unfinished).map_err(failed)?;
+    let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
+    hold.prune(backup.manifest.made_at, proven).map_err(failed)?;
+    Ok(Backup { dir, manifest })
+}
+
+fn unwritten(dir: &Path, e: &io::Error) -> String {
+    format!("cannot write to {}: {e}", dir.display())
+}
+
+/// What is said of a place that does not answer.
+pub fn silent(dir: &Path) -> String {
+    format!("{} does not answer: look after the machine that it is on, and the network between", dir.display())
+}
+
+impl Line {
+    /// Waits for as long as steps are told of or the end is; each may take `patience`. `None`: it took longer, or earlier
+    /// work did and is not back yet.
+    fn work<T: Send + 'static>(
+        &self,
+        patience: Duration,
+        told: &mut dyn FnMut(u64, u64),
+        work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (state, freed) = &*self.0;
+        let others = freed.wait_timeout_while(lock(state), patience, |state| *state == State::UnderWay);
+        let (mut state, _) = others.unwrap_or_else(PoisonError::into_inner);
+        if *state != State::Free {
+            *state = State::Late;
+            return None;
+        }
+        *state = State::UnderWay;
+        drop(state);
+        let (tell, words) = mpsc::channel();
+        let taken = Taken(self.0.clone());
+        let begun = std::thread::Builder::new().name("elsewhere".to_owned()).spawn(move || {
+            let end = work(&mut |done, all| _ = tell.send(Word::Step(done, all)));
+            drop(taken);
+            _ = tell.send(Word::End(end));
+        });
+        let end = begun.ok().and_then(|_| {
+            loop {
+                match words.recv_timeout(patience) {
+                    Ok(Word::Step(done, all)) => told(done, all),
+                    Ok(Word::End(end)) => return Some(end),
+                    Err(_) => return None,
+                }
+            }
+        });
+        if end.is_none() {
+            let mut state = lock(&self.0.0);
+            if *state == State::UnderWay {
+                *state = State::Late;
+            }
+        }
+        end
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        *lock(&self.0.0) = State::Free;
+        self.0.1.notify_all();
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::domain::audit::By;
+    use crate::site::{Identity, Site};
+    use crate::store::place::Place;
+    use std::ffi::CString;
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::OpenOptionsExt;
 
     const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(20);
+
+    fn ask<T: Send + 'static>(line: &Line, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        line.work(patience, &mut |_, _| (), |_| look())
+    }
+
+    fn wait_until_free(line: &Line) {
+        while *lock(&line.0.0) != State::Free {
+            std::thread::yield_now();
+        }
+    }
 
     #[test]
     fn a_place_that_does_not_answer_holds_one_thread_and_nobody_else_until_it_does() {
-        let place = Elsewhere::default();
+        let line = Line::default();
         let (let_go, held) = mpsc::channel::<()>();
-        assert_eq!(place.ask(Duration::from_millis(20), move || held.recv().is_ok()), None);
+        assert_eq!(ask(&line, SHORT, move || held.recv().is_ok()), None);
         for _ in 0..3 {
-            assert_eq!(place.ask(LONG, || "another look"), None);
+            assert_eq!(ask(&line, LONG, || "another look"), None);
         }
         let_go.send(()).unwrap();
-        while *lock(&place.0.0) != Look::None {
-            std::thread::yield_now();
-        }
-        assert_eq!(place.ask(LONG, || 7), Some(7));
-        assert_eq!(place.ask(LONG, || 8), Some(8));
+        wait_until_free(&line);
+        assert_eq!(ask(&line, LONG, || 7), Some(7));
+        assert_eq!(ask(&line, LONG, || 8), Some(8));
     }
 
     #[test]
     fn who_asks_while_another_looks_waits_for_a_look_of_the_own() {
-        let place = Elsewhere::default();
+        let line = Line::default();
         std::thread::scope(|scope| {
-            let asked: Vec<_> = (0..8)
-                .map(|n| {
-                    scope.spawn({
-                        let place = &place;
-                        move || place.ask(LONG, move || n)
-                    })
-                })
-                .collect();
-            for (n, one) in asked.into_iter().enumerate() {
+            let line = &line;
+            let asked: Vec<_> = (0..8).map(|n| (n, scope.spawn(move || ask(line, LONG, move || n)))).collect();
+            for (n, one) in asked {
                 assert_eq!(one.join().unwrap(), Some(n));
             }
         });
+    }
+
+    #[test]
+    fn work_that_tells_of_its_steps_is_waited_for_and_a_fault_in_it_frees_the_line() {
+        let line = Line::default();
+        let mut told = Vec::new();
+        let steps = |step: &mut dyn FnMut(u64, u64)| {
+            for n in 0..8 {
+                std::thread::sleep(Duration::from_millis(150));
+                step(n, 8);
+            }
+            "through"
+        };
+        assert_eq!(line.work(Duration::from_secs(1), &mut |done, _| told.push(done), steps), Some("through"));
+        assert_eq!(told, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(ask(&line, LONG, || panic!("a look with a fault")), None::<()>);
+        wait_until_free(&line);
+        assert_eq!(ask(&line, LONG, || 9), Some(9));
+    }
+
+    #[test]
+    fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
+        let dir = tempfile::tempdir().unwrap();
+        let (data, second) = (dir.path().join("site"), dir.path().join("second"));
+        // Whoever reads the manifest of that backup waits until somebody writes it: a share whose server is gone.
+        let hanging = second.join("hanging");
+        std::fs::create_dir_all(&hanging).unwrap();
+        let manifest = hanging.join("manifest.json");
+        let name = CString::new(manifest.to_str().unwrap()).unwrap();
+        // SAFETY: reads one string that ends in a zero.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let place = Place::make(&data).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
+        let mut config = Config::defaults();
+        config.data = data;
+        config.backup.second_place = Some(second.clone());
+        let mut site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        site.elsewhere = Arc::new(Elsewhere::patient(SHORT, Duration::from_secs(3)));
+        let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
+        for made in 1..=3 {
+            let cause = make().second.unwrap().unwrap_err();
+            assert!(cause.contains("does not answer"), "{cause}");
+            assert_eq!(super::super::shelf(&site.config.data).list().len(), made);
+        }
+        assert!(site.elsewhere.list(&second).is_none());
+        // It answers again: both who hang there read a manifest that is none, and go.
+        while [&site.elsewhere.looks, &site.elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
+            // Without a wait: whoever hung there may be gone already.
+            _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&manifest);
+            std::thread::yield_now();
+        }
+        std::fs::remove_dir_all(&hanging).unwrap();
+        assert!(make().second.unwrap().is_ok());
+        assert_eq!(site.elsewhere.list(&second).unwrap().len(), 2);
     }
 }

@@ -82,18 +82,21 @@ fn log(made: &Result<Made, String>) {
     }
 }
 
-/// Makes a backup now: copy, check of the copy, manifest, flush, rename; then the second place, then pruning. The error
-/// is one line, and leaves every older backup as it was.
+/// Makes a backup now: copy, check of the copy, manifest, flush, rename; then pruning, then the second place, which may
+/// take its time. The error is one line, and leaves every older backup as it was.
 pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
     let (shelf, made_at) = (shelf(&site.config.data), site.now());
     let hold = shelf.hold()?;
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
     check_space(source.bytes(), shelf.dir())?;
     let backup = put(&source, &hold, &shown(made_at), None, progress)?;
-    let second =
-        site.config.backup.second_place.as_deref().map(|second| carry(site, &backup, second, made_at, progress));
-    let pruned = hold.prune(made_at, proven(&site.config.data).as_deref()).map_err(|e| unwritten(&shelf, &e))?;
+    let proven = proven(&site.config.data);
+    let pruned = hold.prune(made_at, proven.as_deref()).map_err(|e| unwritten(&shelf, &e))?;
     record(site, by, "backup.made", &backup, Detail::none().number("pruned", pruned as i64));
+    let second = site.config.backup.second_place.as_deref().map(|second| {
+        let mut tell = |done, all| progress("copying to the second place", done, all);
+        site.elsewhere.carry(&backup, second, site.config.backup.recipient.as_ref(), proven, &mut tell)
+    });
     Ok(Made { backup, pruned, second })
 }
 
@@ -164,30 +167,6 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
 /// The backup that was last seen to open.
 fn proven(site_dir: &Path) -> Option<String> {
     drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty())
-}
-
-/// A copy of a backup in another place, with its own pruning; encrypted, where a recipient is named.
-fn carry(site: &Site, backup: &Backup, second: &Path, now: i64, progress: &mut Progress) -> Result<Backup, String> {
-    let failed = |e: io::Error| format!("cannot write to {}: {e}", second.display());
-    if !second.is_dir() {
-        return Err(format!("{} is not there: is it mounted?", second.display()));
-    }
-    check_space(backup.manifest.bytes(), second)?;
-    let shelf = Shelf::new(second.to_owned());
-    let hold = shelf.hold()?;
-    let unfinished = hold.start(&backup.name()).map_err(failed)?;
-    let mut tell = |done, all| progress("copying to the second place", done, all);
-    let manifest = match &site.config.backup.recipient {
-        Some(recipient) => backup.encrypt_to(&unfinished, recipient, &mut tell).map_err(failed)?,
-        None => {
-            backup.copy_to(&unfinished, None, &mut tell)?;
-            backup.manifest.clone()
-        }
-    };
-    manifest.write(&unfinished).map_err(failed)?;
-    let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
-    hold.prune(now, proven(&site.config.data).as_deref()).map_err(failed)?;
-    Ok(Backup { dir, manifest })
 }
 
 impl Source<'_> {

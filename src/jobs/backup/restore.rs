@@ -1,6 +1,7 @@
 //! A backup takes the place of the file: tried beside it first, then swapped so that a crash at any moment leaves the
 //! old site or the new one, and what was replaced is kept.
 
+use super::elsewhere::Elsewhere;
 use super::encrypted::Identities;
 use super::shelf::{Backup, make_dir};
 use super::{Progress, check_space, tombstones};
@@ -122,6 +123,7 @@ pub(super) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, 
 }
 
 /// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
+/// A second place that does not answer is passed over; the shelf beside the file is told of everybody as well.
 pub(super) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
     let site_id = &backup.manifest.site_id;
     let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
@@ -129,8 +131,10 @@ pub(super) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> V
         false => Vec::new(),
     };
     let own = place.dir().join("backups");
-    let shelves = [Some(own.as_path()), config.backup.second_place.as_deref(), backup.dir.parent()];
+    let shelves = [Some(own.as_path()), backup.dir.parent()];
     known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
+    let second = config.backup.second_place.as_deref();
+    known.extend(second.and_then(|dir| Elsewhere::default().list_erased(dir, site_id)).into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
     known
