@@ -2,10 +2,11 @@
 
 use super::shell::Shell;
 use super::{Trouble, as_json, broken, refused, shown_moment, table};
-use crate::jobs::backup::{self, Made, Progress, drill, shelf::Backup};
+use crate::jobs::backup::{self, Made, Progress, drill, elsewhere::silent, shelf::Backup};
 use crate::site::Site;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use std::cmp::Reverse;
 
 #[derive(Args)]
 #[command(
@@ -72,30 +73,48 @@ fn made(site: &Site, made: &Made, json: bool) -> Result<String, Trouble> {
 }
 
 fn list(site: &Site, json: bool) -> String {
-    let (backups, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
+    let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
+    let second = site.config.backup.second_place.as_deref().map(|dir| (dir, site.elsewhere.list(dir)));
     if json {
-        return as_json(&json!({ "backups": backups.iter().map(facts).collect::<Vec<_>>(), "drill": drill }));
+        let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
+        let second = second.map(|(dir, there)| json!({ "dir": dir, "backups": there.as_deref().map(all) }));
+        return as_json(&json!({ "backups": all(&here), "second": second, "drill": drill }));
     }
-    if backups.is_empty() {
-        return "There is no backup yet: make one with `tunneldesk backup`.".to_owned();
-    }
-    let row = |backup: &Backup| {
-        let members = backup.manifest.rows.get("members").copied().unwrap_or_default();
-        vec![
-            backup.name(),
-            shown_moment(backup.manifest.made_at),
-            megabytes(backup),
-            members.to_string(),
-            backup.manifest.version.clone(),
-        ]
+    let mut said = Vec::new();
+    let there = match second {
+        Some((dir, None)) => {
+            said.push(format!("The second place is not in this list: {}.", silent(dir)));
+            Vec::new()
+        }
+        Some((_, Some(there))) => there,
+        None => Vec::new(),
     };
-    let rows =
-        table(&["BACKUP", "MADE (UTC)", "SIZE", "MEMBERS", "BY VERSION"], &backups.iter().map(row).collect::<Vec<_>>());
-    let drill = match drill {
+    if here.is_empty() && there.is_empty() {
+        said.insert(0, "There is no backup yet: make one with `tunneldesk backup`.".to_owned());
+        return said.join("\n");
+    }
+    let is_among = |all: &[Backup], name: &str| all.iter().any(|backup| backup.name() == name);
+    let only_there = there.iter().filter(|backup| !is_among(&here, &backup.name()));
+    let mut all: Vec<&Backup> = here.iter().chain(only_there).collect();
+    all.sort_by_cached_key(|backup| Reverse(backup.age_order()));
+    let row = |backup: &&Backup| {
+        let name = backup.name();
+        let place = match (is_among(&here, &name), is_among(&there, &name)) {
+            (true, true) => "both",
+            (true, false) => "site",
+            _ => "second place",
+        };
+        let members = backup.manifest.rows.get("members").copied().unwrap_or_default();
+        let (made, version) = (shown_moment(backup.manifest.made_at), backup.manifest.version.clone());
+        vec![name, made, megabytes(backup), members.to_string(), version, place.to_owned()]
+    };
+    let head = ["BACKUP", "MADE (UTC)", "SIZE", "MEMBERS", "BY VERSION", "WHERE"];
+    said.insert(0, table(&head, &all.iter().map(row).collect::<Vec<_>>()) + "\n");
+    said.push(match drill {
         None => "No restore drill yet: `tunneldesk backup drill`.".to_owned(),
         Some(drill) => drill_in_words(&drill),
-    };
-    format!("{rows}\n\n{drill}")
+    });
+    said.join("\n")
 }
 
 fn drilled(drill: &drill::Drill, json: bool) -> Result<String, Trouble> {

@@ -55,6 +55,11 @@ fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
     std::fs::create_dir(&second).unwrap();
     let made = desk.json(&["backup", "now"]);
     assert!(Path::new(text(&made["second"])).starts_with(&second), "{made}");
+    assert!(desk.run(&["backup", "list"]).done().contains(" both\n"));
+    std::fs::remove_dir_all(backups(&desk).remove(0)).unwrap();
+    assert!(desk.run(&["backup", "list"]).done().contains(" second place\n"));
+    let listed = &desk.json(&["backup", "list"])["second"]["backups"];
+    assert_eq!(listed[0]["made_at"], made["made_at"], "{listed}");
     std::fs::remove_dir_all(desk.data()).unwrap();
     let restored = desk.json(&["restore"]);
     assert_eq!((&restored["made_at"], &restored["replaced"]), (&made["made_at"], &json!(null)));
@@ -77,6 +82,11 @@ fn a_second_place_that_does_not_answer_keeps_nobody_from_a_restore_or_an_erasure
     }
     let said = desk.run(&["member", "erase", "late", "--yes"]).trouble(2);
     assert!(said.contains("second does not answer") && said.contains("each minute"), "{said}");
+    let said = desk.run(&["backup", "list"]).done();
+    assert!(
+        said.contains(" site\n") && said.contains("not in this list: ") && said.contains("does not answer"),
+        "{said}"
+    );
     let restored = desk.json(&["restore"]);
     assert!(text(&restored["passed_over"]).contains("does not answer"), "{restored}");
     assert_eq!(names(&desk), ["jane"]);
