@@ -32,6 +32,7 @@ impl Page {
     fn new(site: &Site, call: &Call, by: String, to: String) -> Result<Page, Failure> {
         let key = match by.as_str() {
             "message" => "desk.code_by_message",
+            "used-up" => "factor.passcodes_used_up",
             "none" => "factor.unreachable",
             _ if site.clock.is_suspect() => "factor.clock_suspect",
             _ => "desk.code_by_app",

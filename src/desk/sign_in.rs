@@ -105,8 +105,8 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, to: &
         Due::Totp => "app",
         Due::Passcode(None) => "none",
         Due::Passcode(Some(to)) => {
-            second_factor::send(site, call, tx, account.member_id, to)?;
-            "message"
+            let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
+            if sent { "message" } else { "used-up" }
         }
     };
     on_the_way(site, call, tx, account, &format!("/desk/sign-in/code?by={by}&to={}", place(to)))

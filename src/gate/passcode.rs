@@ -70,6 +70,14 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), 
     Ok(())
 }
 
+/// The same, where what was sent before or something else will do, or nobody is to know. Whether one more goes.
+pub fn send_if_any_is_left(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<bool, Failure> {
+    match send(site, tx, usage, target) {
+        Err(failure) if failure.code() == "passcode_too_many" => Ok(false),
+        sent => sent.map(|()| true),
+    }
+}
+
 /// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
 /// address gets. So an unknown name is refused exactly when a known one is.
 pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {

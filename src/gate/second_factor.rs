@@ -117,8 +117,22 @@ fn choose(kind: Kind, way: Option<Way>, reachable: Reachable) -> Option<(Channel
 
 /// Puts the passcode that is due in line.
 pub fn send(site: &Site, call: &Call, tx: &Write, member_id: i64, to: &(Channel, String)) -> Result<(), Failure> {
-    let target = Target { member_id, channel: to.0, address: &to.1, language: call.language() };
-    passcode::send(site, tx, Use::SignIn, &target)
+    passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))
+}
+
+/// The same on the way in, where a recovery code does as well: false where this hour's have all gone out.
+pub fn send_if_any_is_left(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    member_id: i64,
+    to: &(Channel, String),
+) -> Result<bool, Failure> {
+    passcode::send_if_any_is_left(site, tx, Use::SignIn, &target(call, member_id, to))
+}
+
+fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, String)) -> Target<'a> {
+    Target { member_id, channel: *channel, address, language: call.language() }
 }
 
 /// Whether a code proves the factor that is on: one of the authenticator's, a passcode that was sent, or a recovery

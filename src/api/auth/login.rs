@@ -142,8 +142,8 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manne
         (Due::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
         (Due::Passcode(Some(_)), Manner::Silent) => (PASSCODE, "factor.passcode_due"),
         (Due::Passcode(Some(to)), Manner::Aloud(_) | Manner::Vouched) => {
-            second_factor::send(site, call, tx, account.member_id, to)?;
-            (PASSCODE, "passcode.sent")
+            let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
+            (PASSCODE, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
         }
     };
     let step_token = match manner {

@@ -201,10 +201,7 @@ fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channe
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let Some(address) = reachable_by(&profile, channel) else { return Ok(()) };
     let target = Target { member_id, channel, address, language: call.language() };
-    match passcode::send(site, tx, usage, &target) {
-        Err(failure) if failure.code() == "passcode_too_many" => Ok(()),
-        sent => sent,
-    }
+    passcode::send_if_any_is_left(site, tx, usage, &target).map(drop)
 }
 
 fn reachable_by(profile: &Profile, channel: Channel) -> Option<&str> {

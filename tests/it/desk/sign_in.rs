@@ -2,6 +2,7 @@
 
 use super::{Clerk, demo};
 use crate::harness::{PASSWORD, Site};
+use serde_json::json;
 use std::time::Duration;
 
 const FORM: &str = "/desk/sign-in";
@@ -34,7 +35,7 @@ fn a_clerk_without_a_second_factor_sets_one_up_on_the_way_in() {
     assert_eq!(reply.header("location"), Some("/desk/sign-in/setup"), "{reply}");
     let page = clerk.get("/desk/sign-in/setup").page();
     let secret = page.split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap().replace(' ', "");
-    let app = crate::harness::Authenticator::scan(&serde_json::json!({ "secret": secret }));
+    let app = crate::harness::Authenticator::scan(&json!({ "secret": secret }));
     assert_eq!(clerk.post("/desk/sign-in/setup", &[("code", "000000")]).status, 422);
     let done = clerk.post("/desk/sign-in/setup", &[("code", &app.code(site.now()))]);
     assert_eq!(done.page().matches("<li><code>").count(), 10, "ten recovery codes");
@@ -45,6 +46,28 @@ fn a_clerk_without_a_second_factor_sets_one_up_on_the_way_in() {
     assert_eq!(again.get("/desk/sign-in/setup").header("location"), Some("/desk/sign-in?ended=1"));
     let refused = again.post("/desk/sign-in/setup", &[("code", &app.code_away(site.now(), 1))]);
     assert_eq!(refused.header("location"), Some("/desk/sign-in?ended=1"), "{refused}");
+}
+
+#[test]
+fn a_clerk_for_whom_no_passcode_is_left_comes_in_by_a_recovery_code() {
+    let site = demo();
+    let desk = site.desk();
+    let enabled = desk.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok_json();
+    let clerk = Clerk::outside(&site);
+    let begin = || {
+        let reply = clerk.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
+        clerk.get(reply.header("location").unwrap()).page()
+    };
+    for _ in 0..5 {
+        let page = begin();
+        assert!(page.contains("A passcode was sent"), "{page}");
+    }
+    let page = begin();
+    assert!(page.contains("have all been sent") && page.contains("name=\"code\""), "{page}");
+    let code = enabled["recovery_codes"][0].as_str().unwrap();
+    let done = clerk.post("/desk/sign-in/code", &[("code", code)]);
+    assert_eq!(done.status, 303, "{done}");
+    assert_eq!(clerk.get("/desk").status, 200);
 }
 
 #[test]
@@ -119,7 +142,7 @@ fn a_browser_is_one_device_at_the_desk_and_for_the_api() {
                 .header("content-type", "application/x-www-form-urlencoded")
                 .body(format!("username={}&password={}", desk.name, super::clerk::encoded(PASSWORD)))
                 .send(),
-            false => asking.json(&serde_json::json!({ "username": desk.name, "password": PASSWORD })).send(),
+            false => asking.json(&json!({ "username": desk.name, "password": PASSWORD })).send(),
         };
         for line in reply.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap()) {
             let pair = line.split(';').next().unwrap().to_owned();
