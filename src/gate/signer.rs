@@ -32,6 +32,8 @@ pub enum Proven {
         step: String,
         /// Whether the code comes from the authenticator app; else it was sent.
         by_app: bool,
+        /// The key of what is to be said where none was sent that should have been.
+        problem: Option<&'static str>,
     },
     /// The key of the reason. What was counted must be kept.
     Refused(&'static str),
@@ -52,10 +54,15 @@ pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict) -> R
         Next::Clear(_) => Ok(signer(account)),
         Next::Missing => Ok(Proven::Refused("proof.no_factor")),
         Next::Due(due) => {
-            if let Due::Passcode(Some(to)) = &due {
-                second_factor::send(site, call, tx, account.member_id, to)?;
-            }
-            Ok(Proven::Code { step: step::begin(tx, account.member_id)?, by_app: due == Due::Totp })
+            let problem = match &due {
+                Due::Passcode(Some(to)) => {
+                    let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
+                    (!sent).then_some("factor.passcodes_used_up")
+                }
+                Due::Passcode(None) => Some("factor.unreachable"),
+                Due::Totp => None,
+            };
+            Ok(Proven::Code { step: step::begin(tx, account.member_id)?, by_app: due == Due::Totp, problem })
         }
     }
 }

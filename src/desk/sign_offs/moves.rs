@@ -114,8 +114,9 @@ fn prove(
         let entry = find(call, tx)?;
         match proof(tx)? {
             Proven::Refused(key) => Ok(Came::Refused(key)),
-            Proven::Code { step, by_app } => {
-                Ok(Came::Due(SignForm { step: Some(step), by_app, ..SignForm::default() }))
+            Proven::Code { step, by_app, problem } => {
+                let problem = problem.map(|key| call.say(key));
+                Ok(Came::Due(SignForm { step: Some(step), by_app, problem, ..SignForm::default() }))
             }
             Proven::Signer(signer) => {
                 let (id, by) = (signer.id(), call.by(signer.id()));
@@ -128,7 +129,7 @@ fn prove(
     match came {
         Ok(Came::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
         Ok(Came::Due(due)) => {
-            let form = SignForm { step: due.step, by_app: due.by_app, problem: None, ..sent };
+            let form = SignForm { step: due.step, by_app: due.by_app, problem: due.problem, ..sent };
             entry::page(site, call, clerk, Some(form))
         }
         Ok(Came::Refused(key)) => {
