@@ -124,8 +124,17 @@ fn put(
     Ok(Backup { dir, manifest })
 }
 
+/// A service may write nowhere but where its unit says, which is not where anybody looks first.
 fn unwritten(dir: &Path, e: &io::Error) -> String {
-    format!("cannot write to {}: {e}", dir.display())
+    let dir = dir.display();
+    let next = match e.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => format!(
+            "; the service may write there once `systemctl edit tunneldesk` has [Service] ReadWritePaths={dir} and it is restarted"
+        ),
+        io::ErrorKind::PermissionDenied => "; let the user that the server runs as write there".to_owned(),
+        _ => String::new(),
+    };
+    format!("cannot write to {dir}: {e}{next}")
 }
 
 /// What is said of a place that does not answer.
