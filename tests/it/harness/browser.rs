@@ -202,15 +202,28 @@ impl Drop for Browser {
     }
 }
 
-/// On a port of its own choice, which it says when it is ready.
+/// How often a driver is started that ends at once.
+const STARTS_MAX: usize = 5;
+
+/// On a port of its own choice. It takes a free one of IPv4 and then wants the same of IPv6, and ends where another test has
+/// that one: the next start chooses anew.
 fn start_driver() -> (Child, u16) {
+    (0..STARTS_MAX).find_map(|_| try_to_start_driver()).expect("chromedriver says its port")
+}
+
+/// It says its port when it is ready.
+fn try_to_start_driver() -> Option<(Child, u16)> {
     let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut driver = started.expect("chromedriver is here: tests/install-chromium installs it");
     let mut lines = BufReader::new(driver.stdout.take().expect("its output is ours")).lines();
     let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
         line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()
     });
+    let Some(port) = port else {
+        _ = driver.wait();
+        return None;
+    };
     // It may say more, and must not stop because nobody listens.
     std::thread::spawn(move || lines.for_each(drop));
-    (driver, port.expect("chromedriver says its port"))
+    Some((driver, port))
 }
