@@ -21,12 +21,8 @@ class Browser:
         for i, authority in enumerate(trusted):
             subprocess.run(["certutil", "-d", f"sql:{store}", "-A", "-t", "C,,", "-n", f"authority {i}", "-i", authority], check=True)
         environment = os.environ | {"HOME": self.home.name}
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = None
-        for line in self.driver.stdout:
-            if "started successfully on port" in line:
-                port = line.split("port ")[1].strip(" .\n")
-                break
+        # It takes a free port of IPv4 and wants the same of IPv6, and ends where somebody has that one: it chooses anew.
+        port = next(port for port in (self.start_driver(environment) for _ in range(5)) if port)
         self.base = f"http://127.0.0.1:{port}"
         rules = ",".join(f"MAP {name} {address}" for name, address in hosts.items())
         flags = FLAGS + [f"--user-data-dir={self.home.name}/profile", f"--host-resolver-rules={rules}"]
@@ -34,6 +30,15 @@ class Browser:
         self.session = ""
         self.session = "/session/" + self.order("/session", {"capabilities": {"alwaysMatch": options}})["sessionId"]
         self.order("/timeouts", {"script": 60_000})
+
+    def start_driver(self, environment):
+        """Its port; None: it ended."""
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                return line.split("port ")[1].strip(" .\n")
+        self.driver.wait()
+        return None
 
     def order(self, path, body):
         request = urllib.request.Request(self.base + self.session + path, json.dumps(body).encode(), {"content-type": "application/json"})
