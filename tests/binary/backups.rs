@@ -11,6 +11,14 @@ fn backups(desk: &Desk) -> Vec<PathBuf> {
     said["backups"].as_array().unwrap().iter().map(|backup| desk.path().join(text(&backup["dir"]))).collect()
 }
 
+/// Names a second place in the settings, which is not there yet.
+fn name_second_place(desk: &Desk) -> PathBuf {
+    let second = desk.path().join("second");
+    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    second
+}
+
 fn names(desk: &Desk) -> Vec<String> {
     let said = desk.json(&["member", "list"]);
     said.as_array().unwrap().iter().map(|member| text(&member["username"]).to_owned()).collect()
@@ -47,9 +55,7 @@ fn a_backup_of_a_running_site_brings_it_back_as_it_was() {
 fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = desk.path().join("second");
-    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
-    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    let second = name_second_place(&desk);
     let said = desk.run(&["backup"]).trouble(2);
     assert!(said.contains("is it mounted?"), "{said}");
     std::fs::create_dir(&second).unwrap();
@@ -70,9 +76,7 @@ fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
 fn a_second_place_that_does_not_answer_keeps_nobody_from_a_restore_or_an_erasure() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = desk.path().join("second");
-    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
-    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    let second = name_second_place(&desk);
     std::fs::create_dir_all(second.join("hanging")).unwrap();
     desk.run(&["backup"]).done();
     desk.add_member("late", "member");

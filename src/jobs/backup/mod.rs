@@ -91,13 +91,15 @@ pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Strin
     check_space(source.bytes(), shelf.dir())?;
     let backup = put(&source, &hold, &shown(made_at), None, progress)?;
     let proven = proven(&site.config.data);
-    let pruned = hold.prune(made_at, proven.as_deref()).map_err(|e| unwritten(&shelf, &e))?;
-    record(site, by, "backup.made", &backup, Detail::none().number("pruned", pruned as i64));
+    let pruned = hold.prune(made_at, proven.as_deref()).map_err(|e| unwritten(&shelf, &e));
+    let gone = pruned.as_ref().map_or(0, |gone| *gone as i64);
+    record(site, by, "backup.made", &backup, Detail::none().number("pruned", gone));
+    // Also when nothing could be pruned: a disk that fails is what the second place is for.
     let second = site.config.backup.second_place.as_deref().map(|second| {
         let mut tell = |done, all| progress("copying to the second place", done, all);
         site.elsewhere.carry(&backup, second, site.config.backup.recipient.as_ref(), proven, &mut tell)
     });
-    Ok(Made { backup, pruned, second })
+    Ok(Made { backup, pruned: pruned?, second })
 }
 
 /// A backup that is there is there: that it cannot be recorded now (a full disk, say) is no reason to call it none.
