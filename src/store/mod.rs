@@ -26,6 +26,7 @@ pub mod holdings;
 pub mod hours;
 pub mod kiosks;
 pub mod lists;
+mod log_match;
 pub mod logbook;
 pub mod media;
 pub mod member_search;

@@ -8,10 +8,10 @@
 
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
-use super::{Condition, Store, connection, place};
+use super::{Condition, Store, log_match, place};
 use crate::failure::Failure;
 use rusqlite::{Connection, ErrorCode};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Longer than the largest site takes, shorter than a service manager waits for a start.
@@ -28,14 +28,6 @@ pub enum Verdict {
     /// The time was up.
     Unfinished,
     Damaged(String),
-}
-
-/// What only grows as a file is written, and what never changes.
-#[derive(Debug)]
-struct Marks {
-    site_id: String,
-    clock: i64,
-    history: i64,
 }
 
 /// Looks at a file that nobody has open, and moves what a crash left in its write-ahead log into it. The error is one
@@ -58,29 +50,26 @@ pub fn look_read_only(path: &Path) -> Result<(), String> {
 }
 
 fn look(path: &Path, readers: &Readers) -> Result<(), String> {
-    let (shown, damaged) = (path.display(), |what: &str| damaged(path, what));
+    let shown = path.display();
     if std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?.len() == 0 {
         return Err(format!(
             "{shown} is empty: put a backup in its place with `tunneldesk restore`, or, where `tunneldesk init` was cut off, remove it and run init again"
         ));
     }
     let judge = |e: rusqlite::Error| {
-        if means_damage(&e) { damaged(&e.to_string()) } else { format!("cannot read {shown}: {e}") }
+        if means_damage(&e) { damaged(path, &e.to_string()) } else { format!("cannot read {shown}: {e}") }
     };
     let conn = readers.open().map_err(judge)?;
-    if !log_fits(path, &conn).map_err(judge)? {
-        return Err(format!(
-            "{} is the log of another file, or of an older one, than {shown}: put a backup in their place with `tunneldesk restore`",
-            log_of(path).display()
-        ));
+    if log_match::takes_back(path, &conn).map_err(judge)? {
+        return Err(log_match::refusal(path));
     }
-    let suspicion = place::suspicion(path.parent().unwrap_or(path));
-    if log_is_empty(path) && !suspicion.exists() {
+    let (suspicion, log_is_empty) = (place::suspicion(path.parent().unwrap_or(path)), log_match::log_is_empty(path));
+    if log_is_empty && !suspicion.exists() {
         let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         return schema.map_err(judge);
     }
     match look_at(conn, None, START_TIME_MAX).map_err(judge)? {
-        Verdict::Damaged(what) => return Err(damaged(&what)),
+        Verdict::Damaged(what) => return Err(damaged(path, &what)),
         Verdict::Unfinished => tracing::warn!("the file is too large to be looked through before this start"),
         Verdict::Sound => _ = std::fs::remove_file(suspicion),
     }
@@ -96,8 +85,14 @@ pub fn find_damage(path: &Path) -> Option<String> {
     }
 }
 
+/// What to do about a file that is damaged as SQLite reads it: with its log. Where the file alone is sound, the log is what
+/// is wrong, and no backup need replace the file.
+///
 /// SQLite's words may quote what lies in the file: of that no more than a line, and nothing a terminal would obey.
 fn damaged(path: &Path, what: &str) -> String {
+    if !log_match::log_is_empty(path) && log_match::is_whole_alone(path) {
+        return log_match::refusal(path);
+    }
     let what: String = what.chars().take(WORDS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
 }
@@ -145,7 +140,7 @@ pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
 /// Every page of a table and its indexes, or of the whole file, but does not compare rows with indexes.
-fn look_at(mut conn: Connection, table: Option<&str>, patience: Duration) -> rusqlite::Result<Verdict> {
+pub(super) fn look_at(mut conn: Connection, table: Option<&str>, patience: Duration) -> rusqlite::Result<Verdict> {
     let since = Instant::now();
     conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > patience))?;
     let of = table.map_or_else(|| "1".to_owned(), |table| format!("'{}'", table.replace('\'', "''")));
@@ -161,36 +156,6 @@ fn look_at(mut conn: Connection, table: Option<&str>, patience: Duration) -> rus
             _ => Err(e),
         },
     }
-}
-
-/// Whether the last one who had the file ended cleanly.
-fn log_is_empty(path: &Path) -> bool {
-    std::fs::metadata(log_of(path)).map_or(0, |log| log.len()) == 0
-}
-
-fn log_of(path: &Path) -> PathBuf {
-    place::log(path.parent().unwrap_or(path))
-}
-
-/// Whether the write-ahead log is the file's own: SQLite takes any that is whole. A log that goes on from the file keeps
-/// its site, and what only grows has not shrunk.
-fn log_fits(path: &Path, with_log: &Connection) -> rusqlite::Result<bool> {
-    if log_is_empty(path) {
-        return Ok(true);
-    }
-    // Between two moves of pages the file by itself need not be whole; then it says nothing.
-    let Ok(alone) = connection::open_immutable(path).and_then(|conn| marks(&conn)) else { return Ok(true) };
-    let with_log = match marks(with_log) {
-        // A first start that was cut off: it has no site yet, which is told elsewhere.
-        Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(true),
-        marks => marks?,
-    };
-    Ok(alone.site_id == with_log.site_id && alone.clock <= with_log.clock && alone.history <= with_log.history)
-}
-
-fn marks(conn: &Connection) -> rusqlite::Result<Marks> {
-    let sql = "SELECT site_id, clock_high_water, (SELECT coalesce(max(seq), 0) FROM history) FROM site";
-    conn.query_row(sql, [], |row| Ok(Marks { site_id: row.get(0)?, clock: row.get(1)?, history: row.get(2)? }))
 }
 
 #[cfg(test)]

@@ -252,7 +252,10 @@ fn a_log_that_is_not_the_file_s_own_is_refused() {
         newer.put(&data);
         std::fs::write(data.join(LOG), log.get(LOG)).unwrap();
         let said = refusal(&site.desk);
-        assert!(said.contains("restore"), "{what}: {said}");
+        assert!(said.contains("does not belong to") && said.contains("no restore is needed"), "{what}: {said}");
+        let doctor = site.desk.run(&["doctor"]);
+        assert!(doctor.code == Some(2) && doctor.out.contains("does not belong to"), "{what}: {}", doctor.out);
+        assert!(!format!("{said}{}", doctor.out).contains("tunneldesk restore"), "{what}: {said} {}", doctor.out);
         // Nothing was done to either: without the log the file is what it was.
         std::fs::remove_file(data.join(LOG)).unwrap();
         _ = std::fs::remove_file(data.join("tunneldesk.sqlite-shm"));
