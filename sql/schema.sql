@@ -162,7 +162,7 @@ CREATE TABLE entries (
     comment_denial      TEXT    NOT NULL DEFAULT '',
     approval_date       INTEGER,
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL, opening INTEGER,
+    updated_at          INTEGER NOT NULL, opening INTEGER, version INTEGER NOT NULL DEFAULT 1, asked_version INTEGER NOT NULL DEFAULT 1,
     CHECK (kind <> 'time' OR minutes >= 1),
     CHECK (kind = 'time' OR cat_group <> '')
 ) STRICT;
@@ -825,3 +825,13 @@ CREATE INDEX bookings_by_member ON bookings
 CREATE INDEX entries_booked ON entries (member_id, booking_id) WHERE booking_id IS NOT NULL;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes, cat_group);
+
+CREATE TRIGGER entries_version AFTER UPDATE OF kind, status, entry_date, minutes, tunnel_id, comment, cat_group, cat_id, skill,
+                                               instructor_id, comments_instructor, comment_denial ON entries
+WHEN (NEW.kind <> 'time' OR NEW.opening IS NOT NULL)
+     AND (OLD.kind, OLD.status, OLD.entry_date, OLD.minutes, OLD.tunnel_id, OLD.comment, OLD.cat_group, OLD.cat_id, OLD.skill,
+          OLD.instructor_id, OLD.comments_instructor, OLD.comment_denial)
+      IS NOT (NEW.kind, NEW.status, NEW.entry_date, NEW.minutes, NEW.tunnel_id, NEW.comment, NEW.cat_group, NEW.cat_id, NEW.skill,
+              NEW.instructor_id, NEW.comments_instructor, NEW.comment_denial) BEGIN
+    UPDATE entries SET version = version + 1 WHERE entry_id = NEW.entry_id;
+END;

@@ -62,6 +62,10 @@ pub struct SkillEntry {
     pub comment_denial: String,
     pub approval_date: Option<i64>,
     pub opening: Option<i64>,
+    /// From 1 on; grows with every change that can be seen.
+    pub version: i64,
+    /// The version of which the named signer was told.
+    pub asked_version: i64,
 }
 
 /// Which of a member's skills: the stored states and `not_current`; and the programmes whose currency has lapsed, whose
@@ -132,6 +136,11 @@ pub fn update_wish(tx: &Write, entry_id: i64, wish: &Wish) -> Result<usize> {
     )
 }
 
+/// Keeps that the named signer was told of the entry as it is now.
+pub fn set_asked(tx: &Write, entry_id: i64) -> Result<usize> {
+    tx.run("UPDATE entries SET asked_version = version WHERE entry_id = ?1", [entry_id])
+}
+
 /// Moves an entry without a signature: a state that counts is reached by [`sign`] alone, or given back after a pause.
 pub fn step(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
     let sql = "UPDATE entries SET status = ?1, updated_at = ?2 WHERE entry_id = ?3";
@@ -165,7 +174,7 @@ pub fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
 const COLUMNS: &str =
     "e.entry_id, e.member_id, h.screen_name, e.kind, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment,
     e.author_id, e.cat_group, e.cat_id, e.skill, e.instructor_id, coalesce(s.screen_name, ''), e.comments_instructor,
-    e.comment_denial, e.approval_date, e.opening";
+    e.comment_denial, e.approval_date, e.opening, e.version, e.asked_version";
 const JOINED: &str = "entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id JOIN members h ON h.member_id = e.member_id
     LEFT JOIN members s ON s.member_id = e.instructor_id";
 
@@ -193,6 +202,8 @@ fn entry(row: &Row) -> Result<SkillEntry> {
         comment_denial: row.get(17)?,
         approval_date: row.get(18)?,
         opening: row.get(19)?,
+        version: row.get(20)?,
+        asked_version: row.get(21)?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Ours for the desk and the signers: one operation a move, and what waits for a signature.
 
 use super::may_see;
-use super::signing;
+use super::signing::{self, Seen};
 use super::skills::ask::COMMENT_CHARS_MAX;
 use super::skills::{WrittenReply, rows};
 use crate::call::Call;
@@ -41,18 +41,20 @@ pub fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
 pub fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.fields()?;
     let comment = body.optional("comments_instructor", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
     let ok = body.finish()?;
-    let comment = comment.get(&ok);
-    carry_out(site, call, member, |tx, entry| signing::sign_entry(site, tx, entry, member, comment.as_deref()))
+    let (comment, seen) = (comment.get(&ok), Seen::version(version.get(&ok)));
+    carry_out(site, call, member, |tx, entry| signing::sign_entry(site, tx, entry, member, &seen, comment.as_deref()))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.
 pub fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.fields()?;
     let reason = body.required("comment_denial", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
     let ok = body.finish()?;
-    let reason = reason.get(&ok);
-    carry_out(site, call, member, |tx, entry| signing::deny_entry(site, tx, entry, member, &reason))
+    let (reason, seen) = (reason.get(&ok), Seen::version(version.get(&ok)));
+    carry_out(site, call, member, |tx, entry| signing::deny_entry(site, tx, entry, member, &seen, &reason))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/suspend`: by an admin.

@@ -35,6 +35,45 @@ impl<'a> From<&'a Clerk> for Mover<'a> {
     }
 }
 
+/// What a signer was shown of an entry: its version, or, by a client that knows the contract alone, the fields that it
+/// sends back. Without both a signer can only mean what the notice spoke of.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub version: Option<i64>,
+    pub skill: Option<String>,
+    /// Unix seconds.
+    pub entry_date: Option<i64>,
+    pub minutes: Option<i64>,
+    pub tunnel_id: Option<i64>,
+    pub comment: Option<String>,
+}
+
+impl Seen {
+    /// A client of ours, or one that says nothing.
+    pub fn version(version: Option<i64>) -> Seen {
+        Seen { version, ..Seen::default() }
+    }
+
+    /// Refuses an entry that waits and is not the one that was shown. Fields decide only where the entry was ever
+    /// changed: existing clients fill them as they like, and of an entry with one version nobody saw another.
+    fn check(&self, entry: &SkillEntry) -> Result<(), Failure> {
+        let fields = [
+            self.skill.as_ref().map(|skill| *skill == entry.skill),
+            self.entry_date.map(|date| date == entry.entry_date),
+            self.minutes.map(|minutes| minutes == entry.minutes),
+            self.tunnel_id.map(|tunnel| tunnel == entry.tunnel_id),
+            self.comment.as_ref().map(|comment| *comment == entry.comment),
+        ];
+        let same = match self.version {
+            Some(version) => version == entry.version,
+            None if entry.version == 1 => true,
+            None if entry.version == entry.asked_version => !fields.contains(&Some(false)),
+            None => fields.iter().all(|field| *field == Some(true)),
+        };
+        if same || entry.status != Status::Pending { Ok(()) } else { Err(Failure::entry_changed()) }
+    }
+}
+
 /// What somebody is to the entry.
 pub fn actor<'a>(by: impl Into<Mover<'a>>, entry: &SkillEntry) -> Actor {
     let by = by.into();
@@ -51,12 +90,14 @@ pub fn first_level(site: &Site) -> Option<&Level> {
     site.catalogue.find_programme("Flyer")?.levels.first()
 }
 
-/// Signs an entry, and with it its whole opening balance, if it is of one: that is one paper with one signature.
+/// Signs an entry as it was shown, and with it its whole opening balance, if it is of one: that is one paper with one
+/// signature, and its entries change together or not at all.
 pub fn sign_entry<'a>(
     site: &Site,
     tx: &Write,
     entry: &SkillEntry,
     signer: impl Into<Mover<'a>>,
+    seen: &Seen,
     comment: Option<&str>,
 ) -> Result<Status, Failure> {
     let signer = signer.into();
@@ -72,6 +113,7 @@ pub fn sign_entry<'a>(
         let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, tx.now())?;
         let authority = authority.map_err(refusal)?;
         to = entry::step(Some(one.status), Act::Sign(&authority)).ok_or_else(Failure::entry_state)?;
+        seen.check(entry)?;
         check_holder(tx, holder_id)?;
         skills::sign(tx, one, &authority, comment)?;
     }
@@ -81,18 +123,20 @@ pub fn sign_entry<'a>(
     Ok(to)
 }
 
-/// Refuses an entry, and with it its whole opening balance.
+/// Refuses an entry as it was shown, and with it its whole opening balance.
 pub fn deny_entry<'a>(
     site: &Site,
     tx: &Write,
     entry: &SkillEntry,
     by: impl Into<Mover<'a>>,
+    seen: &Seen,
     reason: &str,
 ) -> Result<Status, Failure> {
     let by = by.into();
     if !entry::may(actor(by, entry), Act::Deny) {
         return Err(Failure::not_allowed());
     }
+    seen.check(entry)?;
     let mut to = entry.status;
     for one in &whole(tx, entry)? {
         to = entry::step(Some(one.status), Act::Deny).ok_or_else(Failure::entry_state)?;
@@ -202,6 +246,7 @@ pub fn settle(site: &Site, tx: &Write, entry: &SkillEntry, by: i64, subject: &st
 /// Tells the named signer that an entry waits.
 pub fn tell_asked(site: &Site, tx: &Write, entry: &SkillEntry) -> Result<(), Failure> {
     let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
+    skills::set_asked(tx, entry.entry_id)?;
     match entry.instructor_id {
         Some(signer_id) => tell(site, tx, signer_id, subject, entry, entry.member_id, ""),
         None => Ok(()),

@@ -63,6 +63,10 @@ pub struct SignForm {
     pub problem: Option<String>,
     /// Why it was not denied.
     pub denial_problem: Option<String>,
+    /// Of the entry as the page showed it; none where the page shows it anew.
+    pub version: Option<i64>,
+    /// Whether the entry had changed since it was shown.
+    pub changed: bool,
 }
 
 /// `GET /desk/sign-offs/{entry_id}`
@@ -78,6 +82,7 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> 
     let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
     let status = match &sent {
+        Some(form) if form.changed => StatusCode::CONFLICT,
         Some(form) if form.step.is_none() || form.problem.is_some() => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::OK,
     };
@@ -86,6 +91,7 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> 
         let actor = signing::actor(clerk, &found);
         let may = |act, from| found.status == from && entry::may(actor, act);
         let mut form = sent.unwrap_or_default();
+        form.version = form.version.or(Some(found.version));
         if form.username.is_empty() {
             form.username = asked_username(tx, &found)?;
         }

@@ -2,7 +2,7 @@
 //! browser is the clerk's, and a signature is not the clerk's to give.
 
 use super::entry::{self, SignForm};
-use crate::api::logbook::signing::{self, Mover};
+use crate::api::logbook::signing::{self, Mover, Seen};
 use crate::api::logbook::skills::ask::COMMENT_CHARS_MAX;
 use crate::call::Call;
 use crate::desk::form;
@@ -31,12 +31,14 @@ pub fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let step = body.optional("step", fields::line(STEP_CHARS_MAX));
     let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
     let by_app = body.has("by_app");
     let ok = body.finish()?;
     let (secret, code, step) = (secret.get(&ok), code.get(&ok).unwrap_or_default(), step.get(&ok));
     let sent = SignForm {
         username: username.get(&ok).unwrap_or_default(),
         comment: comment.get(&ok).unwrap_or_default(),
+        version: version.get(&ok),
         by_app,
         ..SignForm::default()
     };
@@ -59,10 +61,12 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let username = body.optional("username", fields::line(254));
     let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
     let ok = body.finish()?;
     let sent = SignForm {
         username: username.get(&ok).unwrap_or_default(),
         comment: comment.get(&ok).unwrap_or_default(),
+        version: version.get(&ok),
         ..SignForm::default()
     };
     let Some(answer) = passkey::read(site, &credential.get(&ok).unwrap_or_default())? else {
@@ -75,12 +79,22 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let reason = body.optional("reason", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
     let ok = body.finish()?;
-    let Some(reason) = reason.get(&ok) else {
+    let (reason, version) = (reason.get(&ok), version.get(&ok));
+    let Some(reason) = reason else {
         let denial_problem = Some(call.say("desk.deny_missing"));
-        return entry::page(site, call, clerk, Some(SignForm { denial_problem, ..SignForm::default() }));
+        return entry::page(site, call, clerk, Some(SignForm { denial_problem, version, ..SignForm::default() }));
     };
-    carry_out(site, call, "denied", |tx, entry| signing::deny_entry(site, tx, entry, clerk, &reason))
+    let seen = Seen::version(version);
+    match carry_out(site, call, "denied", |tx, entry| signing::deny_entry(site, tx, entry, clerk, &seen, &reason)) {
+        Err(failure) if has_changed(&failure) => {
+            let denial_problem = Some(call.language().say(failure.text()));
+            let form = SignForm { denial_problem, reason, changed: true, ..SignForm::default() };
+            entry::page(site, call, clerk, Some(form))
+        }
+        answer => answer,
+    }
 }
 
 /// `POST /desk/sign-offs/{entry_id}/suspend`: by an admin.
@@ -121,7 +135,8 @@ fn prove(
             Proven::Signer(signer) => {
                 let (id, by) = (signer.id(), call.by(signer.id()));
                 // As a signer, whatever else they are here.
-                signing::sign_entry(site, tx, &entry, Mover { id, role: Role::Member, by: &by }, comment)?;
+                let signer = Mover { id, role: Role::Member, by: &by };
+                signing::sign_entry(site, tx, &entry, signer, &Seen::version(sent.version), comment)?;
                 Ok(Came::Signed)
             }
         }
@@ -138,6 +153,11 @@ fn prove(
             }
             refuse(site, call, clerk, sent, key)
         }
+        Err(failure) if has_changed(&failure) => {
+            let problem = Some(call.language().say(failure.text()));
+            let form = SignForm { step: None, problem, changed: true, version: None, ..sent };
+            entry::page(site, call, clerk, Some(form))
+        }
         // Somebody who may not sign this, or an entry that is not open to it: said where it was tried.
         Err(failure) if [403, 409].contains(&failure.status().as_u16()) => {
             let form = SignForm { step: None, problem: Some(call.language().say(failure.text())), ..sent };
@@ -145,6 +165,11 @@ fn prove(
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// Whether the entry is not the one any more that the page showed: the page shows what it is now, and asks again.
+fn has_changed(failure: &Failure) -> bool {
+    failure.code() == Failure::entry_changed().code()
 }
 
 fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: SignForm, key: &'static str) -> Answer {

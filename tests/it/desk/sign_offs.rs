@@ -130,3 +130,54 @@ fn an_entry_is_denied_suspended_and_given_back() {
     assert_eq!(status(&site, entry), "open");
     assert_eq!(clerk.get("/desk/sign-offs/999999").status, 404);
 }
+
+/// The version that the page carries in a form of this action.
+fn version_in(page: &str, action: &str) -> String {
+    let form = page.split(&format!("{action}\"")).nth(1).expect(action).split("</form>").next().unwrap();
+    form.split("name=\"version\" value=\"").nth(1).expect(form).split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn an_entry_that_changed_since_the_page_was_opened_is_shown_anew_instead_of_signed() {
+    let site = demo();
+    let (jane, _, entry) = asked(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/sign-offs/{entry}");
+    let page = clerk.get(&path).page();
+    let version = version_in(&page, "/sign");
+    assert_eq!((&version_in(&page, "/deny"), &version_in(&page, "/passkey")), (&version, &version));
+    jane.put(&format!("/account/logbook/skills/{entry}"), serde_json::json!({"comment": "and 300 minutes"})).ok();
+    let proof = [("username", "ines"), ("password", PASSWORD), ("comment", "steady")];
+    // A page that was refused for another reason still stands for what it showed first.
+    let wrong = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", "x"), ("version", &version)]);
+    assert_eq!(version_in(&wrong.page(), "/sign"), version);
+    let refused = clerk.post(&format!("{path}/sign"), &[&proof[..], &[("version", &version)]].concat());
+    let shown = refused.page();
+    assert!(refused.status == 409 && shown.contains("was changed after it was shown"), "{refused}");
+    assert!(shown.contains("and 300 minutes") && shown.contains(">steady</textarea>"), "{shown}");
+    let denied = clerk.post(&format!("{path}/deny"), &[("reason", "too long"), ("version", &version)]);
+    assert!(denied.status == 409 && denied.page().contains(">too long</textarea>"), "{denied}");
+    assert_eq!(clerk.post(&format!("{path}/sign"), &proof).status, 409, "nor by a form without the version");
+    assert_eq!(status(&site, entry), "pending");
+    let version = version_in(&shown, "/sign");
+    let signed = clerk.post(&format!("{path}/sign"), &[&proof[..], &[("version", &version)]].concat());
+    assert_eq!(signed.status, 303, "{signed}");
+    assert_eq!(status(&site, entry), "open");
+}
+
+#[test]
+fn the_code_of_a_second_factor_signs_what_was_shown_with_the_password() {
+    let site = demo();
+    let (jane, ines, entry) = asked(&site);
+    let protected = site.protect(&ines);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/sign-offs/{entry}/sign");
+    let version = version_in(&clerk.get(&format!("/desk/sign-offs/{entry}")).page(), "/sign");
+    let page = clerk.post(&path, &[("username", "ines"), ("password", PASSWORD), ("version", &version)]).page();
+    let step = page.split("name=\"step\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    jane.put(&format!("/account/logbook/skills/{entry}"), serde_json::json!({"skill": "10102"})).ok();
+    let code = protected.authenticator.code(site.now());
+    let carried = version_in(&page, "/sign");
+    let late = clerk.post(&path, &[("step", &step), ("code", &code), ("by_app", "1"), ("version", &carried)]);
+    assert!(late.status == 409 && status(&site, entry) == "pending", "{late}");
+}

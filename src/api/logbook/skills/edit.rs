@@ -2,7 +2,7 @@
 
 use super::WrittenReply;
 use super::ask::{self, Asked, Common, SoFar};
-use crate::api::logbook::signing;
+use crate::api::logbook::signing::{self, Seen};
 use crate::call::Call;
 use crate::domain::entry::{self, Act, Status};
 use crate::failure::Failure;
@@ -26,15 +26,32 @@ struct Given {
     comments_instructor: Option<String>,
     comment_denial: Option<String>,
     status: Option<Status>,
+    version: Option<i64>,
+}
+
+impl Given {
+    /// What a signer says of the entry that was shown.
+    fn seen(&self) -> Seen {
+        Seen {
+            version: self.version,
+            skill: self.skill.clone(),
+            entry_date: self.entry_date,
+            minutes: self.minutes,
+            tunnel_id: self.tunnel_id,
+            comment: self.comment.clone(),
+        }
+    }
 }
 
 /// `PUT /account/logbook/skills/{entry_id}`: by the member, what is given replaces what was while nobody has signed, and
 /// a refused entry is asked for again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
-/// refuses, and `comments_instructor` or `status: "open"` (ours) signs. The desk may do what the member may, and refuse.
+/// refuses, and `comments_instructor` or `status: "open"` (ours) signs: the entry of that `version` (ours), or with these
+/// fields. The desk may do what the member may, and refuse.
 pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = call.fields()?;
     let common = Common::read(&mut body);
+    let version = body.optional("version", fields::id);
     let named = ["entry_id", "id"].map(|field| body.optional(field, |value| fields::same_entry(value, entry_id)));
     // `not_current` is how an open entry may have been listed.
     let status = |name: &String| if name == entry::NOT_CURRENT { Some(Status::Open) } else { Status::parse(name) };
@@ -60,6 +77,7 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         comments_instructor: common.comments_instructor.get(&ok),
         comment_denial: common.comment_denial.get(&ok),
         status: common.status.get(&ok).as_ref().and_then(status),
+        version: version.get(&ok),
     };
     site.once(call, |tx| {
         let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
@@ -113,17 +131,18 @@ fn as_member(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given
 }
 
 fn as_signer(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given: &Given) -> Result<Status, Failure> {
+    let seen = given.seen();
     if let Some(reason) = &given.comment_denial {
-        return signing::deny_entry(site, tx, entry, member, reason);
+        return signing::deny_entry(site, tx, entry, member, &seen, reason);
     }
     match (given.status, &given.comments_instructor) {
         (Some(Status::Denied), _) => Err(Failure::field("comment_denial", Text::new("field.missing"))),
-        (Some(Status::Open), comment) => signing::sign_entry(site, tx, entry, member, comment.as_deref()),
+        (Some(Status::Open), comment) => signing::sign_entry(site, tx, entry, member, &seen, comment.as_deref()),
         // No signer's move, whatever words come with it.
         (Some(Status::Suspended | Status::Cancelled), _) => {
             Err(Failure::field("status", Text::new("field.sign_or_deny")))
         }
-        (_, Some(comment)) => signing::sign_entry(site, tx, entry, member, Some(comment)),
+        (_, Some(comment)) => signing::sign_entry(site, tx, entry, member, &seen, Some(comment)),
         _ => Err(Failure::field("status", Text::new("field.sign_or_deny"))),
     }
 }
@@ -131,12 +150,12 @@ fn as_signer(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given
 /// The desk helps the member; whoever works there and may sign does it by the same rules as everybody.
 fn as_desk(site: &Site, tx: &Write, entry: &SkillEntry, member: &Member, given: &Given) -> Result<Status, Failure> {
     if let Some(reason) = &given.comment_denial {
-        return signing::deny_entry(site, tx, entry, member, reason);
+        return signing::deny_entry(site, tx, entry, member, &given.seen(), reason);
     }
     match given.status {
         Some(Status::Cancelled) => signing::cancel(site, tx, entry, member),
         Some(Status::Open) if entry.status == Status::Pending => {
-            signing::sign_entry(site, tx, entry, member, given.comments_instructor.as_deref())
+            signing::sign_entry(site, tx, entry, member, &given.seen(), given.comments_instructor.as_deref())
         }
         _ if entry.status.is_signed() => Err(Failure::entry_signed()),
         _ if entry.opening.is_some() => Err(Failure::not_allowed()),

@@ -36,6 +36,8 @@ pub struct Row {
     time: String,
     /// Whether it is part of an opening balance.
     opening: bool,
+    /// What a signature of the entry as it is here carries.
+    version: i64,
 }
 
 /// `lapsed`: the programmes whose open entries show as `not_current`.
@@ -70,6 +72,7 @@ fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
         comment_denial: entry.comment_denial,
         time: entry.minutes.to_string(),
         opening: entry.opening.is_some(),
+        version: entry.version,
     }
 }
 

@@ -21,7 +21,7 @@ fn what_is_asked_for_waits_for_the_named_signer_and_has_the_contracts_fields() {
         "cat_group": "Flyer", "cat_id": "1", "cat_name": "Flyer Level 1", "skill": "10101",
         "skill_name": "Hand signals, seen and answered", "instructor": ines.id.to_string(), "instructor_name": "ines",
         "tunnel": "7", "tunnel_name": "Windwerk", "entry_date": site.now(), "approval_date": null, "author_id": jane.id,
-        "comment": "please", "comments_instructor": "", "comment_denial": "", "time": "12", "opening": false,
+        "comment": "please", "comments_instructor": "", "comment_denial": "", "time": "12", "opening": false, "version": 1,
     });
     assert_eq!(row(&jane, entry_id), expected);
     assert_eq!(site.notices(&ines), ["notice.signoff_asked"]);

@@ -6,6 +6,7 @@ mod listing;
 mod opening;
 mod recording;
 mod safety;
+mod seen;
 mod signing;
 mod walk;
 

@@ -1,0 +1,120 @@
+//! What is signed is what the signer was shown: an entry that was changed in between is refused, and asked about again.
+
+use super::{act, ask, learner_and_instructor, path, row};
+use crate::harness::{Caller, Site};
+use serde_json::{Value, json};
+
+/// The entry in the list of what waits for this signer.
+fn waiting(signer: &Caller, entry_id: i64) -> Value {
+    let all = signer.get("/account/logbook/requests").ok().json();
+    let rows = all.as_array().or_else(|| all["data"].as_array()).expect("a list");
+    rows.iter().find(|row| row["entry_id"] == entry_id).cloned().expect("it waits")
+}
+
+/// The contract's body of an edit, as a client fills it from the row that it shows.
+fn edit_of(row: &Value) -> Value {
+    json!({
+        "cat_group": 1, "cat_id": 1, "id": row["id"], "entry_id": row["entry_id"], "author_id": row["author_id"],
+        "entry_date": row["entry_date"], "time": row["time"], "tunnel": row["tunnel"], "skill": row["skill"],
+        "comment": row["comment"], "instructor": row["instructor"], "comments_instructor": "clean", "comment_denial": "",
+    })
+}
+
+fn changed(answer: &crate::harness::Reply) {
+    assert_eq!(answer.json()["code"], "entry_changed", "{answer}");
+}
+
+#[test]
+fn an_entry_that_the_member_changed_after_the_look_is_not_signed_by_any_way() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    let seen = waiting(&ines, entry_id);
+    assert_eq!(seen["version"], 1);
+    jane.put(&path(entry_id), json!({"skill": "10102", "time": 300})).ok();
+    let version = &seen["version"];
+    for body in [json!({"version": version}), json!({})] {
+        changed(&ines.post(&act(entry_id, "sign"), body.clone()).refused(409));
+        let mut denial = body.clone();
+        denial["comment_denial"] = json!("no");
+        changed(&ines.post(&act(entry_id, "deny"), denial).refused(409));
+    }
+    let blind = [json!({"status": "open"}), json!({"comments_instructor": "clean"}), json!({"comment_denial": "no"})];
+    for body in blind.into_iter().chain([
+        json!({"status": "open", "version": version}),
+        json!({"comments_instructor": "clean", "version": version.to_string()}),
+        json!({"comment_denial": "no", "version": version}),
+        json!({"status": "open", "skill": "10102"}),
+        edit_of(&seen),
+    ]) {
+        changed(&ines.put(&path(entry_id), body).refused(409));
+    }
+    assert_eq!(row(&jane, entry_id)["status"], "pending");
+    assert_eq!(site.moves(entry_id).len(), 1);
+
+    let now = waiting(&ines, entry_id);
+    assert!(now["version"].as_i64() > version.as_i64() && now["skill"] == "10102" && now["time"] == "300", "{now}");
+    ines.post(&act(entry_id, "sign"), json!({"version": now["version"]})).ok();
+    assert_eq!((&row(&jane, entry_id)["status"], &row(&jane, entry_id)["skill"]), (&json!("open"), &json!("10102")));
+}
+
+#[test]
+fn a_client_that_knows_the_contract_alone_signs_with_the_fields_that_it_shows() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    let stale = edit_of(&waiting(&ines, entry_id));
+    for change in [json!({"comment": "twice"}), json!({"time": 5}), json!({"entry_date": site.now() - 60})] {
+        jane.put(&path(entry_id), change.clone()).ok();
+        changed(&ines.put(&path(entry_id), stale.clone()).refused(409));
+    }
+    let fresh = edit_of(&waiting(&ines, entry_id));
+    assert_eq!(ines.put(&path(entry_id), fresh).ok().json()["entry_status"], "open");
+}
+
+#[test]
+fn what_was_asked_for_anew_is_not_what_a_stale_page_shows() {
+    let site = Site::open();
+    let (jane, ines, desk) = {
+        let (jane, ines) = learner_and_instructor(&site);
+        (jane, ines, site.desk())
+    };
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    let seen = waiting(&ines, entry_id);
+    desk.post(&act(entry_id, "deny"), json!({"comment_denial": "no", "version": seen["version"]})).ok();
+    jane.put(&path(entry_id), json!({"skill": "10102"})).ok();
+    changed(&ines.post(&act(entry_id, "sign"), json!({"version": seen["version"]})).refused(409));
+    changed(&ines.put(&path(entry_id), edit_of(&seen)).refused(409));
+    // Of the new wish the signer was told anew.
+    ines.put(&path(entry_id), json!({"comments_instructor": "clean"})).ok();
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_no_new_version_and_another_signer_is_told_of_this_one() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let other = site.signer("other", &[("Instructor", "4")]);
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    jane.put(&path(entry_id), json!({"comment": "", "skill": "10101"})).ok();
+    assert_eq!(waiting(&ines, entry_id)["version"], 1);
+    jane.put(&path(entry_id), json!({"instructor": other.id, "comment": "with you"})).ok();
+    other.put(&path(entry_id), json!({"status": "open"})).ok();
+    assert_eq!(row(&jane, entry_id)["status"], "open");
+}
+
+#[test]
+fn a_version_is_a_number_of_one_or_more() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    for wrong in [json!(0), json!(-1), json!("x"), json!([1]), json!(1.5)] {
+        let body = json!({"version": wrong, "comment_denial": "no", "status": "open"});
+        for answer in [
+            ines.post(&act(entry_id, "sign"), body.clone()),
+            ines.post(&act(entry_id, "deny"), body.clone()),
+            ines.put(&path(entry_id), body.clone()),
+        ] {
+            assert_eq!(answer.refused(422).bad_fields(), ["version"]);
+        }
+    }
+}
