@@ -137,13 +137,14 @@ impl Call {
 
     /// The fields of a JSON body. No body is as good as an empty object.
     pub fn fields(&self) -> Result<Fields, Failure> {
-        if self.body.iter().all(u8::is_ascii_whitespace) {
+        let json = fields::without_mark(&self.body);
+        if json.iter().all(u8::is_ascii_whitespace) {
             return Ok(Fields::new(Map::new()));
         }
         if !self.header("content-type").is_none_or(is_json) {
             return Err(Failure::unsupported_type());
         }
-        match serde_json::from_slice(&self.body) {
+        match serde_json::from_slice(json) {
             Ok(Value::Object(map)) => Ok(Fields::new(map)),
             Ok(_) => Err(Failure::field("body", Text::new("field.not_object"))),
             Err(e) => Err(Failure::bad_json().because(format_args!("line {} column {}", e.line(), e.column()))),

@@ -112,6 +112,11 @@ impl Fields {
     }
 }
 
+/// JSON without the byte order mark that some programs write before it.
+pub fn without_mark(json: &[u8]) -> &[u8] {
+    json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
+}
+
 /// Whatever it is, for the operation to look into.
 pub fn any(value: &Value) -> Result<Value, Text> {
     Ok(value.clone())
@@ -121,7 +126,8 @@ pub fn any(value: &Value) -> Result<Value, Text> {
 fn raw_text(value: &Value) -> Result<String, Text> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
+        // 41.0 is how some clients write 41.
+        Value::Number(number) => Ok(whole(value).map_or_else(|_| number.to_string(), |whole| whole.to_string())),
         _ => Err(Text::new("field.not_text")),
     }
 }
@@ -174,13 +180,26 @@ pub fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> 
 pub fn whole(value: &Value) -> Result<i64, Text> {
     let number = match value {
         // 7.0 is how some clients write 7; up to 2^53 nothing is lost on the way.
-        Value::Number(number) => number.as_i64().or_else(|| {
-            number.as_f64().filter(|f| f.fract() == 0.0 && f.abs() <= 9_007_199_254_740_992.0).map(|f| f as i64)
-        }),
-        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => {
+            number.as_i64().or_else(|| number.as_f64().filter(|f| f.fract() == 0.0).and_then(whole_part))
+        }
+        Value::String(text) => {
+            decimal(text).filter(|(_, rest)| rest.bytes().all(|b| b == b'0')).map(|(whole, _)| whole)
+        }
         _ => None,
     };
     number.ok_or_else(|| Text::new("field.not_whole"))
+}
+
+/// A number without its fraction; `None` beyond 2^53, where a number of this type is no longer exact.
+fn whole_part(number: f64) -> Option<i64> {
+    (number.abs() <= 9_007_199_254_740_992.0).then_some(number.trunc() as i64)
+}
+
+/// A decimal number in text, as its whole part and the digits of its fraction.
+fn decimal(text: &str) -> Option<(i64, &str)> {
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    Some((whole.parse().ok()?, fraction)).filter(|_| fraction.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A whole number within bounds.
@@ -202,11 +221,21 @@ pub fn same_entry(value: &Value, entry_id: i64) -> Result<(), Text> {
     if whole(value)? == entry_id { Ok(()) } else { Err(Text::new("field.other_entry")) }
 }
 
-/// A moment in Unix seconds; milliseconds are understood. Before 1900 and after 2200 is a mistake.
+/// A moment in Unix seconds; milliseconds are understood, and a fraction is dropped. Before 1900 and after 2200 is a
+/// mistake.
 pub fn moment(value: &Value) -> Result<i64, Text> {
-    let number = whole(value)?;
+    let number = seconds(value).ok_or_else(|| Text::new("field.not_moment"))?;
     let seconds = if number.unsigned_abs() > SECONDS_MAX { number / 1000 } else { number };
     if (-2_208_988_800..=7_258_118_400).contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
+}
+
+/// A number of seconds, or one written as text, without its fraction.
+pub fn seconds(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole_part)),
+        Value::String(text) => decimal(text).map(|(whole, _)| whole),
+        _ => None,
+    }
 }
 
 /// What one flight or booking lasts: minutes, or `H:MM`.
@@ -230,10 +259,10 @@ pub fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
 pub fn flag(value: &Value) -> Result<bool, Text> {
     match value {
         Value::Bool(flag) => Ok(*flag),
-        Value::Number(number) if number.as_i64() == Some(1) => Ok(true),
-        Value::Number(number) if number.as_i64() == Some(0) => Ok(false),
-        Value::String(text) if ["true", "1"].contains(&text.as_str()) => Ok(true),
-        Value::String(text) if ["false", "0"].contains(&text.as_str()) => Ok(false),
+        Value::Number(_) if whole(value) == Ok(1) => Ok(true),
+        Value::Number(_) if whole(value) == Ok(0) => Ok(false),
+        Value::String(text) if ["true", "1"].contains(&text.trim()) => Ok(true),
+        Value::String(text) if ["false", "0"].contains(&text.trim()) => Ok(false),
         _ => Err(Text::new("field.not_flag")),
     }
 }
@@ -286,6 +315,34 @@ mod tests {
         let (entry_id, comment) = (body.optional("entry_id", id), body.optional("comment", lines(10)));
         let ok = body.finish().unwrap();
         assert_eq!((entry_id.get(&ok), comment.get(&ok)), (None, None));
+    }
+
+    #[test]
+    fn a_moment_loses_its_fraction_and_any_other_number_has_none() {
+        for (given, read) in [
+            (json!(1_700_000_000.999), 1_700_000_000),
+            (json!("1700000000.999"), 1_700_000_000),
+            (json!(" 1700000000. "), 1_700_000_000),
+            (json!(1_700_000_000_999.9), 1_700_000_000),
+            (json!("1700000000999.9"), 1_700_000_000),
+            (json!(-1.5), -1),
+            (json!("-1.5"), -1),
+        ] {
+            assert_eq!(moment(&given), Ok(read), "{given}");
+        }
+        for bad in
+            [json!("1700000000,5"), json!("17e8"), json!("1.7e9"), json!("1700000000.x"), json!("."), json!(true)]
+        {
+            assert!(moment(&bad).is_err(), "{bad}");
+        }
+        assert_eq!((whole(&json!("7.00")), whole(&json!("+7"))), (Ok(7), Ok(7)));
+        assert!(whole(&json!("7.5")).is_err() && whole(&json!(7.5)).is_err());
+    }
+
+    #[test]
+    fn a_number_is_text_by_its_digits_and_yes_or_no_may_have_spaces_around_it() {
+        assert_eq!(line(10)(&json!(41.0)).unwrap(), "41");
+        assert_eq!((flag(&json!(" true ")), flag(&json!(0.0))), (Ok(true), Ok(false)));
     }
 
     #[test]

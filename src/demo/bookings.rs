@@ -111,13 +111,7 @@ impl Diary<'_> {
         let tx = self.bulk.at(at);
         bookings::update(&tx, *booking_id, booking)?;
         if *entered {
-            entries::update_booked_time(
-                &tx,
-                *booking_id,
-                booking.flight_date,
-                booking.minutes_booked,
-                booking.tunnel_id,
-            )?;
+            entries::update_booked_time(&tx, *booking_id, None, Some(booking.minutes_booked), None)?;
             self.states[*who].minutes += 5;
         }
         let detail = history::booking_detail(booking);

@@ -1,5 +1,6 @@
 //! Countries: their codes and names, and what one dials for them. Knows no language's grammar and no caller.
 
+use super::unicode::nfc;
 use crate::language::Language;
 use phonenumber::country::Id;
 use phonenumber::metadata::DATABASE;
@@ -17,25 +18,54 @@ pub struct Country {
     pub dial_code: String,
 }
 
-/// In the order of [`Language::ALL`]: a line a country, sorted as the language sorts (see `assets/countries`).
-const NAMES: [&str; 4] = [
+/// In the order of [`Language`]: a line a country, sorted as the language sorts (see `assets/countries`).
+const NAMES: [&str; 5] = [
     include_str!("../../assets/countries/en.tsv"),
     include_str!("../../assets/countries/de.tsv"),
     include_str!("../../assets/countries/fr.tsv"),
     include_str!("../../assets/countries/es.tsv"),
+    include_str!("../../assets/countries/it.tsv"),
 ];
+/// Codes that people write and that ISO 3166 only reserves for whose they are.
+const RESERVED: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
-static COUNTRIES: LazyLock<[Vec<Country>; 4]> = LazyLock::new(|| NAMES.map(|text| text.lines().map(read).collect()));
+static COUNTRIES: LazyLock<[Vec<Country>; 5]> = LazyLock::new(|| NAMES.map(|text| text.lines().map(read).collect()));
 
 /// Every country, by name.
 pub fn all(language: Language) -> &'static [Country] {
-    &COUNTRIES[language.whole() as usize]
+    &COUNTRIES[language as usize]
 }
 
 /// The country of a code of two or three letters, in any case.
 pub fn find(language: Language, code: &str) -> Option<&'static Country> {
     let is = |known: &str| !known.is_empty() && known.eq_ignore_ascii_case(code);
     all(language).iter().find(|country| is(country.code) || is(country.code3))
+}
+
+/// The two letters of a country as a form sends it: its code of two or three letters, its name in any language that we
+/// speak, or its calling code.
+pub fn parse(text: &str) -> Option<&'static str> {
+    let folded = |text: &str| nfc(text.trim()).to_lowercase().replace('\u{2019}', "'");
+    let text = folded(text);
+    let named = |language| all(language).iter().find(|country| folded(country.name) == text);
+    find_dialled(&text).or_else(|| Language::AT_KIOSK.into_iter().find_map(named).map(|country| country.code))
+}
+
+/// The two letters of a country by a code of two or three letters or by its calling code (`41`, `+41`, `0041`); of those
+/// that share a calling code the one whose it is first.
+pub fn find_dialled(code: &str) -> Option<&'static str> {
+    let code = code.trim();
+    let reserved = RESERVED.iter().find(|(known, _)| known.eq_ignore_ascii_case(code)).map(|(_, code)| *code);
+    if let Some(country) = find(Language::English, reserved.unwrap_or(code)) {
+        return Some(country.code);
+    }
+    let digits = code.strip_prefix('+').or_else(|| code.strip_prefix("00")).unwrap_or(code).trim();
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let plans = DATABASE.by_code(&digits.parse::<u16>().ok()?)?;
+    let plan = plans.iter().find(|plan| plan.is_main_country_for_code()).or(plans.first())?;
+    find(Language::English, plan.id()).map(|country| country.code)
 }
 
 fn read(line: &'static str) -> Country {
@@ -61,7 +91,7 @@ mod tests {
         let iso: BTreeSet<(&str, &str)> = rust_iso3166::ALL.iter().map(|one| (one.alpha2, one.alpha3)).collect();
         let ours = BTreeSet::from([("AC", ""), ("TA", ""), ("XK", "XKX")]);
         let wanted: BTreeSet<(&str, &str)> = iso.union(&ours).copied().collect();
-        for language in Language::ALL {
+        for language in Language::AT_KIOSK {
             let named: BTreeSet<(&str, &str)> = all(language).iter().map(|one| (one.code, one.code3)).collect();
             assert_eq!(named, wanted, "{language:?}");
             assert_eq!(all(language).len(), wanted.len(), "{language:?} names one twice");
@@ -103,6 +133,29 @@ mod tests {
             ["CH", "US", "CA", "GB", "XK"].map(|code| &*find(Language::English, code).unwrap().dial_code).into();
         assert_eq!(dialled, ["+41", "+1", "+1", "+44", "+383"]);
         assert_eq!(phone::parse("CH", "044 668 18 00"), phone::parse("+41", "044 668 18 00"));
+    }
+
+    #[test]
+    fn a_country_is_read_by_its_codes_its_names_and_what_one_dials() {
+        for text in ["CH", "ch", " che ", "Switzerland", "SCHWEIZ", "suisse", "Suiza", "Svizzera", "41", "+41", "0041"]
+        {
+            assert_eq!(parse(text), Some("CH"), "{text}");
+        }
+        for (text, code) in [
+            ("1", "US"),
+            ("7", "RU"),
+            ("44", "GB"),
+            ("39", "IT"),
+            ("uk", "GB"),
+            ("O\u{308}sterreich", "AT"),
+            ("Côte d'Ivoire", "CI"),
+            ("Stati Uniti", "US"),
+        ] {
+            assert_eq!(parse(text), Some(code), "{text}");
+        }
+        for text in ["", "+", "ZZ", "999", "800", "41x", "Atlantis", "4141", "-41", "+ +41"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
     }
 
     #[test]

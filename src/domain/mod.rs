@@ -31,5 +31,6 @@ pub mod strength;
 pub mod throttle;
 pub mod totp;
 pub mod tunnel;
+pub mod unicode;
 pub mod username;
 pub mod wanted;

@@ -1,6 +1,7 @@
-//! Passwords: which are good enough, and their hashes (Argon2id, 19 MiB, two passes, one lane).
+//! Passwords: which are good enough, and their hashes (Argon2id, 19 MiB, two passes, one lane) over Unicode NFC.
 
 use super::strength;
+use super::unicode::nfc;
 use crate::language::Text;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -50,6 +51,7 @@ impl Owner<'_> {
 
 /// Whether a new password will do for this owner; the text says why not and what would.
 pub fn check(password: &str, owner: &Owner) -> Result<(), Text> {
+    let password = &*nfc(password);
     if !CHARS.contains(&password.chars().count()) {
         return Err(Text::new("field.password_length").with("min", CHARS.start()).with("max", CHARS.end()));
     }
@@ -66,15 +68,29 @@ pub fn hash(secret: &str) -> String {
     MEMORY
         .with_borrow_mut(|memory| {
             memory.resize(argon2.params().block_count(), Block::default());
-            argon2.hash_password_into_with_memory(secret.as_bytes(), &salt, &mut digest, memory)
+            argon2.hash_password_into_with_memory(nfc(secret).as_bytes(), &salt, &mut digest, memory)
         })
         .expect("the parameters are sound");
     let base64 = |bytes: &[u8]| base64::Engine::encode(&STANDARD_NO_PAD, bytes);
     format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${}${}", base64(&salt), base64(&digest))
 }
 
+/// Whether two secrets are the same, in whichever form their letters were typed.
+pub fn is_same(one: &str, other: &str) -> bool {
+    nfc(one) == nfc(other)
+}
+
 /// Whether the secret is the one of the hash. Takes the same time when there is no hash, and is false then.
+///
+/// A hash from before secrets were normalised is of the secret as it was typed, so a secret that is not in NFC is tried in
+/// both forms, whatever comes of the first.
 pub fn verify(secret: &str, phc: Option<&str>) -> bool {
+    let normal = nfc(secret);
+    let is_right = verify_as_typed(&normal, phc);
+    if normal == secret { is_right } else { is_right | verify_as_typed(secret, phc) }
+}
+
+fn verify_as_typed(secret: &str, phc: Option<&str>) -> bool {
     let judged = phc.unwrap_or(NOBODY);
     // Nobody can have set a longer one, and hashing it would cost what an attacker sends.
     let judged_secret = if secret.chars().count() <= *CHARS.end() { secret } else { "" };
@@ -129,6 +145,33 @@ mod tests {
         assert!(!verify(&"x".repeat(5000), Some(&phc)));
         assert!(!is_outdated(&phc));
         assert!(is_outdated("$argon2id$v=19$m=4096,t=3,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA"));
+    }
+
+    /// `é` as one character, and as a letter with its accent.
+    const COMPOSED: &str = "caf\u{e9} correct battery";
+    const DECOMPOSED: &str = "cafe\u{301} correct battery";
+
+    /// A hash from before secrets were normalised.
+    fn hash_as_typed(secret: &str) -> String {
+        let mut digest = [0; HASH_BYTES];
+        argon2().hash_password_into(secret.as_bytes(), &[7; SALT_BYTES], &mut digest).unwrap();
+        let base64 = |bytes: &[u8]| base64::Engine::encode(&STANDARD_NO_PAD, bytes);
+        format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${}${}", base64(&[7; SALT_BYTES]), base64(&digest))
+    }
+
+    #[test]
+    fn the_same_letters_are_the_same_password_in_whichever_form_they_are_typed() {
+        for set in [COMPOSED, DECOMPOSED] {
+            let phc = hash(set);
+            assert!(verify(COMPOSED, Some(&phc)) && verify(DECOMPOSED, Some(&phc)));
+            assert!(!verify("cafe correct battery", Some(&phc)));
+        }
+        let old = hash_as_typed(DECOMPOSED);
+        assert!(verify(DECOMPOSED, Some(&old)) && !verify(COMPOSED, Some(&old)));
+        assert!(is_same(COMPOSED, DECOMPOSED) && !verify(DECOMPOSED, None));
+        let longest = "e\u{301}o\u{308}".repeat(CHARS.end() / 2);
+        assert!(check(&longest, &JANE).err().is_none_or(|text| text.key() != "field.password_length"));
+        assert!(verify(&longest, Some(&hash(&longest))));
     }
 
     #[test]

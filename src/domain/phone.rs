@@ -1,28 +1,59 @@
 //! Telephone numbers, as people type them and as they are stored: E.164, `+41441234567`.
 
+use super::country;
 use crate::language::Text;
 use phonenumber::country::Id;
+use phonenumber::metadata::DATABASE;
+use phonenumber::{Mode, PhoneNumber, Type};
 
-/// Of a whole number. Whether somebody has it is settled by the passcode that goes there, so numbers that the library
-/// does not count as given out pass: plans change faster than programs.
+/// Of a whole number, by E.164.
 const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
+/// What is dialled before a calling code in most of the world, and written so by people everywhere.
+const INTERNATIONAL: &str = "00";
+/// The kinds of number whose lengths a country's plan lists.
+const KINDS: [Type; 10] = [
+    Type::FixedLine,
+    Type::Mobile,
+    Type::TollFree,
+    Type::PremiumRate,
+    Type::SharedCost,
+    Type::PersonalNumber,
+    Type::Voip,
+    Type::Pager,
+    Type::Uan,
+    Type::Voicemail,
+];
 
-/// `country` is a calling code (`41`, `+41`) or an ISO 3166 code (`CH`); a number that begins with `+` needs neither.
+/// A telephone number and the country whose plan it belongs to, read together. `country` is a calling code (`41`, `+41`,
+/// `0041`) or an ISO 3166 code (`CH`, `CHE`); a number that begins with `+` or `00` needs neither. A number that the plan
+/// leaves no room for is refused. Whether somebody has it is settled by the passcode that goes there, so one that is not
+/// given out passes: plans change faster than programs.
 pub fn parse(country: &str, number: &str) -> Result<String, Text> {
-    let country = country.trim().trim_start_matches('+').trim_start_matches("00");
-    let region: Option<Id> = country.to_ascii_uppercase().parse().ok();
-    if country.is_empty() && !number.trim_start().starts_with('+') {
-        return Err(Text::new("field.phone"));
-    }
-    let international = number.trim_start().starts_with('+') || region.is_some();
-    let text = if international {
-        number.trim().to_owned()
+    let refused = || Text::new("field.phone");
+    let number = number.trim();
+    let abroad = number.strip_prefix(INTERNATIONAL).map(|rest| format!("+{rest}"));
+    let text = abroad.as_deref().unwrap_or(number);
+    let region = if text.starts_with(['+', '\u{ff0b}']) {
+        None
     } else {
-        format!("+{country} {}", number.trim().trim_start_matches('0'))
+        let region = country::find_dialled(country).and_then(|code| code.parse::<Id>().ok());
+        Some(region.ok_or_else(refused)?)
     };
-    let parsed = phonenumber::parse(region, text).map_err(|_| Text::new("field.phone"))?;
-    let stored = parsed.format().mode(phonenumber::Mode::E164).to_string();
-    if DIGITS.contains(&(stored.len() - 1)) { Ok(stored) } else { Err(Text::new("field.phone")) }
+    let parsed = phonenumber::parse(region, text).map_err(|_| refused())?;
+    let stored = parsed.format().mode(Mode::E164).to_string();
+    if DIGITS.contains(&(stored.len() - 1)) && is_possible(&parsed, &stored) { Ok(stored) } else { Err(refused()) }
+}
+
+/// Whether a number of its length can be given out where its calling code is in use.
+fn is_possible(parsed: &PhoneNumber, stored: &str) -> bool {
+    let code = parsed.country().code();
+    let length = (stored.len() - 1 - code.to_string().len()) as u16;
+    let plans = DATABASE.by_code(&code).unwrap_or_default();
+    plans.iter().any(|plan| {
+        let known = plan.descriptors();
+        let kinds = KINDS.iter().filter_map(|kind| known.get(*kind));
+        kinds.chain([known.general()]).any(|kind| kind.possible_length().contains(&length))
+    })
 }
 
 #[cfg(test)]
@@ -40,7 +71,32 @@ mod tests {
         ] {
             assert_eq!(parse(country, number).as_deref(), Ok("+41446681800"), "{country} {number}");
         }
-        assert_eq!(parse("1", "(212) 736-5000").as_deref(), Ok("+12127365000"));
+        for (country, number, stored) in [
+            ("1", "(212) 736-5000", "+12127365000"),
+            ("CA", "416 736 5000", "+14167365000"),
+            ("", "0041 44 668 18 00", "+41446681800"),
+            ("US", "0041446681800", "+41446681800"),
+            ("49", "+41 44 668 18 00", "+41446681800"),
+            ("CHE", "+41 (0)44 668 18 00", "+41446681800"),
+            (" +41 ", "0446681800", "+41446681800"),
+            ("US", "011 41 44 668 18 00", "+41446681800"),
+        ] {
+            assert_eq!(parse(country, number).as_deref(), Ok(stored), "{country} {number}");
+        }
+    }
+
+    #[test]
+    fn italy_keeps_its_zero_and_gets_none() {
+        for (country, number) in [
+            ("39", "06 6982 1234"),
+            ("+39", "0669821234"),
+            ("IT", "06-6982-1234"),
+            ("ITA", "+39 06 6982 1234"),
+            ("", "0039 06 6982 1234"),
+        ] {
+            assert_eq!(parse(country, number).as_deref(), Ok("+390669821234"), "{country} {number}");
+        }
+        assert_eq!(parse("39", "333 123 4567").as_deref(), Ok("+393331234567"));
     }
 
     #[test]
@@ -52,6 +108,14 @@ mod tests {
             ("CH", "abc"),
             ("", ""),
             ("41", "0446681800000000"),
+            ("41", "044 668 18"),
+            ("", "+41 44 668 18 00 00 00"),
+            ("1", "212 736 500"),
+            ("", "+999 123 456 789"),
+            ("ZZ", "044 668 18 00"),
+            ("41", "0000446681800"),
+            ("", "+"),
+            ("", "00"),
         ] {
             assert!(parse(country, number).is_err(), "{country} {number}");
         }

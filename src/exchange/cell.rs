@@ -61,10 +61,10 @@ pub fn day(moment: i64) -> String {
 pub fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
     |value| {
         let text = value.as_str().unwrap_or("").trim();
-        let seconds = match text.parse::<i64>() {
-            Ok(number) => Some(number),
-            Err(_) if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
-            Err(_) => hall.start_of(text),
+        let seconds = match fields::seconds(value) {
+            Some(number) => Some(number),
+            None if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
+            None => hall.start_of(text),
         };
         let wrong = || Text::new("field.moment_or_day");
         seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))
@@ -128,6 +128,7 @@ mod tests {
             }
         }
         assert_eq!(day(1_795_219_200), "2026-11-21");
+        assert_eq!(read_birthday(&json!("1795219200.5")).unwrap(), 1_795_219_200);
         assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
         let denver = Hall::at("America/Denver");
         assert_eq!(moment_in(&denver)(&json!("2026-11-21")).unwrap(), 1_795_219_200 + 7 * 3_600, "the hall's day");

@@ -3,6 +3,7 @@
 use super::rates::{Caller, Pace};
 use crate::call::{Call, TOKEN, Who};
 use crate::failure::Failure;
+use crate::fields;
 use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
 use crate::language::Text;
 use crate::site::Site;
@@ -195,7 +196,7 @@ fn check_first_use(
     if site.clock.is_suspect() {
         return Err((Failure::clock_suspect(), Text::new("refused.clock_suspect")));
     }
-    let timestamp: Option<i64> = call.header(TIMESTAMP).and_then(|t| t.parse().ok());
+    let timestamp: Option<i64> = call.header(TIMESTAMP).and_then(|t| fields::moment(&t.into()).ok());
     let Some(timestamp) = timestamp else {
         return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_missing")));
     };

@@ -61,6 +61,13 @@ pub fn repeat(tx: &Write, sender: Sender, key: &str) -> Result<bool> {
     Ok(tx.run(sql, named_params! {":now": tx.now(), ":sender": sender.name(), ":key": key})? > 0)
 }
 
+/// How many kept events of a sender have keys that begin so.
+pub fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> {
+    let sql =
+        "SELECT count(*) FROM callbacks WHERE sender = ?1 AND event_key >= ?2 AND event_key < ?2 || char(0x10ffff)";
+    tx.get(sql, (sender.name(), start), |row| row.get(0))
+}
+
 pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
     let sql = "INSERT INTO callbacks (sender, event_key, event, about, verdict, sealed, received_at)
                VALUES (:sender, :key, :event, :about, :verdict, :sealed, :now)";

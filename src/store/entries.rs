@@ -65,10 +65,18 @@ pub fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<usize> {
     )
 }
 
-/// The booking's own values in the entry it made; the comment stays the member's.
-pub fn update_booked_time(tx: &Write, booking_id: i64, entry_date: i64, minutes: i64, tunnel_id: i64) -> Result<usize> {
-    let sql = "UPDATE entries SET entry_date = :entry_date, minutes = :minutes, tunnel_id = :tunnel_id, updated_at = :now
-               WHERE booking_id = :booking_id AND (entry_date, minutes, tunnel_id) <> (:entry_date, :minutes, :tunnel_id)";
+/// The booking's own values in the entry it made, those that are given; the comment stays the member's.
+pub fn update_booked_time(
+    tx: &Write,
+    booking_id: i64,
+    entry_date: Option<i64>,
+    minutes: Option<i64>,
+    tunnel_id: Option<i64>,
+) -> Result<usize> {
+    let sql = "UPDATE entries
+               SET entry_date = coalesce(:entry_date, entry_date), minutes = coalesce(:minutes, minutes),
+                   tunnel_id = coalesce(:tunnel_id, tunnel_id), updated_at = :now
+               WHERE booking_id = :booking_id";
     tx.run(
         sql,
         named_params! {":entry_date": entry_date, ":minutes": minutes, ":tunnel_id": tunnel_id, ":now": tx.now(), ":booking_id": booking_id},

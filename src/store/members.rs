@@ -302,6 +302,12 @@ pub fn set_security_answer(tx: &Write, member_id: i64, question: i64, answer_has
     tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
 }
 
+/// Another hash of the answer to a question that the member has answered.
+pub fn renew_security_answer(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
+    let sql = "UPDATE security_answers SET answer_hash = :hash WHERE member_id = :id AND question = :question";
+    tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
+}
+
 pub fn list_answered_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
     tx.list("SELECT question FROM security_answers WHERE member_id = ?1", [member_id], |row| row.get(0))
 }

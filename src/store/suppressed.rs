@@ -35,6 +35,12 @@ pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
     tx.run(sql, named_params! {":address": address, ":at": at})
 }
 
+/// A moment after everything that was said of the address, and not before now.
+pub fn next_moment(tx: &Write, address: &str) -> Result<i64> {
+    let sql = "SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1";
+    Ok(tx.find(sql, (address, tx.now()), |row| row.get(0))?.unwrap_or(tx.now()))
+}
+
 /// The mark that is in force.
 pub fn find(tx: &Read, address: &str) -> Result<Option<Mark>> {
     let sql = format!("SELECT address, reason, detail, since FROM suppressed WHERE address = ?1 AND {IN_FORCE}");

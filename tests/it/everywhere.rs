@@ -72,13 +72,24 @@ fn every_bad_field_is_named_at_once() {
 fn what_is_not_json_is_400_and_what_is_not_an_object_422() {
     let world = World::open();
     for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
-        for body in [&b"{"[..], b"email=a", b"{\"a\":\"\xff\"}", b"{} {}", b"\xef\xbb\xbf{}", b"{\"a\":1e400}", b"nul"]
-        {
+        for body in [&b"{"[..], b"email=a", b"{\"a\":\"\xff\"}", b"{} {}", b"{\"a\":1e400}", b"nul"] {
             with_body(&world, route, body, None).refused(400);
         }
         for body in ["[]", "1", "\"text\"", "null", "true"] {
             with_body(&world, route, body.as_bytes(), None).refused(422);
         }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_before_the_json_is_passed_over() {
+    let world = World::open();
+    let mark = b"\xef\xbb\xbf";
+    for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
+        let caller = world.right_caller(route);
+        let good = world.request(route, &caller);
+        caller.send(&Request { body: [mark, good.body.as_slice()].concat(), ..good }).ok();
+        with_body(&world, route, &[mark.as_slice(), mark, b"{}"].concat(), None).refused(400);
     }
 }
 
@@ -251,6 +262,8 @@ fn numbers_come_as_text_and_text_as_numbers_and_unknown_fields_are_ignored() {
         json!({ "entry_date": now, "time": 65, "comment": 7 }),
         json!({ "entry_date": now.to_string(), "time": "65", "unknown": [{}] }),
         json!({ "entry_date": now * 1000, "time": "1:05", "tunnel": Site::TUNNEL_ID, "comment": "  7 " }),
+        json!({ "entry_date": now as f64 + 0.75, "time": "65.0" }),
+        json!({ "entry_date": format!("{now}.999"), "time": 65, "tunnel": "7.0" }),
         json!({ "entry_date": format!(" {now} "), "time": 65.0, "tunnel": "", "comment": null }),
     ] {
         let entry_id = jane.post("/account/logbook/time/", &body).ok().json()["entry_id"].clone();

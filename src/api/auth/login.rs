@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::domain::password;
+use crate::domain::unicode::nfc;
 use crate::fields;
 use crate::gate::second_factor::{self, Cleared, Due, Next, Way};
 use crate::gate::sign_in::{self, Opened, Verdict};
@@ -105,10 +106,12 @@ pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -
     go_on(site, call, tx, account, None, Manner::Vouched)
 }
 
-/// A new hash where the old one was made with other parameters than today's.
+/// A new hash where the old one was made with other parameters than today's, or before secrets were normalised.
 pub fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
-    let outdated = account.password_hash.as_deref().is_some_and(password::is_outdated);
-    outdated.then(|| site.hash(secret))
+    let phc = account.password_hash.as_deref()?;
+    let normal = nfc(secret);
+    let is_as_typed = normal != secret && !site.is_hash_of(&normal, Some(phc));
+    (is_as_typed || password::is_outdated(phc)).then(|| site.hash(secret))
 }
 
 /// A session, for whoever owes nothing more.

@@ -1,7 +1,7 @@
 //! What is said of a new member, judged alike wherever it comes from: a form, or a list of the site that was before.
 
 use crate::domain::password::Owner;
-use crate::domain::{email, phone, username};
+use crate::domain::{country, email, phone, username};
 use crate::fields::{self, Fields, Judged, Unjudged};
 use crate::language::Text;
 
@@ -16,6 +16,7 @@ pub struct Person {
     pub real_name: String,
     pub screen_name: Option<String>,
     pub phone: Option<String>,
+    /// ISO 3166-1 alpha-2.
     pub country: Option<String>,
     pub country_code: Option<String>,
     pub tunnel_id: Option<i64>,
@@ -36,8 +37,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// `moment`: how a moment is written there. A number without a calling code is one of the person's country, or of the
-    /// site's own (`home`). An address that is needed for an account to be made is not there in one
+    /// `moment`: how a moment is written there. A telephone number without a calling code is one of `country_code`, else
+    /// of `country`, else of the site's own country (`home`). An address that is needed for an account to be made is not there in one
     /// that came by a social network.
     pub fn read(
         body: &mut Fields,
@@ -51,11 +52,14 @@ impl Given {
             body.refuse("email", Text::new("field.missing"));
         }
         let country_code = body.optional("country_code", fields::line(8));
+        let country = body.optional("country", fields::as_line(country));
         let phone = body.optional("phone", |value| {
             let typed = fields::line(32)(value)?;
-            match country_code.peek() {
-                Some(country) => phone::parse(country.as_deref().unwrap_or(home), &typed),
-                None => Ok(typed),
+            match (country_code.peek(), country.peek()) {
+                (Some(code), Some(country)) => {
+                    phone::parse(code.as_deref().or(country.as_deref()).unwrap_or(home), &typed)
+                }
+                _ => Ok(typed),
             }
         });
         Given {
@@ -64,7 +68,7 @@ impl Given {
             real_name: body.required("real_name", fields::line(100)),
             screen_name: body.optional("screen_name", fields::line(60)),
             phone,
-            country: body.optional("country", fields::line(60)),
+            country,
             country_code,
             tunnel_id: body.optional("tunnel", fields::id),
             dob: body.optional("dob", |value| moment(value).and_then(|dob| birth(dob, now))),
@@ -101,6 +105,11 @@ impl Given {
             dob: self.dob.get(ok),
         }
     }
+}
+
+/// The two letters of a country.
+fn country(text: &str) -> Result<String, Text> {
+    country::parse(text).map(str::to_owned).ok_or_else(|| Text::new("field.country"))
 }
 
 fn birth(dob: i64, now: i64) -> Result<i64, Text> {

@@ -4,6 +4,7 @@
 use crate::api::profile::questions::text;
 use crate::call::Call;
 use crate::domain::password::Owner;
+use crate::domain::unicode::nfc;
 use crate::domain::{email, password, questions};
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
@@ -228,6 +229,7 @@ fn set(
     let fits = fits_owner(site, name, account, &proof.password)?;
     let answered = answers_are_right(site, account, &proof.answers)?;
     let password_hash = site.hash(&proof.password);
+    let renewed = renewed_answers(site, &proof.answers);
     site.once(call, |tx| {
         if let Some(account) = account.filter(|account| !account.banned && answered) {
             let went_to = passcode::take(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)?;
@@ -235,6 +237,9 @@ fn set(
                 // The passcode stays good for a better password: of a failure nothing is kept.
                 fits.map_err(|text| Failure::field("password", text))?;
                 recovered(site, tx, call, account.member_id, &password_hash)?;
+                for (question, answer_hash) in &renewed {
+                    members::renew_security_answer(tx, account.member_id, *question, answer_hash)?;
+                }
                 return tell(Word::Done);
             }
         } else if let Some(account) = account {
@@ -291,6 +296,13 @@ fn answers_are_right(site: &Site, account: Option<&Account>, given: &[(i64, Stri
         right += usize::from(site.is_hash_of(&questions::normalise(answer), phc));
     }
     Ok(right == own.len())
+}
+
+/// New hashes of the answers that were not typed in the form in which answers are hashed today: their old ones may be from
+/// before there was one. Made whether or not the answers are right, so that the time says nothing.
+fn renewed_answers(site: &Site, given: &[(i64, String)]) -> Vec<(i64, String)> {
+    let typed = given.iter().map(|(number, answer)| (*number, questions::normalise(answer)));
+    typed.filter(|(_, answer)| nfc(answer) != *answer).map(|(number, answer)| (number, site.hash(&answer))).collect()
 }
 
 /// `POST /auth/account-access/recover-username`: without a passcode one is sent to the address; with it the username is

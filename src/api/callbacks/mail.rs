@@ -4,6 +4,7 @@ use super::mail_event::{self, About, Mark, Understood};
 use crate::call::Call;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
 use crate::failure::Failure;
+use crate::fields;
 use crate::gate::MailEvents;
 use crate::language::Text;
 use crate::reply;
@@ -45,7 +46,7 @@ pub fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
 
 fn parse(text: &str) -> Result<Vec<Value>, Failure> {
     let refuse = |text: Text| Failure::field("mail_events", text);
-    match serde_json::from_str(text).map_err(|e| Failure::bad_json().because(e))? {
+    match serde_json::from_slice(fields::without_mark(text.as_bytes())).map_err(|e| Failure::bad_json().because(e))? {
         Value::Array(events) if events.len() <= EVENTS_MAX => Ok(events),
         Value::Array(_) => Err(refuse(Text::new("field.too_many").with("max", EVENTS_MAX))),
         _ => Err(refuse(Text::new("field.not_list"))),
@@ -54,7 +55,10 @@ fn parse(text: &str) -> Result<Vec<Value>, Failure> {
 
 /// Whether it is new.
 fn take_one(site: &Site, tx: &Write, value: &Value) -> Result<bool, Failure> {
-    let event = mail_event::understand(value);
+    let mut event = mail_event::understand(value);
+    if let Some(opposite) = &event.undone_by {
+        event.key = format!("{} after {}", event.key, callbacks::count_from(tx, Sender::Mail, opposite)?);
+    }
     if callbacks::repeat(tx, Sender::Mail, &event.key)? {
         return Ok(false);
     }
@@ -63,10 +67,12 @@ fn take_one(site: &Site, tx: &Write, value: &Value) -> Result<bool, Failure> {
         Understood::Unknown => ("ignored", None),
         Understood::Mail(_, about) if is_old(tx, about.at) => ("too_old", find(tx, about)?),
         Understood::Mail(kind, about) => apply(tx, *kind, about)?,
-        Understood::Listed(mark) | Understood::Unlisted(mark) if is_old(tx, mark.at) => ("too_old", None),
+        Understood::Listed(mark) | Understood::Unlisted(mark) if mark.at.is_some_and(|at| is_old(tx, at)) => {
+            ("too_old", None)
+        }
         Understood::Listed(mark) => (add_mark(tx, "blacklist", mark)?, None),
         Understood::Unlisted(mark) => {
-            suppressed::lift(tx, &mark.address, mark.at)?;
+            suppressed::lift(tx, &mark.address, moment(tx, mark)?)?;
             ("applied", None)
         }
     };
@@ -107,7 +113,7 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
     addresses.dedup();
     let mut verdict = if message.is_some() { "applied" } else { "unmatched" };
     for address in addresses.into_iter().filter(|_| kind.marks) {
-        let mark = Mark { address: address.clone(), detail: about.detail.clone(), at: about.at };
+        let mark = Mark { address: address.clone(), detail: about.detail.clone(), at: Some(about.at) };
         verdict = add_mark(tx, kind.name, &mark)?;
     }
     Ok((verdict, message))
@@ -115,6 +121,15 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
 
 fn add_mark(tx: &Write, reason: &str, mark: &Mark) -> Result<&'static str, Failure> {
     let (address, detail) = (mark.address.clone(), mark.detail.clone());
-    suppressed::mark(tx, &suppressed::Mark { address, reason: reason.to_owned(), detail, since: mark.at })?;
+    let since = moment(tx, mark)?;
+    suppressed::mark(tx, &suppressed::Mark { address, reason: reason.to_owned(), detail, since })?;
     Ok("applied")
+}
+
+/// When the provider said it. A word without a moment counts from now, over every earlier one.
+fn moment(tx: &Write, mark: &Mark) -> Result<i64, Failure> {
+    Ok(match mark.at {
+        Some(at) => at,
+        None => suppressed::next_moment(tx, &mark.address)?,
+    })
 }

@@ -13,6 +13,8 @@ const EVENT_CHARS_MAX: usize = 40;
 pub struct Event {
     /// By which a repeat is known.
     pub key: String,
+    /// How the keys of those events begin after which this one, which has no moment, is no repeat.
+    pub undone_by: Option<String>,
     /// The provider's word for it.
     pub event: String,
     pub understood: Understood,
@@ -43,11 +45,17 @@ pub struct About {
 pub struct Mark {
     pub address: String,
     pub detail: String,
-    pub at: i64,
+    /// Unix seconds; `None` where the provider gives no moment.
+    pub at: Option<i64>,
 }
 
 pub fn understand(value: &Value) -> Event {
-    let odd = || Event { key: digest(&[&value.to_string()]), event: "?".to_owned(), understood: Understood::Odd };
+    let odd = || Event {
+        key: digest(&[&value.to_string()]),
+        undone_by: None,
+        event: "?".to_owned(),
+        understood: Understood::Odd,
+    };
     let at = fields::moment(&value["ts"]).ok();
     if let Some(kind) = word(&value["type"]) {
         return sync(value, kind, at).unwrap_or_else(odd);
@@ -57,15 +65,20 @@ pub fn understand(value: &Value) -> Event {
         Some(kind) => Understood::Mail(kind, about(value, &id, at)),
         None => Understood::Unknown,
     };
-    Event { key: format!("{id} {event} {at}"), event, understood }
+    Event { key: format!("{id} {event} {at}"), undone_by: None, event, understood }
 }
 
-/// `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`.
+/// `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`, with or without a moment.
 fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
-    let (action, at) = (word(&value["action"])?, at?);
+    let action = word(&value["action"])?;
     let entry = if value["reject"].is_object() { &value["reject"] } else { &value["entry"] };
     let address = address(&entry["email"])?;
-    let key = format!("{kind} {action} {} {at}", digest(&[&address.to_lowercase()]));
+    let digest = digest(&[&address.to_lowercase()]);
+    let opposite = if action == "add" { "remove" } else { "add" };
+    let (key, undone_by) = match at {
+        Some(at) => (format!("{kind} {action} {digest} {at}"), None),
+        None => (format!("{kind} {action} {digest}"), Some(format!("{kind} {opposite} {digest}"))),
+    };
     let detail = ["reason", "detail"].into_iter().find_map(|name| said(&entry[name])).unwrap_or_default();
     let mark = Mark { address, detail, at };
     let understood = match (kind.as_str(), action.as_str()) {
@@ -73,7 +86,7 @@ fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
         ("blacklist", "remove") => Understood::Unlisted(mark),
         _ => Understood::Unknown,
     };
-    Some(Event { key, event: format!("{kind} {action}"), understood })
+    Some(Event { key, undone_by, event: format!("{kind} {action}"), understood })
 }
 
 /// `_id` is the provider's own name for the mail. Ours is its Message-ID, which we send along as metadata (see the mailer)
@@ -141,6 +154,7 @@ mod tests {
             json!({ "event": "send", "_id": "", "ts": 1_700_000_000 }),
             json!({ "event": 5, "_id": "a", "ts": 1_700_000_000 }),
             json!({ "type": "blacklist", "action": "add" }),
+            json!({ "type": "blacklist", "reject": { "email": "a@b.example" } }),
             json!({ "type": "blacklist", "action": "add", "ts": 1_700_000_000, "reject": { "email": "nobody" } }),
         ];
         let keys: std::collections::BTreeSet<String> = odd.iter().map(|value| understand(value).key).collect();

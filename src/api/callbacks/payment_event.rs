@@ -120,7 +120,9 @@ type Data = (String, Map<String, Value>, Option<Map<String, Value>>);
 /// text that tells one from another, and the whole event where there is one.
 fn data(value: &Value) -> Result<Data, Text> {
     let parsed = match value {
-        Value::String(text) => serde_json::from_str(text).map_err(|_| Text::new("field.not_object"))?,
+        Value::String(text) => {
+            serde_json::from_slice(fields::without_mark(text.as_bytes())).map_err(|_| Text::new("field.not_object"))?
+        }
         value => value.clone(),
     };
     let text = parsed.to_string();

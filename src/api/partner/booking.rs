@@ -25,7 +25,7 @@ pub fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Re
     let sent = &known.booking.renewed(sent);
     if known.booking != *sent {
         bookings::update(tx, known.booking_id, sent)?;
-        entries::update_booked_time(tx, known.booking_id, sent.flight_date, sent.minutes_booked, sent.tunnel_id)?;
+        change_flight_time(tx, known.booking_id, &known.booking, sent)?;
         write_history(tx, partner_id, Event::BookingChanged, member_id, known.booking_id, sent)?;
         if shows_otherwise(&known.booking, sent) {
             notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, sent))?;
@@ -65,6 +65,18 @@ fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking
     let lapsed = flyer.holds_flyer_1 && !flyer.currency.flyer.current;
     let subject = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
     notices::insert(tx, member_id, subject, &notice_detail(booking_id, sent))?;
+    Ok(())
+}
+
+/// The flight time that the booking entered follows what became another: a member may have edited it, and the partner who
+/// sends the booking again knows nothing of that.
+fn change_flight_time(tx: &Write, booking_id: i64, known: &Booking, sent: &Booking) -> Result<(), Failure> {
+    let other = |known: i64, sent: i64| (known != sent).then_some(sent);
+    let (date, minutes) =
+        (other(known.flight_date, sent.flight_date), other(known.minutes_booked, sent.minutes_booked));
+    if date.is_some() || minutes.is_some() {
+        entries::update_booked_time(tx, booking_id, date, minutes, other(known.tunnel_id, sent.tunnel_id))?;
+    }
     Ok(())
 }
 

@@ -24,7 +24,7 @@ pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let confirm = body.required("password_confirm", fields::secret);
     body.check("password", &wanted, |wanted| password::check(wanted, &profile.owner(&tunnel)));
     body.check("password_confirm", &confirm, |confirm| match wanted.peek() {
-        Some(wanted) if wanted != confirm => Err(Text::new("field.not_confirmed")),
+        Some(wanted) if !password::is_same(wanted, confirm) => Err(Text::new("field.not_confirmed")),
         _ => Ok(()),
     });
     let ok = body.finish()?;

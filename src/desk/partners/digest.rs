@@ -5,6 +5,7 @@ use super::{PART, card};
 use crate::call::Call;
 use crate::desk::{Frame, show as shown};
 use crate::failure::Failure;
+use crate::fields;
 use crate::gate::{Clerk, expected};
 use crate::language::Text;
 use crate::routes::Answer;
@@ -66,7 +67,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
     let problem = if body.len() > BODY_BYTES_MAX {
         Some("digest.too_large")
-    } else if partner.strict && timestamp.parse::<i64>().is_err() {
+    } else if partner.strict && fields::moment(&timestamp.as_str().into()).is_err() {
         Some("digest.timestamp_missing")
     } else {
         None

@@ -3,6 +3,7 @@
 
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::fields;
 use crate::language::Text;
 use crate::site::Site;
 use base64::Engine;
@@ -95,6 +96,7 @@ impl Post {
 
     /// A text is signed as it reads or as it stands in the body, anything else as it stands.
     fn of_json(body: &[u8]) -> Result<Post, Failure> {
+        let body = fields::without_mark(body);
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(missing());
         }

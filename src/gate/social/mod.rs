@@ -5,6 +5,7 @@ pub(super) mod signed_request;
 mod token;
 
 use crate::config::TokenIssuer;
+use crate::fields;
 use crate::language::Text;
 use crate::site::Site;
 use keys::KeySet;
@@ -113,6 +114,6 @@ fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i
 
 /// The one field of `params` that counts.
 fn given(network: Network, params: &str) -> Option<String> {
-    let fields: Map<String, Value> = serde_json::from_str(params).ok()?;
+    let fields: Map<String, Value> = serde_json::from_slice(fields::without_mark(params.as_bytes())).ok()?;
     network.fields().iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned))
 }

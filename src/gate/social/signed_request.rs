@@ -1,6 +1,6 @@
 //! Facebook's signed request: a keyed digest and what it speaks of, both as base64url.
 
-use super::token::is_subject;
+use super::token::{is_subject, seconds_if_any};
 use crate::keys::hmac_sha256;
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -22,6 +22,7 @@ const AHEAD_SECONDS_MAX: i64 = 60;
 #[derive(Deserialize)]
 struct Payload {
     algorithm: String,
+    #[serde(default, deserialize_with = "seconds_if_any")]
     issued_at: Option<i64>,
     user_id: String,
     /// What a sign-in brings along; a deletion does not.

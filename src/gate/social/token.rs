@@ -1,9 +1,11 @@
 //! ID tokens (OpenID Connect, as signed JSON): one by one, everything that could be wrong with them.
 
 use super::keys::KeySet;
+use crate::fields;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 const CHARS_MAX: usize = 8 * 1024;
@@ -33,8 +35,11 @@ struct Header {
 pub struct Claims {
     iss: String,
     aud: Audience,
+    #[serde(deserialize_with = "seconds")]
     exp: i64,
+    #[serde(deserialize_with = "seconds")]
     iat: i64,
+    #[serde(default, deserialize_with = "seconds_if_any")]
     nbf: Option<i64>,
     pub sub: String,
     pub email: Option<String>,
@@ -48,6 +53,17 @@ pub struct Claims {
 enum Audience {
     Plain(String),
     Listed([String; 1]),
+}
+
+/// A moment of a token: seconds, which may have a fraction (RFC 7519).
+pub(super) fn seconds<'de, D: Deserializer<'de>>(number: D) -> Result<i64, D::Error> {
+    let value = Value::deserialize(number)?;
+    let moment = if value.is_number() { fields::seconds(&value) } else { None };
+    moment.ok_or_else(|| D::Error::custom("not a number of seconds"))
+}
+
+pub(super) fn seconds_if_any<'de, D: Deserializer<'de>>(number: D) -> Result<Option<i64>, D::Error> {
+    seconds(number).map(Some)
 }
 
 impl Claims {

@@ -3,6 +3,7 @@
 mod devices;
 mod email;
 mod factor_model;
+mod letters;
 mod login;
 pub mod passkeys;
 mod recovery;

@@ -33,6 +33,7 @@ fn a_new_member_signs_in_at_once_and_waits_for_the_confirmation() {
     for (field, value) in [
         ("screen_name", "JD"),
         ("tunnel", "7"),
+        ("country", "CH"),
         ("country_code", "CH"),
         ("phone", "+41441234567"),
         ("real_name", "Jane Doe"),
@@ -41,6 +42,40 @@ fn a_new_member_signs_in_at_once_and_waits_for_the_confirmation() {
     }
     assert_eq!((profile["dob"].as_i64(), profile["email_verified"].as_bool()), (Some(631_152_000), Some(false)));
     assert_eq!(site.rows()["security_answers"], 2);
+}
+
+/// What the profile says of a new member's country and telephone.
+fn reached(site: &Site, more: Value) -> (String, String) {
+    let name = format!("flyer{}", site.next_number());
+    let mut body = body(more);
+    (body["username"], body["email"]) = (json!(name), json!(format!("{name}@example.com")));
+    site.stranger().post(SIGNUP, body).ok();
+    let token = site.stranger().post("/auth/login", json!({"username": name, "password": GOOD})).ok().json();
+    let stranger = site.stranger();
+    let profile = stranger.ask(Method::GET, "/account/profile/user").header("token", token["token"].as_str().unwrap());
+    let profile = profile.send().ok().json();
+    (profile["country"].as_str().unwrap().to_owned(), profile["phone"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_country_is_kept_by_its_two_letters_and_a_telephone_number_is_one_of_it() {
+    let site = Site::open();
+    for (more, country, phone) in [
+        (json!({"country": "Italia", "phone": "06 6982 1234"}), "IT", "+390669821234"),
+        (json!({"country": "+39", "country_code": 41, "phone": "044 668 18 00"}), "IT", "+41446681800"),
+        (json!({"country": 41, "phone": "0039 06 6982 1234"}), "CH", "+390669821234"),
+        (json!({"country": "deu", "country_code": "+49", "phone": "030 901820"}), "DE", "+4930901820"),
+        (json!({"phone": "044 668 18 00"}), "", "+41446681800"),
+    ] {
+        assert_eq!(reached(&site, more.clone()), (country.to_owned(), phone.to_owned()), "{more}");
+    }
+    for (more, field) in [
+        (json!({"country": "Atlantis"}), "country"),
+        (json!({"country": "CH", "phone": "044 668"}), "phone"),
+        (json!({"country_code": "999", "phone": "044 668 18 00"}), "phone"),
+    ] {
+        assert_eq!(site.stranger().post(SIGNUP, body(more)).refused(422).bad_fields(), [field]);
+    }
 }
 
 #[test]

@@ -82,6 +82,35 @@ fn a_mark_is_lifted_by_the_later_word_in_whatever_order_the_words_come() {
     }
 }
 
+/// The provider's own list, as it tells of it: without a moment.
+fn undated(action: &str) -> Value {
+    json!([{ "type": "blacklist", "action": action, "reject": { "email": "Jane@Example.com", "reason": "hard-bounce" } }])
+}
+
+#[test]
+fn a_listed_address_is_marked_also_where_the_provider_gives_no_moment() {
+    let site = Site::with_senders();
+    let said = |action: &str| post(&site, &undated(action)).ok().json()["repeated"].as_i64();
+    for (action, repeated, marked) in [
+        ("add", 0, true),
+        ("add", 1, true),
+        ("remove", 0, false),
+        ("remove", 1, false),
+        ("add", 0, true),
+        ("add", 1, true),
+        ("remove", 0, false),
+    ] {
+        assert_eq!(said(action), Some(repeated), "{action}");
+        assert_eq!(reason(&site, ADDRESS).is_some(), marked, "{action}");
+    }
+    let batch: Vec<Value> =
+        ["add", "remove", "add"].iter().flat_map(|word| undated(word).as_array().unwrap().clone()).collect();
+    post(&site, &json!(batch)).ok();
+    assert_eq!(reason(&site, ADDRESS).as_deref(), Some("blacklist"), "the last word of a batch counts");
+    site.change(|tx| Ok(suppressed::lift(tx, ADDRESS, tx.now() + 60)?));
+    assert_eq!((said("add"), reason(&site, ADDRESS)), (Some(1), None), "the desk lifted it");
+}
+
 #[test]
 fn what_the_desk_lifted_is_not_marked_again_by_an_old_event() {
     let site = Site::with_senders();

@@ -127,6 +127,18 @@ fn a_strict_partner_signs_the_time_and_each_signature_once() {
 }
 
 #[test]
+fn a_strict_partner_s_time_may_have_a_fraction_and_is_signed_as_it_was_sent() {
+    let site = Site::open();
+    let strict = site.strict_partner();
+    for at in [format!("{}.25", site.now()), format!("{}.999", site.now() + 300), (site.now() * 1000).to_string()] {
+        let token = sign(strict.secret(), format!("{at}.").as_bytes());
+        let stranger = site.stranger();
+        let asked = stranger.ask(Method::GET, "/external/partner-metrics/op").header("client-id", strict.client_id());
+        asked.header("x-timestamp", &at).header("token", &token).send().ok();
+    }
+}
+
+#[test]
 fn a_strict_partner_s_signature_is_no_good_for_another_operation() {
     let site = Site::open();
     let strict = site.strict_partner();

@@ -65,6 +65,7 @@ pub fn mail_signature(key: &str, url: &str, body: &[u8]) -> String {
 }
 
 fn signed_part(body: &[u8]) -> String {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if let Ok(fields) = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body) {
         let events = ["mail_events", "mandrill_events"].into_iter().find_map(|name| Some((name, fields.get(name)?)));
         return events.map_or_else(String::new, |(name, events)| format!("{name}{}", events.get()));

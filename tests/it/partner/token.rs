@@ -1,6 +1,6 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
-use crate::harness::{Caller, Reply, Site};
+use crate::harness::{Caller, Credential, Reply, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::gate::pin;
@@ -103,6 +103,47 @@ fn the_same_booking_is_one_booking_with_a_fresh_token_and_later_values_win() {
     assert_eq!((own["total"].as_i64(), own["data"][0]["minutes_booked"].as_i64()), (Some(1), Some(20)));
     assert_eq!(count(&site, "entries"), 2, "the flight before, and the booked one");
     assert_eq!(count(&site, "history"), 5, "three tokens, one booking recorded, one changed");
+}
+
+/// The flight time that a booking entered, as date, minutes and comment.
+fn entered(member: &Caller) -> (i64, String, String) {
+    let list = member.get(&format!("/account/logbook/time/{}", member.id)).ok().json();
+    let rows = list.as_array().or(list["data"].as_array()).unwrap().clone();
+    let row = rows.into_iter().find(|row| !row["booking_id"].is_null()).expect("the booking entered its minutes");
+    let text = |field: &str| row[field].as_str().unwrap().to_owned();
+    (row["entry_date"].as_i64().unwrap(), text("time"), text("comment"))
+}
+
+#[test]
+fn a_booking_that_is_sent_again_undoes_no_edit_and_changes_what_is_another() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let pin = site.pin(&jane);
+    let mut sent = booking(&site, 1);
+    sent["flight_date"] = json!(site.now() - 3600);
+    let send = |sent: &Value| {
+        let token = ask(&partner, &jane, &pin, sent.clone()).ok().json()["token"].as_str().unwrap().to_owned();
+        jane.with(Credential::Token { header: "token", prefix: "", token })
+    };
+    let token = send(&sent);
+    let list = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
+    let rows = list.as_array().or(list["data"].as_array()).unwrap().clone();
+    let entry = rows.iter().find(|row| !row["booking_id"].is_null()).unwrap()["entry_id"].clone();
+    let flown = site.now() - 1800;
+    let edit = json!({"time": "15", "entry_date": flown, "comment": "two rotations"});
+    token.put(&format!("/account/logbook/time/{entry}"), edit).ok();
+    let mut same = sent.clone();
+    (same["purchase_id"], same["checkin_time"]) = (json!(77), json!(site.now() - 3700));
+    for again in [&sent, &same] {
+        send(again);
+        assert_eq!(entered(&jane), (flown, "15".to_owned(), "two rotations".to_owned()), "{again}");
+    }
+    sent["minutes_booked"] = json!(20);
+    send(&sent);
+    assert_eq!(entered(&jane), (flown, "20".to_owned(), "two rotations".to_owned()), "other minutes");
+    sent["flight_date"] = json!(site.now() - 7200);
+    send(&sent);
+    assert_eq!(entered(&jane), (site.now() - 7200, "20".to_owned(), "two rotations".to_owned()), "another day");
 }
 
 #[test]

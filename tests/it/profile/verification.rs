@@ -117,6 +117,29 @@ fn a_number_is_stored_as_it_is_called() {
 }
 
 #[test]
+fn a_number_is_the_same_however_it_and_its_country_are_written() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    for (country, phone, stored) in [
+        (json!("+39"), json!("06 6982 1234"), "+390669821234"),
+        (json!(39.0), json!("0039 06 6982 1234"), "+390669821234"),
+        (json!("IT"), json!("+39 06 6982 1234"), "+390669821234"),
+        (json!(41), json!(446_681_800), "+41446681800"),
+        (json!("0041"), json!("0041 44 668 18 00"), "+41446681800"),
+        (json!("CHE"), json!("044 668 18 00"), "+41446681800"),
+    ] {
+        jane.post(SEND, json!({"country": country, "phone": phone})).ok();
+        let code = passcode(&site);
+        assert!(verify(&jane, json!({"country": "IT", "phone": stored, "passcode": code})), "{country} {phone}");
+        assert_eq!(jane.get("/account/profile/user").ok().json()["phone"], stored);
+    }
+    for (country, phone) in [("41", "044 668 18"), ("39", "06 6982 1234 567 890"), ("999", "044 668 18 00")] {
+        let reply = jane.post(SEND, json!({"country": country, "phone": phone}));
+        assert_eq!(reply.refused(422).bad_fields(), ["phone"]);
+    }
+}
+
+#[test]
 fn an_address_that_another_member_confirmed_stays_theirs() {
     let site = Site::open();
     let (jane, _mark) = (site.member("jane"), site.member("mark"));

@@ -12,7 +12,7 @@ const SHORT: [&str; 3] = ["HK", "MO", "PS"];
 
 fn main() {
     let dir = std::env::args().nth(1).expect("the directory to write to");
-    for tag in ["en", "de", "fr", "es"] {
+    for tag in ["en", "de", "fr", "es", "it"] {
         let locale: Locale = tag.parse().unwrap();
         let mut options = DisplayNamesOptions::default();
         let long = RegionDisplayNames::try_new(locale.clone().into(), options).unwrap();

@@ -34,6 +34,14 @@ fn both_kinds_of_key_and_every_field_name_sign_in() {
     }
     assert_eq!(member(&by_google(&site, &issuer.token(&with(&jane, "aud", json!([CLIENT_ID]))))), id);
     assert_eq!(member(&by_google(&site, &issuer.token(&with(&jane, "iss", json!("accounts.google.com"))))), id);
+    for claim in ["iat", "nbf", "exp"] {
+        let moment = jane[claim].as_i64().unwrap_or(site.now()) as f64 + 0.5;
+        assert_eq!(
+            member(&by_google(&site, &issuer.token(&with(&jane, claim, json!(moment))))),
+            id,
+            "{claim} {moment}"
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! The same letters, typed on devices that put an accent and its letter together differently.
+
+use crate::harness::{Caller, Site};
+use argon2::{Algorithm, Argon2, Params, Version};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde_json::{Value, json};
+use tunneldesk::domain::password;
+use tunneldesk::store::members;
+
+/// `ü` as one character, and as a letter with its dots.
+const COMPOSED: &str = "gr\u{fc}ne Socken, nasses Haar";
+const DECOMPOSED: &str = "gru\u{308}ne Socken, nasses Haar";
+const RECOVER: &str = "/auth/account-access/recover-password";
+
+/// A hash from before secrets were normalised.
+fn hash_as_typed(secret: &str) -> String {
+    let (salt, mut digest) = ([7; 16], [0; 32]);
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(19_456, 2, 1, None).unwrap());
+    argon2.hash_password_into(secret.as_bytes(), &salt, &mut digest).unwrap();
+    let base64 = |bytes: &[u8]| STANDARD_NO_PAD.encode(bytes);
+    format!("$argon2id$v=19$m=19456,t=2,p=1${}${}", base64(&salt), base64(&digest))
+}
+
+fn signs_in(site: &Site, secret: &str) -> bool {
+    let reply = site.stranger().post("/auth/login", json!({ "username": "jane", "password": secret }));
+    reply.ok().json()["status"].as_bool().unwrap()
+}
+
+fn jane(site: &Site, phc: &str) -> Caller {
+    let jane = site.member("jane");
+    site.change(|tx| Ok(members::set_password(tx, jane.id, phc)?));
+    jane
+}
+
+fn recover(site: &Site, password: &str, answer: &str) -> Value {
+    site.stranger().post(RECOVER, json!({ "username": "jane" })).ok();
+    let passcode = site.mails().pop().unwrap()["values"]["passcode"].clone();
+    let body = json!({ "username": "jane", "passcode": passcode, "password": password, "answer_3": answer });
+    site.stranger().post(RECOVER, body).ok().json()["status"].clone()
+}
+
+#[test]
+fn a_password_is_right_in_either_form_wherever_it_is_set() {
+    let site = Site::open();
+    for (number, set) in [COMPOSED, DECOMPOSED].into_iter().enumerate() {
+        let name = format!("flyer{number}");
+        let body = json!({ "username": name, "password": set, "email": format!("{name}@example.com"), "real_name": "Ann", "terms": true });
+        site.stranger().post("/auth/signup", body).ok();
+        for typed in [COMPOSED, DECOMPOSED] {
+            let reply = site.stranger().post("/auth/login", json!({ "username": name, "password": typed })).ok().json();
+            assert_eq!(reply["status"], true, "set as {set:?}, typed as {typed:?}");
+        }
+    }
+    let jane = jane(&site, &password::hash(DECOMPOSED));
+    let body = json!({ "current_password": COMPOSED, "password": "n\u{e4}chster Winter, kurz", "password_confirm": "na\u{308}chster Winter, kurz" });
+    jane.put("/account/profile/change-password", body).ok();
+    assert!(signs_in(&site, "na\u{308}chster Winter, kurz") && signs_in(&site, "n\u{e4}chster Winter, kurz"));
+}
+
+#[test]
+fn an_old_hash_of_another_form_is_right_as_it_was_typed_and_is_made_anew() {
+    let site = Site::open();
+    jane(&site, &hash_as_typed(DECOMPOSED));
+    assert!(!signs_in(&site, COMPOSED), "nobody can know that form of an old hash");
+    assert!(signs_in(&site, DECOMPOSED));
+    assert!(signs_in(&site, COMPOSED) && signs_in(&site, DECOMPOSED), "the hash is of both forms now");
+}
+
+#[test]
+fn an_answer_is_right_in_either_form_and_an_old_one_as_it_was_typed() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let answered = |phc: &str| site.change(|tx| Ok(members::set_security_answer(tx, jane.id, 3, phc)?));
+    answered(&password::hash("citro\u{eb}n"));
+    assert_eq!(recover(&site, COMPOSED, " Citroe\u{308}n "), true);
+    answered(&hash_as_typed("citroe\u{308}n"));
+    assert_eq!(recover(&site, DECOMPOSED, "CITROE\u{308}N"), true);
+    assert_eq!(recover(&site, COMPOSED, "Citro\u{eb}n"), true, "the hash is of both forms now");
+}
