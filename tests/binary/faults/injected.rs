@@ -18,7 +18,7 @@ const ROUNDS_A_SITE: u64 = 25;
 const ANSWERS_MAX: u64 = 400;
 /// Few threads, so that one of them soon makes its N-th call: `strace` counts for each thread.
 const WRITING_THREADS: &str = "4";
-const TRACER: &str = "/usr/bin/strace";
+pub const TRACER: &str = "/usr/bin/strace";
 /// For the tracer to write its last line.
 const TRACER_TIME_MAX: Duration = Duration::from_secs(1);
 
@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-fn tracer() -> Result<(), String> {
+pub fn tracer() -> Result<(), String> {
     let traced = Command::new(TRACER).args(["-f", "--seccomp-bpf", "-qq", "-e", "trace=none", "/bin/true"]).output();
     match traced {
         Ok(output) if output.status.success() => Ok(()),

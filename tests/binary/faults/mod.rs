@@ -15,16 +15,17 @@ mod power_cuts;
 mod read_only;
 mod slow_clients;
 
+pub use injected::{TRACER, tracer};
 use std::io::Write;
 
 /// How long a campaign is: the number in this variable, else the short form's.
-fn rounds(variable: &str, short: u64) -> u64 {
+pub fn rounds(variable: &str, short: u64) -> u64 {
     std::env::var(variable).map_or(short, |rounds| rounds.parse().expect("a number of rounds"))
 }
 
 /// What the machine gave, or `None` after saying why the test is skipped. With `TUNNELDESK_SKIPS=none`, as at full length,
 /// a test that cannot be run has failed.
-fn or_skip<T>(given: Result<T, String>) -> Option<T> {
+pub fn or_skip<T>(given: Result<T, String>) -> Option<T> {
     if let (Err(why), Ok("none")) = (&given, std::env::var("TUNNELDESK_SKIPS").as_deref()) {
         panic!("{why}");
     }

@@ -4,12 +4,19 @@
 //!
 //! The same with a server that flushes seldom, as others do by default, is the control: it must lose something, or the
 //! cuts cut nothing. `TUNNELDESK_POWER_CUTS` says how many cuts; one more in ten is on the control.
+//!
+//! Others meet the server, and commands that write much, in the middle of a checkpoint (`TUNNELDESK_CHECKPOINT_CUTS`):
+//! `strace` stops the process at a write to the database file, some of the pages moved so far are flushed, as the system
+//! does by itself after a while, and then the power fails.
 
 use super::machine::{Mount, make_image, own_mounts, run, shown};
-use super::{or_skip, rounds};
+use super::{or_skip, rounds, tracer};
 use crate::harness::{Desk, Random, Server};
-use crate::kills::{CLIENTS, Heard, Seed, Site};
+use crate::kills::checkpoint::{self, ANSWERS_MAX, Namer, WRITES_MAX};
+use crate::kills::{CLIENTS, Client, Heard, Seed, Site};
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -24,6 +31,10 @@ const DEEDS_MAX: u64 = 600;
 const DELAY_MICROS_MAX: u64 = 4_000;
 const HOST_MEGABYTES: u64 = 600;
 const DISK_MEGABYTES: u64 = 160;
+const CHECKPOINT_SHORT: u64 = 3;
+/// Writes to the database file of a command that is cut.
+const COMMAND_WRITES_MAX: u64 = 40;
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A disk that can be copied at a moment.
 struct Rig {
@@ -154,4 +165,116 @@ fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u
     server.ended();
     rig.boot(&site.desk);
     done.load(Ordering::SeqCst)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_power_fails_during_a_checkpoint() {
+    if or_skip(tracer()).is_none() {
+        return;
+    }
+    let Some(mut rig) = or_skip(Rig::build()) else { return };
+    let wanted = rounds("TUNNELDESK_CHECKPOINT_CUTS", CHECKPOINT_SHORT);
+    let seed = Seed(Random::seed());
+    let mut random = Random::new(seed.0);
+    let (mut met, mut tried) = (0, 0);
+    while met < wanted {
+        let mut site = rig.site(&mut random);
+        let mut namer = Namer::of(&site.desk);
+        for round in 0..CUTS_A_SITE {
+            let command = match round % 5 {
+                1 => Some(checkpoint::set_back(&site.desk)),
+                3 => Some(checkpoint::erasure(&site.desk, tried)),
+                _ => None,
+            };
+            met += u64::from(match command {
+                Some(args) => cut_command(&mut rig, &site.desk, &args, &mut random),
+                None => cut_checkpoint(&mut rig, &mut site, &mut namer, &mut random),
+            });
+            tried += 1;
+            site.audit();
+            namer.audit(&site.desk.database());
+            if met == wanted {
+                break;
+            }
+        }
+        rig.disk = None;
+        println!("{met} power cuts met a checkpoint in {tried} rounds");
+        assert!(tried < 10 * wanted + 20, "the cuts meet no checkpoint: {met} of {tried}");
+    }
+}
+
+/// Cuts the power of a server that stopped at a write to its database file; whether one did stop.
+fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mut Random) -> bool {
+    let command = checkpoint::struck(&site.desk, &["serve"], "SIGSTOP", 1 + random.below(WRITES_MAX));
+    let server = Server::start(command);
+    let (cut, answers) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (cut, answers, server_) = (&cut, &answers, &server);
+    let desk = &site.desk;
+    let stopped = std::thread::scope(|scope| {
+        scope.spawn(move || namer.rename(server_, cut));
+        for client in &mut site.clients {
+            let endure = move |client: &mut Client| {
+                client.endure(server_.address, cut, |heard| {
+                    assert_eq!(heard, Heard::Done);
+                    answers.fetch_add(1, Ordering::SeqCst) < ANSWERS_MAX
+                });
+            };
+            scope.spawn(move || endure(client));
+        }
+        while !is_stopped(server_.process_id()) && answers.load(Ordering::SeqCst) < ANSWERS_MAX {
+            std::thread::park_timeout(LOOK_INTERVAL);
+        }
+        let stopped = is_stopped(server_.process_id());
+        cut.store(true, Ordering::SeqCst);
+        flush_some(desk, random);
+        rig.snapshot();
+        server_.kill();
+        stopped
+    });
+    server.ended();
+    rig.boot(&site.desk);
+    stopped
+}
+
+/// Cuts the power of a command likewise; then it is done again.
+fn cut_command(rig: &mut Rig, desk: &Desk, args: &[String], random: &mut Random) -> bool {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut command = checkpoint::struck(desk, &args, "SIGSTOP", 1 + random.below(COMMAND_WRITES_MAX));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !is_stopped(child.id() as i32) && child.try_wait().unwrap().is_none() {
+        std::thread::park_timeout(LOOK_INTERVAL);
+    }
+    let stopped = has_not_ended(&mut child);
+    flush_some(desk, random);
+    rig.snapshot();
+    _ = child.kill();
+    child.wait().unwrap();
+    rig.boot(desk);
+    checkpoint::do_again(desk, &args);
+    stopped
+}
+
+fn has_not_ended(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_none()
+}
+
+/// Whether a process stands still under its tracer; for a moment it does so at each call that is traced.
+fn is_stopped(process_id: i32) -> bool {
+    let state =
+        || std::fs::read_to_string(format!("/proc/{process_id}/stat")).ok()?.rsplit_once(") ")?.1.chars().next();
+    (0..5).all(|_| {
+        let stands = matches!(state(), Some('t' | 'T'));
+        std::thread::park_timeout(LOOK_INTERVAL);
+        stands
+    })
+}
+
+/// A part of the database file, begun anywhere, goes from memory to the disk.
+fn flush_some(desk: &Desk, random: &mut Random) {
+    let file = std::fs::File::open(desk.database()).unwrap();
+    let length = file.metadata().unwrap().len();
+    let (from, bytes) = (random.below(length), random.below(length));
+    let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    // SAFETY: the descriptor is open.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), from as i64, bytes as i64, all) };
 }

@@ -2,7 +2,14 @@
 
 const SUITE: u64 = 20_260_528;
 /// What a campaign says of its length.
-const CAMPAIGNS: [&str; 4] = ["TUNNELDESK_KILLS", "TUNNELDESK_FAULTS", "TUNNELDESK_DAMAGES", "TUNNELDESK_POWER_CUTS"];
+const CAMPAIGNS: [&str; 6] = [
+    "TUNNELDESK_KILLS",
+    "TUNNELDESK_FAULTS",
+    "TUNNELDESK_DAMAGES",
+    "TUNNELDESK_POWER_CUTS",
+    "TUNNELDESK_CHECKPOINT_KILLS",
+    "TUNNELDESK_CHECKPOINT_CUTS",
+];
 
 pub struct Random(u64);
 

@@ -5,6 +5,7 @@
 //! that was answered, and at the moment of the kill one deed more or not. `TUNNELDESK_KILLS` says how many rounds.
 
 mod audit;
+pub mod checkpoint;
 mod client;
 mod deeds;
 mod file;

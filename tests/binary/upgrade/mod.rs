@@ -26,7 +26,7 @@ fn older_site(schema: i64) -> Desk {
     desk
 }
 
-fn lay(dir: &Path, schema: i64) {
+pub fn lay(dir: &Path, schema: i64) {
     let dump = RELEASED.iter().find(|(known, _)| *known == schema).unwrap().1;
     std::fs::DirBuilder::new().mode(0o700).create(dir).unwrap();
     let key = dump.lines().next().unwrap().strip_prefix("-- site.key ").unwrap();
