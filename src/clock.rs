@@ -8,10 +8,16 @@
 //! Pauses within a process are of no time of day: [`Clock::running`] measures them, whatever the machine's clock does.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A machine's clock may be this far behind the file before it counts as suspect: a small step back by NTP is not.
 const TOLERANCE_SECONDS: i64 = 120;
+/// A machine's clock that comes to be this far ahead of the seconds that ran has jumped; a machine that was off for the
+/// night has not.
+const JUMP_SECONDS: i64 = 86_400;
+/// A moment that the clock jumped to is taken for right when it has gone on from there for so long.
+const JUMP_DOUBT: Duration = Duration::from_secs(86_400);
 
 pub struct Clock {
     source: Source,
@@ -19,6 +25,8 @@ pub struct Clock {
     high_water: AtomicI64,
     /// The latest moment that did not come from here, and the seconds that the clock had run by then.
     anchor: (AtomicI64, AtomicU64),
+    /// The latest moment that the clock jumped ahead to, and the seconds that the clock had run by then.
+    jump: Mutex<Option<(i64, Duration)>>,
 }
 
 enum Source {
@@ -46,7 +54,7 @@ impl Clock {
 
     fn new(source: Source, high_water: i64) -> Clock {
         let anchor = (AtomicI64::new(high_water), AtomicU64::new(0));
-        Clock { source, high_water: AtomicI64::new(high_water), anchor }
+        Clock { source, high_water: AtomicI64::new(high_water), anchor, jump: Mutex::default() }
     }
 
     fn reading(&self) -> i64 {
@@ -72,6 +80,7 @@ impl Clock {
             return reading;
         }
         if reading > mark {
+            self.look_for_jump(mark, reading);
             self.high_water.fetch_max(reading, Ordering::Relaxed);
             self.anchor_at(reading);
             return reading;
@@ -87,6 +96,27 @@ impl Clock {
         self.anchor.1.store(self.running().as_secs(), Ordering::Relaxed);
     }
 
+    /// Whether the clock came from `mark` to `reading` faster than seconds ran.
+    fn look_for_jump(&self, mark: i64, reading: i64) {
+        let ran = self.running().as_secs().saturating_sub(self.anchor.1.load(Ordering::Relaxed));
+        if mark > 0 && reading - mark - ran as i64 > JUMP_SECONDS {
+            *self.jump.lock().unwrap_or_else(PoisonError::into_inner) = Some((reading, self.running()));
+        }
+    }
+
+    /// The moment (Unix seconds) before which nothing may be deleted for its age, because the clock may be wrong about it:
+    /// it jumped ahead less than a day ago, or is behind what the file has seen. The beginning of time where it is right.
+    pub fn judged_from(&self) -> i64 {
+        let now = self.now();
+        if self.is_suspect() {
+            return self.reading();
+        }
+        match *self.jump.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((to, since)) if self.running() < since + JUMP_DOUBT => to.min(now),
+            _ => i64::MIN,
+        }
+    }
+
     /// Whether the machine's clock is behind what the file has seen.
     pub fn is_suspect(&self) -> bool {
         self.reading() + TOLERANCE_SECONDS < self.high_water.load(Ordering::Relaxed)
@@ -94,6 +124,10 @@ impl Clock {
 
     /// Takes over the mark that the file remembers.
     pub fn remember(&self, high_water: i64) {
+        let reading = self.reading();
+        if reading > high_water {
+            self.look_for_jump(high_water, reading);
+        }
         if self.high_water.fetch_max(high_water, Ordering::Relaxed) < high_water {
             self.anchor_at(high_water);
         }
@@ -159,6 +193,33 @@ mod tests {
         clock.advance(Duration::from_secs(1_000));
         assert_eq!((clock.now(), clock.is_suspect()), (1_001_200, false));
         assert_eq!(clock.running(), Duration::from_secs(2_200), "jumps do not count");
+    }
+
+    #[test]
+    fn a_clock_that_jumped_ahead_is_not_trusted_with_ages_for_a_day_nor_while_it_is_behind_again() {
+        const DAY: Duration = Duration::from_secs(86_400);
+        let clock = Clock::frozen(1_000_000_000);
+        clock.remember(1_000_000_000 - 3_600);
+        assert_eq!(clock.judged_from(), i64::MIN, "an hour's pause is no jump");
+        clock.advance(40 * DAY);
+        assert_eq!(clock.judged_from(), i64::MIN, "time that ran is no jump");
+        let ahead = clock.now() + 40 * 86_400;
+        clock.set(ahead);
+        assert_eq!(clock.judged_from(), ahead);
+        clock.advance(DAY / 2);
+        assert_eq!(clock.judged_from(), ahead);
+        clock.set(ahead - 40 * 86_400);
+        assert_eq!(clock.judged_from(), ahead - 40 * 86_400, "behind what was seen");
+        clock.set(ahead + 86_400);
+        clock.advance(DAY);
+        assert_eq!(clock.judged_from(), i64::MIN);
+
+        let started = Clock::frozen(2_000_000_000);
+        started.remember(2_000_000_000 - 40 * 86_400);
+        assert_eq!(started.judged_from(), 2_000_000_000, "as it starts");
+        let new = Clock::frozen(2_000_000_000);
+        new.remember(0);
+        assert_eq!((new.now(), new.judged_from()), (2_000_000_000, i64::MIN), "a new site has seen nothing");
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Site {
         };
         let keys = rotation::fitting(place, keys, &older.key_check)?;
         clock.remember(older.clock_high_water);
-        let upgraded = upgrade::run(place, &older, clock.now(), progress)?;
+        let upgraded = upgrade::run(place, &older, &clock, progress)?;
         let site = Site::open_current(place, config, clock, keys, grouped)?;
         rollback::record_late(&site, &upgraded)?;
         site.catch_up(progress);

@@ -18,6 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TALK_TIME_MAX: Duration = Duration::from_secs(30);
@@ -26,6 +27,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(30 * 60);
 /// Steps of long work are told at most so often.
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// Commands that are carried out at once; one more is refused.
+const COMMANDS_MAX: usize = 8;
 
 /// A command line on its way to the server, alone on its line. A secret (or the text of a file) travels here and in no
 /// process list.
@@ -87,27 +90,46 @@ pub fn ask(
     })
 }
 
-/// Carries out commands until the process ends, with requests first: a backup takes a core for as long as it takes.
+/// Carries out commands until the process ends, each on a thread of its own, so that none waits for a backup whose second
+/// place hangs. Requests come first: a backup takes a core for as long as it takes.
 pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
     let listener = UnixListener::bind_addr(&address(dir)?)?;
+    let under_way = Arc::new(());
     let serve = move || {
-        pace::give_way();
         for stream in listener.incoming() {
-            if let Err(e) = stream.and_then(|stream| carry_out(&site, stream)) {
-                tracing::warn!(cause = %e, "a command from the shell was not carried out");
-            }
+            let begun = stream.and_then(|stream| begin(&site, stream, under_way.clone()));
+            _ = begun.inspect_err(not_carried_out);
         }
     };
     std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| ())
 }
 
-fn carry_out(site: &Site, stream: UnixStream) -> std::io::Result<()> {
+/// Carries out one command on a thread of its own; each holds `under_way` once.
+fn begin(site: &Site, stream: UnixStream, under_way: Arc<()>) -> std::io::Result<()> {
+    // One is held by whoever listens, and one by this command.
+    let busy = Arc::strong_count(&under_way) > COMMANDS_MAX + 1;
+    let site = site.for_another_thread();
+    let work = move || {
+        pace::give_way();
+        _ = carry_out(&site, stream, busy).inspect_err(not_carried_out);
+        drop(under_way);
+    };
+    std::thread::Builder::new().name("command".to_owned()).spawn(work).map(|_| ())
+}
+
+fn not_carried_out(cause: &std::io::Error) {
+    tracing::warn!(%cause, "a command from the shell was not carried out");
+}
+
+/// `busy`: as many as may be are under way already.
+fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()> {
     stream.set_read_timeout(Some(TALK_TIME_MAX))?;
     stream.set_write_timeout(Some(TALK_TIME_MAX))?;
     let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
     let (mut bytes, mut from_shell) = (Vec::new(), BufReader::new(&stream));
     (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
+        _ if busy => Outcome::broken("too many commands are under way at once: try again when one of them is through"),
         Ok(request) => {
             let mut part = |text: &str| say(&stream, &Said::Part(text.to_owned()));
             let mut progress = teller(&stream);

@@ -1,28 +1,41 @@
-//! Which backups are kept: all of the last day, then one a day for two weeks and one a week for five weeks.
+//! Which backups are kept: the last by count, all of the last day, then one a day for two weeks and one a week for five weeks.
+//!
+//! Days and weeks without a backup do not count, so that a pause, or a clock that ran ahead, ages nothing.
 
 const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
 
-/// How long one of each span is kept.
+/// The newest that are kept whatever their age: a day of hourly ones.
+pub const KEPT_BY_COUNT: usize = 24;
+/// Of how many spans that have a backup the newest one is kept.
 const KEPT: [Span; 2] = [Span { seconds: DAY, count: 14 }, Span { seconds: WEEK, count: 5 }];
 
 struct Span {
     seconds: i64,
-    count: i64,
+    count: usize,
 }
 
-/// For each of these moments (Unix seconds, newest first), whether the backup made then is kept at `now`: the newest
-/// always, those of the last day (somebody may have made one before each risky thing), and the newest of each day and week
-/// that is still remembered. A moment in the future is kept: the clock
-/// that says so is not to be trusted with deleting.
-pub fn kept(made: &[i64], now: i64) -> Vec<bool> {
-    let newest_of_its_span = |i: usize, span: &Span| {
-        let number = made[i].div_euclid(span.seconds);
-        number > now.div_euclid(span.seconds) - span.count
-            && made[..i].iter().all(|newer| newer.div_euclid(span.seconds) != number)
+/// For each of these moments (Unix seconds, newest first), whether the backup made then is kept at `now`. One from the
+/// future is kept, and so is each from before `judged_from`: the clock that says so is not to be trusted with deleting.
+pub fn kept(made: &[i64], now: i64, judged_from: i64) -> Vec<bool> {
+    let mut past = 0;
+    let mut spans = [(i64::MAX, 0); KEPT.len()];
+    let mut keeps = |made: &i64| {
+        if *made > now {
+            return true;
+        }
+        past += 1;
+        let mut newest_of_its_span = false;
+        for (span, (last, seen)) in KEPT.iter().zip(&mut spans) {
+            let number = made.div_euclid(span.seconds);
+            if number != *last {
+                (*last, *seen) = (number, *seen + 1);
+                newest_of_its_span |= *seen <= span.count;
+            }
+        }
+        past <= KEPT_BY_COUNT || *made > now - DAY || newest_of_its_span || *made < judged_from
     };
-    let keeps = |i: usize| i == 0 || made[i] > now - DAY || KEPT.iter().any(|span| newest_of_its_span(i, span));
-    (0..made.len()).map(keeps).collect()
+    made.iter().map(&mut keeps).collect()
 }
 
 #[cfg(test)]
@@ -33,18 +46,25 @@ mod tests {
     const NOW: i64 = 1_767_225_600;
     const HOUR: i64 = 3_600;
 
+    fn left_of(made: &[i64], now: i64, judged_from: i64) -> Vec<i64> {
+        made.iter().zip(kept(made, now, judged_from)).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect()
+    }
+
     fn left(made: &[i64], now: i64) -> Vec<i64> {
-        made.iter().zip(kept(made, now)).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect()
+        left_of(made, now, i64::MIN)
+    }
+
+    /// What hourly backups of a year leave, newest first.
+    fn of_a_year() -> Vec<i64> {
+        (0..365 * 24).map(|hour| NOW + hour * HOUR).fold(Vec::new(), |mut shelf, now| {
+            shelf.insert(0, now);
+            left(&shelf, now)
+        })
     }
 
     #[test]
     fn a_year_of_hourly_backups_leaves_a_day_two_weeks_and_five_weeks() {
-        let mut shelf = Vec::new();
-        for hour in 0..365 * 24 {
-            let now = NOW + hour * HOUR;
-            shelf.insert(0, now);
-            shelf = left(&shelf, now);
-        }
+        let shelf = of_a_year();
         let now = shelf[0];
         assert!((0..24).all(|hours| shelf.contains(&(now - hours * HOUR))));
         assert!((1..14).all(|days| shelf.iter().any(|at| at.div_euclid(DAY) == now.div_euclid(DAY) - days)));
@@ -54,18 +74,38 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_is_kept_however_old_it_is() {
-        assert_eq!(left(&[NOW - 400 * DAY, NOW - 401 * DAY], NOW), [NOW - 400 * DAY]);
-        assert!(kept(&[], NOW).is_empty());
+    fn the_last_are_kept_by_count_however_old_they_are() {
+        let minutes: Vec<i64> = (0..60).map(|minute| NOW - 400 * DAY - minute * 60).collect();
+        assert_eq!(left(&minutes, NOW), minutes[..KEPT_BY_COUNT]);
+        assert!(kept(&[], NOW, i64::MIN).is_empty());
     }
 
     #[test]
     fn of_two_on_one_day_of_last_week_the_newer_stays() {
-        assert_eq!(left(&[NOW + 5 * DAY, NOW + 1_800, NOW + 60], NOW + 6 * DAY), [NOW + 5 * DAY, NOW + 1_800]);
+        let day: Vec<i64> = (0..KEPT_BY_COUNT as i64).map(|n| NOW + 6 * DAY - n * 60).collect();
+        let made = [&day[..], &[NOW + 1_800, NOW + 60]].concat();
+        assert_eq!(left(&made, NOW + 6 * DAY), made[..=KEPT_BY_COUNT]);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_ages_nothing_that_was_made_before() {
+        let mut shelf = of_a_year();
+        let (before, jumped_to) = (shelf.clone(), shelf[0] + 40 * DAY);
+        for hour in 0..48 {
+            let now = jumped_to + hour * HOUR;
+            shelf.insert(0, now);
+            shelf = left_of(&shelf, now, jumped_to);
+        }
+        assert!(before.iter().all(|at| shelf.contains(at)), "a backup from before the jump went");
+        // And where nobody knows of the jump, a pause of 40 days costs what an hour costs.
+        let mut unknown = before.clone();
+        unknown.insert(0, jumped_to);
+        assert!(left(&unknown, jumped_to).len() >= before.len() - 2);
     }
 
     #[test]
     fn nothing_from_the_future_is_deleted() {
-        assert_eq!(left(&[NOW + 9 * DAY, NOW + 9 * DAY - 1, NOW], NOW).len(), 3);
+        let ahead: Vec<i64> = (0..60).map(|n| NOW + 9 * DAY - n).collect();
+        assert_eq!(left(&[&ahead[..], &[NOW]].concat(), NOW).len(), 61);
     }
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 fn backups(desk: &Desk) -> Vec<PathBuf> {
     let said = desk.json(&["backup", "list"]);
@@ -280,10 +281,44 @@ fn the_backup_that_a_drill_opened_is_kept() {
     };
     desk.json(&["backup"]);
     let unproven = backups(&desk).into_iter().find(|one| *one != dir).unwrap();
-    // Both too old to be kept for their age; only one of them was ever opened.
+    // Both too old to be kept for their age or their number; only one of them was ever opened.
+    const NEWER: i64 = 80;
+    for days in 1..=NEWER {
+        let newer = dir.with_file_name(format!("newer-{days}"));
+        std::fs::create_dir(&newer).unwrap();
+        std::fs::copy(unproven.join("manifest.json"), newer.join("manifest.json")).unwrap();
+        age(&newer, days);
+    }
     age(&dir, 100);
     age(&unproven, 101);
-    assert_eq!(desk.json(&["backup"])["pruned"], 1);
+    let pruned = desk.json(&["backup"])["pruned"].as_i64().unwrap();
     let left = backups(&desk);
+    assert_eq!(pruned + left.len() as i64, NEWER + 3, "{left:?}");
     assert!(left.contains(&dir) && !left.contains(&unproven), "{left:?} without {first}");
+}
+
+#[test]
+fn a_backup_whose_second_place_hangs_keeps_no_other_command_waiting() {
+    const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let second = name_second_place(&desk);
+    std::fs::create_dir_all(second.join("hanging")).unwrap();
+    let _server = desk.serve();
+    desk.run(&["backup"]).done();
+    assert!(Command::new("mkfifo").arg(second.join("hanging/manifest.json")).status().unwrap().success());
+    std::thread::scope(|scope| {
+        let began = Instant::now();
+        let hung = scope.spawn(|| desk.run(&["backup"]).trouble(2));
+        // Each of them works on the shelf beside the file.
+        desk.run(&["member", "list"]).done();
+        desk.run(&["member", "erase", "jane", "--yes"]);
+        // Refused for as long as the file itself is copied.
+        while desk.run(&["backup", "drill"]).code != Some(0) {
+            assert!(!hung.is_finished(), "the shelf is held while the second place hangs");
+        }
+        let said = hung.join().unwrap();
+        assert!(said.contains("was made") && said.contains("does not answer"), "{said}");
+        assert!(began.elapsed() < ANSWER_TIME_MAX, "{:?}", began.elapsed());
+    });
 }

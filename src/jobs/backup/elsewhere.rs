@@ -2,7 +2,7 @@
 //! done there is done by a thread of its own, which is waited for a while; no other is begun before it is back.
 
 use super::encrypted::Recipient;
-use super::shelf::{Backup, Shelf};
+use super::shelf::{Backup, Shelf, Spared};
 use super::{check_space, tombstones};
 use crate::store::erasure::Tombstone;
 use std::io;
@@ -39,6 +39,24 @@ enum State {
 /// Until this goes, by whatever way, the line is taken.
 struct Taken(Arc<(Mutex<State>, Condvar)>);
 
+/// How long work is waited for.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// Until earlier work is back.
+    line: Duration,
+    /// From one step to the next.
+    step: Duration,
+}
+
+/// Why work was not done, or not while somebody waited for it.
+#[derive(Debug, PartialEq)]
+enum Missed {
+    /// Earlier work is under way.
+    Busy,
+    /// It took too long, or earlier work did and is not back yet.
+    Late,
+}
+
 enum Word<T> {
     Step(u64, u64),
     End(T),
@@ -58,41 +76,52 @@ impl Elsewhere {
     /// The finished backups there, newest first. `None`: it does not answer.
     pub fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
         let shelf = Shelf::new(dir.to_owned());
-        self.looks.work(self.look_time_max, &mut |_, _| (), move |_| shelf.list())
+        self.look(move || shelf.list())
     }
 
     /// Who is known there to be erased. `None`: it does not answer.
     pub fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
         let (dir, site_id) = (dir.to_owned(), site_id.to_owned());
-        self.looks
-            .work(self.look_time_max, &mut |_, _| (), move |_| tombstones::list(&dir, &site_id).into_iter().collect())
+        self.look(move || tombstones::list(&dir, &site_id).into_iter().collect())
     }
 
     /// Has it know who was erased, where it is there.
     pub fn keep_erased(&self, dir: &Path, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
         let (place, site_id, all) = (dir.to_owned(), site_id.to_owned(), all.to_vec());
-        let kept = self.looks.work(self.look_time_max, &mut |_, _| (), move |_| match place.is_dir() {
+        let kept = self.look(move || match place.is_dir() {
             true => tombstones::keep(&place, &site_id, &all).map_err(|e| unwritten(&place, &e)),
             false => Ok(()),
         });
         kept.unwrap_or_else(|| Err(silent(dir)))
     }
 
-    /// A copy of a backup there, with its own pruning (`proven` stays); encrypted, where a recipient is named. `progress` is
-    /// told bytes done and in all.
+    /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
+    /// does not answer at once, or where the copy of another backup is under way. `progress` is told bytes done and in all.
     pub fn carry(
         &self,
         backup: &Backup,
         dir: &Path,
         recipient: Option<&Recipient>,
-        proven: Option<String>,
+        spared: Spared,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
+        if self.list(dir).is_none() {
+            return Err(silent(dir));
+        }
         let (backup, place, recipient) = (backup.clone(), dir.to_owned(), recipient.cloned());
-        let carried = self.copies.work(self.step_time_max, progress, move |step| {
-            put(&backup, &place, recipient.as_ref(), proven.as_deref(), step)
-        });
-        carried.unwrap_or_else(|| Err(silent(dir)))
+        let patience = Patience { line: self.look_time_max / 2, step: self.step_time_max };
+        let carried =
+            self.copies.work(patience, progress, move |step| put(&backup, &place, recipient.as_ref(), &spared, step));
+        carried.unwrap_or_else(|missed| match missed {
+            Missed::Busy => Err(format!("the copy of another backup to {} is under way: wait for it", dir.display())),
+            Missed::Late => Err(silent(dir)),
+        })
+    }
+
+    /// Short work there. `None`: the place does not answer.
+    fn look<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let patience = Patience { line: self.look_time_max, step: self.look_time_max };
+        self.looks.work(patience, &mut |_, _| (), |_| look()).ok()
     }
 }
 
@@ -100,7 +129,7 @@ fn put(
     backup: &Backup,
     dir: &Path,
     recipient: Option<&Recipient>,
-    proven: Option<&str>,
+    spared: &Spared,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Backup, String> {
     let failed = |e: io::Error| unwritten(dir, &e);
@@ -120,7 +149,7 @@ fn put(
     };
     manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
-    hold.prune(backup.manifest.made_at, proven).map_err(failed)?;
+    hold.prune(backup.manifest.made_at, spared).map_err(failed)?;
     Ok(Backup { dir, manifest })
 }
 
@@ -143,20 +172,20 @@ pub fn silent(dir: &Path) -> String {
 }
 
 impl Line {
-    /// Waits for as long as steps are told of or the end is; each may take `patience`. `None`: it took longer, or earlier
-    /// work did and is not back yet.
+    /// Waits for as long as steps are told of or the end is.
     fn work<T: Send + 'static>(
         &self,
-        patience: Duration,
+        patience: Patience,
         told: &mut dyn FnMut(u64, u64),
         work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T + Send + 'static,
-    ) -> Option<T> {
+    ) -> Result<T, Missed> {
         let (state, freed) = &*self.0;
-        let others = freed.wait_timeout_while(lock(state), patience, |state| *state == State::UnderWay);
+        let others = freed.wait_timeout_while(lock(state), patience.line, |state| *state == State::UnderWay);
         let (mut state, _) = others.unwrap_or_else(PoisonError::into_inner);
-        if *state != State::Free {
-            *state = State::Late;
-            return None;
+        match *state {
+            State::Free => {}
+            State::UnderWay => return Err(Missed::Busy),
+            State::Late => return Err(Missed::Late),
         }
         *state = State::UnderWay;
         drop(state);
@@ -169,7 +198,7 @@ impl Line {
         });
         let end = begun.ok().and_then(|_| {
             loop {
-                match words.recv_timeout(patience) {
+                match words.recv_timeout(patience.step) {
                     Ok(Word::Step(done, all)) => told(done, all),
                     Ok(Word::End(end)) => return Some(end),
                     Err(_) => return None,
@@ -180,9 +209,10 @@ impl Line {
             let mut state = lock(&self.0.0);
             if *state == State::UnderWay {
                 *state = State::Late;
+                freed.notify_all();
             }
         }
-        end
+        end.ok_or(Missed::Late)
     }
 }
 
@@ -213,7 +243,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(20);
 
     fn ask<T: Send + 'static>(line: &Line, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        line.work(patience, &mut |_, _| (), |_| look())
+        line.work(Patience { line: patience, step: patience }, &mut |_, _| (), |_| look()).ok()
     }
 
     fn wait_until_free(line: &Line) {
@@ -259,7 +289,8 @@ mod tests {
             }
             "through"
         };
-        assert_eq!(line.work(Duration::from_secs(1), &mut |done, _| told.push(done), steps), Some("through"));
+        let patience = Patience { line: LONG, step: Duration::from_secs(1) };
+        assert_eq!(line.work(patience, &mut |done, _| told.push(done), steps), Ok("through"));
         assert_eq!(told, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(ask(&line, LONG, || panic!("a look with a fault")), None::<()>);
         wait_until_free(&line);
@@ -290,6 +321,32 @@ mod tests {
             assert!(cause.contains("does not answer"), "{cause}");
             assert_eq!(super::super::shelf(&site.config.data).list().len(), made);
         }
+        // What hangs in the middle of a copy keeps neither a second backup nor a drill waiting.
+        let (hang, hangs) = mpsc::channel::<()>();
+        std::fs::rename(&hanging, dir.path().join("aside")).unwrap();
+        let (begun, begins) = mpsc::channel();
+        let copies = site.elsewhere.clone();
+        let hung = std::thread::spawn(move || {
+            let patience = Patience { line: LONG, step: LONG };
+            copies.copies.work(patience, &mut |_, _| begun.send(()).unwrap(), move |step| {
+                step(0, 1);
+                hangs.recv().is_ok()
+            })
+        });
+        begins.recv().unwrap();
+        while site.elsewhere.list(&second).is_none() {
+            _ = OpenOptions::new()
+                .write(true)
+                .custom_flags(libc::O_NONBLOCK)
+                .open(dir.path().join("aside/manifest.json"));
+        }
+        let cause = make().second.unwrap().unwrap_err();
+        assert!(cause.contains("under way"), "{cause}");
+        super::super::drill::run(&site, &By::job("drill"), &mut |_, _, _| ()).unwrap();
+        hang.send(()).unwrap();
+        assert_eq!(hung.join().unwrap(), Ok(true));
+        std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
+        assert!(make().second.unwrap().is_err());
         assert!(site.elsewhere.list(&second).is_none());
         // It answers again: both who hang there read a manifest that is none, and go.
         while [&site.elsewhere.looks, &site.elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
@@ -299,6 +356,6 @@ mod tests {
         }
         std::fs::remove_dir_all(&hanging).unwrap();
         assert!(make().second.unwrap().is_ok());
-        assert_eq!(site.elsewhere.list(&second).unwrap().len(), 2);
+        assert_eq!(site.elsewhere.list(&second).unwrap().len(), 1);
     }
 }

@@ -12,12 +12,13 @@ pub mod tombstones;
 pub mod upgrade;
 
 use super::erasure;
+use crate::clock::Clock;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::service::pace;
 use crate::site::Site;
 use crate::store::{Store, audit, copy, place};
 use manifest::{Anchor, Manifest, Print, Upgrade};
-use shelf::{Backup, Hold, Shelf};
+use shelf::{Backup, Hold, Shelf, Spared};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -90,14 +91,16 @@ pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Strin
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
     check_space(source.bytes(), shelf.dir())?;
     let backup = put(&source, &hold, &shown(made_at), None, progress)?;
-    let proven = proven(&site.config.data);
-    let pruned = hold.prune(made_at, proven.as_deref()).map_err(|e| unwritten(&shelf, &e));
+    let spared = spared(&site.config.data, &site.clock);
+    let pruned = hold.prune(made_at, &spared).map_err(|e| unwritten(&shelf, &e));
+    // The second place may take its time, and other work on this shelf does not wait for it.
+    drop(hold);
     let gone = pruned.as_ref().map_or(0, |gone| *gone as i64);
     record(site, by, "backup.made", &backup, Detail::none().number("pruned", gone));
     // Also when nothing could be pruned: a disk that fails is what the second place is for.
     let second = site.config.backup.second_place.as_deref().map(|second| {
         let mut tell = |done, all| progress("copying to the second place", done, all);
-        site.elsewhere.carry(&backup, second, site.config.backup.recipient.as_ref(), proven, &mut tell)
+        site.elsewhere.carry(&backup, second, site.config.backup.recipient.as_ref(), spared, &mut tell)
     });
     Ok(Made { backup, pruned: pruned?, second })
 }
@@ -166,9 +169,10 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
     Ok(Manifest { version, site_id, schema, made_at, files, encrypted, rows, upgrade: None, audit })
 }
 
-/// The backup that was last seen to open.
-fn proven(site_dir: &Path) -> Option<String> {
-    drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty())
+/// What pruning leaves: the backup that was last seen to open, and all whose age the clock may be wrong about.
+fn spared(site_dir: &Path, clock: &Clock) -> Spared {
+    let proven = drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty());
+    Spared { proven, made_before: clock.judged_from() }
 }
 
 impl Source<'_> {

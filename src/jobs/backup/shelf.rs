@@ -33,6 +33,15 @@ pub struct Hold<'s> {
     held: File,
 }
 
+/// What pruning leaves whatever its age.
+#[derive(Debug, Clone)]
+pub struct Spared {
+    /// The name of the backup that a drill last opened: the last that is known to be good.
+    pub proven: Option<String>,
+    /// Those from before this moment ([`crate::clock::Clock::judged_from`]).
+    pub made_before: i64,
+}
+
 impl Backup {
     pub fn at(dir: &Path) -> Result<Backup, String> {
         Ok(Backup { dir: dir.to_owned(), manifest: Manifest::read(dir)? })
@@ -186,20 +195,21 @@ impl Hold<'_> {
         self.held.sync_all().map(|()| dir)
     }
 
-    /// Removes what need not be kept any more, and never the one that a drill last opened (`proven`, by its name): it is
-    /// the last that is known to be good. Of those before an upgrade the newest of each schema stays for a while: it is
-    /// the way back. Returns how many went.
-    pub fn prune(&self, now: i64, proven: Option<&str>) -> io::Result<usize> {
+    /// Removes what need not be kept any more, and nothing that is spared. Of those before an upgrade the newest of each
+    /// schema stays for a while: it is the way back. Returns how many went.
+    pub fn prune(&self, now: i64, spared: &Spared) -> io::Result<usize> {
         let (ways_back, backups): (Vec<_>, Vec<_>) =
             self.shelf.list().into_iter().partition(|backup| backup.manifest.upgrade.is_some());
         let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
-        let mut old: Vec<_> = backups.iter().zip(retention::kept(&made, now)).filter(|(_, keep)| !keep).collect();
+        let kept = retention::kept(&made, now, spared.made_before);
+        let mut old: Vec<_> = backups.iter().zip(kept).filter(|(_, keep)| !keep).collect();
         let is_over = |i: usize| {
             let (way, newer) = (&ways_back[i].manifest, &ways_back[..i]);
-            way.made_at < now - WAY_BACK_SECONDS || newer.iter().any(|newer| newer.manifest.schema == way.schema)
+            (way.made_at < now - WAY_BACK_SECONDS && way.made_at >= spared.made_before)
+                || newer.iter().any(|newer| newer.manifest.schema == way.schema)
         };
         old.extend(ways_back.iter().enumerate().filter(|(i, _)| is_over(*i)).map(|(_, backup)| (backup, false)));
-        old.retain(|(backup, _)| proven != Some(&*backup.name()));
+        old.retain(|(backup, _)| spared.proven.as_deref() != Some(&*backup.name()));
         for (backup, _) in &old {
             // Renamed first: a removal that is cut off must not leave half a backup under a good name.
             let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));

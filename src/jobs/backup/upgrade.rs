@@ -4,7 +4,8 @@
 
 use super::manifest::Upgrade;
 use super::shelf::{Backup, Shelf};
-use super::{Progress, Source, check_space, proven, put, shelf, shown};
+use super::{Progress, Source, check_space, put, shelf, shown, spared};
+use crate::clock::Clock;
 use crate::store::migrate::{self, Older};
 use crate::store::place::Place;
 use crate::store::{Store, copy};
@@ -20,9 +21,9 @@ pub struct Upgraded {
     pub backup: Backup,
 }
 
-/// Upgrades the held directory's file at the moment `now`. The error is one line; the file is as it was then.
-pub fn run(place: &Place, older: &Older, now: i64, progress: &mut Progress) -> Result<Upgraded, String> {
-    let backup = keep(place, older, now, progress)
+/// Upgrades the held directory's file by the clock. The error is one line; the file is as it was then.
+pub fn run(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Upgraded, String> {
+    let backup = keep(place, older, clock, progress)
         .map_err(|e| format!("the upgrade from schema {} was not begun, and nothing was changed: {e}", older.schema))?;
     progress("upgrading", 0, 1);
     migrate::upgrade(place)?;
@@ -31,7 +32,8 @@ pub fn run(place: &Place, older: &Older, now: i64, progress: &mut Progress) -> R
 }
 
 /// The verified backup of the file as it is.
-fn keep(place: &Place, older: &Older, now: i64, progress: &mut Progress) -> Result<Backup, String> {
+fn keep(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
+    let now = clock.now();
     let store = Store::open(&place.database(), true)?;
     let source = Source { store: &store, dir: place.dir(), now };
     progress("checking", 0, 1);
@@ -43,7 +45,7 @@ fn keep(place: &Place, older: &Older, now: i64, progress: &mut Progress) -> Resu
     let name = format!("{}-schema-{}", shown(now), older.schema);
     let backup = put(&source, &hold, &name, Some(upgrade), progress)?;
     // An upgrade that fails at each start must not fill the disk.
-    hold.prune(now, proven(place.dir()).as_deref()).map_err(|e| super::unwritten(&shelf, &e))?;
+    hold.prune(now, &spared(place.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(backup)
 }
 
