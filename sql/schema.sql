@@ -58,7 +58,7 @@ CREATE TABLE sessions (
     seen_at      INTEGER NOT NULL,                   -- to within a twenty-fourth of idle_seconds
     idle_seconds INTEGER NOT NULL,
     ends_at      INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, proven_at INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE throttles (
     throttle_key BLOB    PRIMARY KEY,
@@ -190,7 +190,7 @@ CREATE TABLE replays (
     body_digest BLOB    NOT NULL,                    -- keyed: a body may hold a password
     answer      BLOB    NOT NULL,
     answered_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, token_hash BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE outbox (
     message_id  INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -502,7 +502,7 @@ CREATE TABLE kiosk_guests (
     kiosk_id  INTEGER PRIMARY KEY REFERENCES kiosks,
     member_id INTEGER NOT NULL REFERENCES members,
     seen_at   INTEGER NOT NULL
-) STRICT;
+, token_hash BLOB) STRICT;
 
 CREATE TABLE kiosk_codes (
     member_id INTEGER PRIMARY KEY REFERENCES members,
@@ -534,6 +534,18 @@ CREATE TABLE event_days (
     event      TEXT    NOT NULL,
     times      INTEGER NOT NULL,
     PRIMARY KEY (day, partner_id, event)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE undos (
+    token_hash      BLOB    PRIMARY KEY,             -- SHA-256 of the token
+    member_id       INTEGER NOT NULL REFERENCES members,
+    event           TEXT    NOT NULL,                -- password_changed and so on: what was changed
+    email           TEXT    NOT NULL,                -- before the change
+    email_confirmed INTEGER NOT NULL CHECK (email_confirmed IN (0, 1)),
+    phone           TEXT    NOT NULL,
+    phone_confirmed INTEGER NOT NULL CHECK (phone_confirmed IN (0, 1)),
+    made_at         INTEGER NOT NULL,
+    ends_at         INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
@@ -825,6 +837,10 @@ CREATE INDEX bookings_by_member ON bookings
 CREATE INDEX entries_booked ON entries (member_id, booking_id) WHERE booking_id IS NOT NULL;
 
 CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes, cat_group);
+
+CREATE INDEX undos_by_member ON undos (member_id);
+
+CREATE INDEX undos_by_end ON undos (ends_at);
 
 CREATE TRIGGER entries_version AFTER UPDATE OF kind, status, entry_date, minutes, tunnel_id, comment, cat_group, cat_id, skill,
                                                instructor_id, comments_instructor, comment_denial ON entries

@@ -80,6 +80,8 @@ pub struct Repeat {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
     pub kept: Cell<bool>,
+    /// What is stored of the token that the answer hands out, if any.
+    pub token_hash: Cell<Option<[u8; 32]>>,
 }
 
 /// Which rows of a list are asked for.
@@ -99,6 +101,13 @@ impl Call {
     /// A member at the other end, for the audit log.
     pub fn by(&self, member_id: i64) -> By {
         By { who: audit::Who::Member(member_id), origin: Origin::Address(self.peer) }
+    }
+
+    /// Notes the token that the answer will hand out: the answer is repeated for as long as the token is in force.
+    pub fn hands_out(&self, token_hash: &[u8; 32]) {
+        if let Some(repeat) = self.repeat.get() {
+            repeat.token_hash.set(Some(*token_hash));
+        }
     }
 
     /// The name under which the caller reaches the site, without a port.

@@ -19,6 +19,7 @@ use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
 use crate::stats::Stats;
 use crate::store::migrate;
+use crate::store::outbox::Channel;
 use crate::store::place::Place;
 use crate::store::{Condition, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
@@ -95,6 +96,14 @@ pub struct Identity {
 }
 
 impl Site {
+    /// Whether somebody outside the house takes messages of this channel; otherwise they wait to be read at the desk.
+    pub fn delivers(&self, channel: Channel) -> bool {
+        match channel {
+            Channel::Email => self.config.mail.is_some(),
+            Channel::Sms => self.config.sms.is_some(),
+        }
+    }
+
     /// Makes a new site in a held directory: key, schema, identity. Refuses a directory that has one.
     pub fn create(place: &Place, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
         if place.database().exists() {

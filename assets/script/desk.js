@@ -31,7 +31,7 @@ if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
             const reply = await fetch('/api/auth/login/bio-web-option', {
                 method: 'POST',
                 headers: { 'content-type': 'application/json' },
-                body: JSON.stringify({ username: username.value }),
+                body: JSON.stringify({ username: username.value, purpose: passkey.dataset.purpose, entry_id: passkey.dataset.entry }),
             });
             const asked = await reply.json();
             if (!asked.publicKey) return say(asked.message);

@@ -262,7 +262,7 @@ fn reset_password(site: &Shell, name: &str, json: bool, secret: Option<&str>) ->
     let hash = password::hash(&given.text);
     site.store.write(site.now(), |tx| {
         members::set_password(tx, account.member_id, &hash)?;
-        sessions::delete_of_member(tx, account.member_id, None)?;
+        sessions::end_credentials(tx, account.member_id, None)?;
         let (language, nothing) = (Language::default(), json!({}));
         security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &nothing, language, site.by())
     })?;

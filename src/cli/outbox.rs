@@ -3,6 +3,7 @@
 use super::shell::Shell;
 use super::{Trouble, as_json, marks, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::jobs::outbox::again::{self, Bar};
 use crate::jobs::outbox::read_letter;
@@ -142,9 +143,14 @@ fn find(site: &Site, message_id: i64) -> Result<Message, Trouble> {
     found.ok_or_else(|| refused(format!("there is no message {message_id}: `tunneldesk outbox list` numbers them")))
 }
 
-fn show(site: &Site, message_id: i64, json: bool) -> Result<String, Trouble> {
+fn show(site: &Shell, message_id: i64, json: bool) -> Result<String, Trouble> {
     let message = find(site, message_id)?;
     let letter = read_letter(site, &message);
+    if letter.is_ok() {
+        let (whom, detail) =
+            (message.member_id.map_or(Whom::Site, Whom::Member), Detail::none().number("message_id", message_id));
+        site.store.write(site.now(), |tx| site.record(tx, "message.read_out", &whom, &detail))?;
+    }
     if json {
         let mut row = as_row(&message);
         let said = letter.as_ref().ok();
@@ -187,7 +193,7 @@ impl Retry {
             }
         }
         let retried = site.store.write(site.now(), |tx| {
-            let mut retried = if self.dead { outbox::retry_dead(tx)? } else { 0 };
+            let mut retried = if self.dead { outbox::retry_dead(tx, &Role::ALL)? } else { 0 };
             for message_id in &self.message_ids {
                 retried += again::put(tx, *message_id)?;
             }

@@ -1,4 +1,4 @@
-//! The second step of signing in: a code of the authenticator app, a passcode that was sent, or a recovery code.
+//! The second step of signing in: a code of the authenticator app, or a recovery code.
 
 use super::sign_in::{bar, enter, place};
 use super::{Frame, form, show};
@@ -6,7 +6,8 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::second_factor::{self, Proof};
-use crate::gate::{clerk, sign_in, step};
+use crate::gate::step::{self, Intent};
+use crate::gate::{clerk, sign_in};
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -31,8 +32,6 @@ struct Page {
 impl Page {
     fn new(site: &Site, call: &Call, by: String, to: String) -> Result<Page, Failure> {
         let key = match by.as_str() {
-            "message" => "desk.code_by_message",
-            "used-up" => "factor.passcodes_used_up",
             "none" => "factor.unreachable",
             _ if site.clock.is_suspect() => "factor.clock_suspect",
             _ => "desk.code_by_app",
@@ -52,7 +51,7 @@ impl Page {
 pub fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
     let waits = match clerk::step::token(site, call) {
-        Some(token) => site.store.read(|tx| step::look(tx, token, now))?.is_some(),
+        Some(token) => site.store.read(|tx| step::look(tx, token, Intent::Desk, now))?.is_some(),
         None => false,
     };
     if !waits {
@@ -78,7 +77,7 @@ pub fn take(site: &Site, call: &Call) -> Answer {
         return Page::refused(site, call, &by, &to, "desk.code_missing");
     }
     site.store.write(site.now(), |tx| {
-        let Some(account) = step::try_once(tx, token)?.filter(|account| bar(account).is_none()) else {
+        let Some(account) = step::try_once(tx, token, Intent::Desk)?.filter(|account| bar(account).is_none()) else {
             return Ok(reply::see_other(ANEW));
         };
         let prove = || second_factor::prove(site, call, tx, &account, &code);

@@ -43,9 +43,8 @@ fn change(
 ) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.store.write(site.now(), |tx| {
-        if !members::exists(tx, member_id)? {
-            return Err(Failure::not_found());
-        }
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        clerk.check_may_serve(&account)?;
         effect(tx, member_id)?;
         let recorded = if deed == "no-photo" { "member.photo_removed" } else { "member.photo_taken" };
         super::record(tx, clerk, recorded, member_id, &Detail::none())?;

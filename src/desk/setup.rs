@@ -9,7 +9,8 @@ use crate::domain::totp;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::second_factor::{self, Proof};
-use crate::gate::{clerk, sign_in, step};
+use crate::gate::step::{self, Intent};
+use crate::gate::{clerk, sign_in};
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -42,7 +43,9 @@ struct Welcome {
 pub fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
     let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
-    let account = site.store.read(|tx| Ok(step::look(tx, token, now)?.filter(|account| bar(account).is_none())))?;
+    let account = site
+        .store
+        .read(|tx| Ok(step::look(tx, token, Intent::DeskSetup, now)?.filter(|account| bar(account).is_none())))?;
     match account {
         Some(account) => page(site, call, StatusCode::OK, &account, None),
         None => Ok(reply::see_other(ANEW)),
@@ -59,7 +62,8 @@ pub fn take(site: &Site, call: &Call) -> Answer {
     let again = StatusCode::UNPROCESSABLE_ENTITY;
     let frame = Frame::outside(site, call)?;
     let refused = site.store.write(site.now(), |tx| {
-        let Some(account) = step::try_once(tx, token)?.filter(|account| bar(account).is_none()) else {
+        let Some(account) = step::try_once(tx, token, Intent::DeskSetup)?.filter(|account| bar(account).is_none())
+        else {
             return Ok(Err(None));
         };
         // The password alone sets up the first factor, and replaces none.

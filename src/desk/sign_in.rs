@@ -8,7 +8,8 @@ use crate::fields;
 use crate::gate::passkey::{self as ceremony, Outcome};
 use crate::gate::second_factor::{self, Cleared, Due, Next};
 use crate::gate::sign_in::{self, Verdict};
-use crate::gate::{Clerk, clerk, device, step, token_hash};
+use crate::gate::step::{self, Intent};
+use crate::gate::{Clerk, clerk, device, token_hash};
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
@@ -81,10 +82,15 @@ pub fn with_password(site: &Site, call: &Call) -> Answer {
         }
         match second_factor::next(site, tx, &account, None)? {
             Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref(), &wanted),
-            Next::Due(due) => ask(site, call, tx, &account, &due, &wanted),
+            Next::Due(due) => {
+                // Whoever works here is sent no passcode.
+                let by = if due == Due::Totp { "app" } else { "none" };
+                let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
+                on_the_way(site, call, tx, &account, Intent::Desk, &page)
+            }
             Next::Missing => {
                 second_factor::begin_setup(site, tx, account.member_id)?;
-                on_the_way(site, call, tx, &account, "/desk/sign-in/setup")
+                on_the_way(site, call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup")
             }
         }
     })
@@ -99,21 +105,8 @@ pub(super) fn bar(account: &Account) -> Option<&'static str> {
     }
 }
 
-/// A passcode goes out where one is due; the page says what is asked for.
-fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, to: &str) -> Answer {
-    let by = match due {
-        Due::Totp => "app",
-        Due::Passcode(None) => "none",
-        Due::Passcode(Some(to)) => {
-            let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
-            if sent { "message" } else { "used-up" }
-        }
-    };
-    on_the_way(site, call, tx, account, &format!("/desk/sign-in/code?by={by}&to={}", place(to)))
-}
-
-fn on_the_way(site: &Site, call: &Call, tx: &Write, account: &Account, page: &str) -> Answer {
-    let token = step::begin(tx, account.member_id)?;
+fn on_the_way(site: &Site, call: &Call, tx: &Write, account: &Account, intent: Intent, page: &str) -> Answer {
+    let token = step::begin(call, tx, account.member_id, intent)?;
     Ok(clerk::step::hand(site, call, reply::see_other(page), &token))
 }
 
@@ -147,7 +140,9 @@ pub fn with_passkey(site: &Site, call: &Call) -> Answer {
     let ok = body.finish()?;
     let to = to.get(&ok).unwrap_or_default();
     let refused = |key| Page::refused(site, call, "", &to, key);
-    let Some(answer) = ceremony::read(site, &credential.get(&ok))? else { return refused("desk.passkey_refused") };
+    let Some(answer) = ceremony::read(site, &credential.get(&ok), ceremony::Intent::Desk)? else {
+        return refused("desk.passkey_refused");
+    };
     site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &answer)? {
         Outcome::SignedIn(account, opened) => match bar(&account) {
             None => Ok(welcome(site, call, reply::see_other(&place(&to)), &opened)),

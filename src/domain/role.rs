@@ -31,18 +31,23 @@ impl Role {
         matches!(self, Role::Desk | Role::Admin)
     }
 
-    /// Whether somebody of this role may touch the ways into an account of that one: a clerk those of members, an admin
-    /// everybody's. Otherwise whoever sits at the desk could become an admin.
-    pub fn may_open(self, other: Role) -> bool {
-        self == Role::Admin || (self == Role::Desk && other == Role::Member)
+    /// Whether the role does more here than a member: the desk, the admins and the jobs.
+    pub fn is_above_member(self) -> bool {
+        self != Role::Member
     }
 
-    /// How long a session lives unused, and at the most. A job's session is not idle by nature: it ends after 400 days,
+    /// The one rule of rank. An actor of this role may read, reset or send what belongs to an account of the subject's
+    /// role: the desk what is a member's, an admin everything. Otherwise a clerk could become an admin.
+    pub fn may_serve(self, subject: Role) -> bool {
+        self == Role::Admin || (self == Role::Desk && subject == Role::Member)
+    }
+
+    /// How long a session lives unused, and at the most. Whoever serves others signs in anew each day. A job's session is not idle by nature: it ends after 400 days,
     /// when somebody should look at it anyway.
     pub fn session_lifetime(self) -> (Duration, Duration) {
         let (idle, most) = match self {
             Role::Member => (30 * DAY, 180 * DAY),
-            Role::Desk | Role::Admin => (12 * HOUR, 180 * DAY),
+            Role::Desk | Role::Admin => (12 * HOUR, DAY),
             Role::Sync => (400 * DAY, 400 * DAY),
         };
         (Duration::from_secs(idle), Duration::from_secs(most))
@@ -62,11 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn nobody_opens_an_account_above_or_beside_the_own() {
-        let opens = |role: Role| Role::ALL.map(|other| role.may_open(other));
-        assert_eq!(opens(Role::Member), [false; 4]);
-        assert_eq!(opens(Role::Desk), [true, false, false, false]);
-        assert_eq!(opens(Role::Admin), [true; 4]);
-        assert_eq!(opens(Role::Sync), [false; 4]);
+    fn nobody_serves_an_account_above_or_beside_the_own() {
+        let serves = |role: Role| Role::ALL.map(|subject| role.may_serve(subject));
+        assert_eq!(serves(Role::Member), [false; 4]);
+        assert_eq!(serves(Role::Desk), [true, false, false, false]);
+        assert_eq!(serves(Role::Admin), [true; 4]);
+        assert_eq!(serves(Role::Sync), [false; 4]);
     }
 }

@@ -5,7 +5,7 @@ use crate::store::{Write, members, sessions};
 
 /// Closes an account: nobody signs in to it, and nothing that is signed in goes on.
 pub fn ban(tx: &Write, member_id: i64) -> Result<(), Failure> {
-    sessions::delete_of_member(tx, member_id, None)?;
+    sessions::end_credentials(tx, member_id, None)?;
     members::set_banned(tx, member_id, Some(tx.now()))?;
     Ok(())
 }

@@ -4,9 +4,10 @@ use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::store::{Write, members, notices, sessions};
 
-/// A session's lifetime goes with the role, so the old ones end; the member is told.
+/// A session's lifetime goes with the role, so the old ones end. So do the PIN and every passcode: the desk may know them
+/// of a member, and must not of somebody who works here. The member is told.
 pub fn appoint(tx: &Write, member_id: i64, role: Role) -> Result<usize, Failure> {
-    sessions::delete_of_member(tx, member_id, None)?;
+    sessions::end_credentials(tx, member_id, None)?;
     let detail = format!(r#"{{"role":"{}"}}"#, role.name());
     notices::insert(tx, member_id, "notice.role_changed", &detail)?;
     Ok(members::set_role(tx, member_id, role)?)

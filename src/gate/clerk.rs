@@ -5,8 +5,10 @@ use crate::call::{Call, Who};
 use crate::domain::audit::By;
 use crate::domain::role::Role;
 use crate::failure::Failure;
+use crate::language::Text;
 use crate::reply::{self, Reply};
 use crate::site::Site;
+use crate::store::members::Account;
 use crate::store::sessions::{self, TokenHash};
 
 /// Over https: a browser then takes the cookie from this very host and over nothing else.
@@ -41,6 +43,20 @@ impl Clerk {
     /// This clerk from where the call came, for the audit log.
     pub fn by(&self) -> &By {
         &self.by
+    }
+
+    /// Why this clerk may not read, reset or send what belongs to an account, as the key of a text; `None` where the
+    /// clerk may. Nobody serves the own account here: its owner has the members' app.
+    pub fn denial(&self, subject: &Account) -> Option<&'static str> {
+        if subject.member_id == self.id {
+            return Some("desk.own_account");
+        }
+        (!self.role.may_serve(subject.role)).then_some("desk.admins_account")
+    }
+
+    /// 403 with the reason of [`Clerk::denial`].
+    pub fn check_may_serve(&self, subject: &Account) -> Result<(), Failure> {
+        self.denial(subject).map_or(Ok(()), |key| Err(Failure::not_allowed().saying(Text::new(key))))
     }
 
     /// For what only an admin may do.

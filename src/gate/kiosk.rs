@@ -64,6 +64,12 @@ fn name(site: &Site, call: &Call) -> &'static str {
     if is_secure(site, call) { "__Host-kiosk" } else { "kiosk" }
 }
 
+/// The cookie of whoever is signed in, beside the kiosk's own: the kiosk's key lives for months and may have been copied,
+/// so the key alone shows nobody.
+fn guest_name(site: &Site, call: &Call) -> &'static str {
+    if is_secure(site, call) { "__Host-kiosk-guest" } else { "kiosk-guest" }
+}
+
 /// The kiosk whose key the browser holds, if it was not revoked.
 pub fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
     let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
@@ -71,10 +77,11 @@ pub fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
     Ok(found.map(|id| Kiosk { id }))
 }
 
-/// Who stands before it, unless the last touch is too long ago.
+/// Who stands before it and holds the guest's cookie, unless the last touch is too long ago.
 pub fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
+    let Some(hash) = cookie(call, guest_name(site, call)).map(token_hash) else { return Ok(None) };
     let now = site.now();
-    let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, now - GUEST_SECONDS)?))?;
+    let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, now - GUEST_SECONDS)?))?;
     let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
     call.who.set(Who::Member(found.member_id));
     if now - found.seen_at >= TOUCH_SECONDS {
@@ -177,13 +184,24 @@ pub fn take_code(tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
     Ok(members::find_account_by_id(tx, member_id)?)
 }
 
-/// Lets somebody in who proved enough, unless the account is banned.
-pub fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<bool, Failure> {
+/// Lets somebody in who proved enough, unless the account is banned: the token for the guest's cookie.
+pub fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<String>, Failure> {
     if account.banned || !sign_in::is_as_judged(tx, account)? {
-        return Ok(false);
+        return Ok(None);
     }
-    kiosks::set_guest(tx, kiosk.id, account.member_id)?;
-    Ok(true)
+    let (token, hash) = new_token();
+    kiosks::set_guest(tx, kiosk.id, account.member_id, &hash)?;
+    Ok(Some(token))
+}
+
+/// The reply with the cookie of whoever signed in; the browser forgets it when it ends.
+pub fn hand_guest(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    reply.with_cookie(&set(site, call, guest_name(site, call), token, None))
+}
+
+/// The reply that takes the cookie of whoever was signed in.
+pub fn take_guest(site: &Site, call: &Call, reply: Reply) -> Reply {
+    reply.with_cookie(&set(site, call, guest_name(site, call), "", Some(0)))
 }
 
 /// The language that somebody chose at this kiosk; the browser forgets it with them.

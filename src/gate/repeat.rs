@@ -9,7 +9,7 @@ use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::replays::{self, Kept};
-use crate::store::{Read, Write};
+use crate::store::{Read, Write, sessions};
 use http::{Method, StatusCode};
 use std::cell::Cell;
 
@@ -41,7 +41,8 @@ pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Wri
     let mut plain = reply.status.as_u16().to_be_bytes().to_vec();
     plain.extend_from_slice(&reply.body);
     let answer = site.keys.seal(Purpose::Answer, &plain);
-    replays::insert(tx, &repeat.replay_key, &Kept { body_digest: repeat.body_digest, answer })?;
+    let (body_digest, token_hash) = (repeat.body_digest, repeat.token_hash.get());
+    replays::insert(tx, &repeat.replay_key, &Kept { body_digest, answer, token_hash })?;
     repeat.kept.set(true);
     Ok(reply)
 }
@@ -65,6 +66,7 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
         replay_key: site.keys.hash(Purpose::Replay, &parts),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
         kept: Cell::new(false),
+        token_hash: Cell::new(None),
     }))
 }
 
@@ -73,6 +75,12 @@ fn kept(site: &Site, tx: &Read, repeat: &Repeat) -> Result<Option<Reply>, Failur
     if found.body_digest != repeat.body_digest {
         let text = Text::new("field.idempotency_key_reused");
         return Err(Failure::idempotency_key_reused().with_problem("Idempotency-Key", text));
+    }
+    // A token that opens nothing any more is handed to nobody: what was asked is judged anew.
+    if let Some(token_hash) = &found.token_hash
+        && !sessions::is_in_force(tx, token_hash, site.now())?
+    {
+        return Ok(None);
     }
     let plain = site.keys.unseal(Purpose::Answer, &found.answer);
     let plain = plain.ok_or_else(|| Failure::broken().because("a kept answer is not sealed by this site's key"))?;

@@ -115,6 +115,7 @@ pub fn open_session(
 pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<Opened, Failure> {
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
+    call.hands_out(&hash);
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
     if account.role.is_staff() {
         let (by, detail) = (call.by(account.member_id), Detail::none().word("role", account.role.name()));

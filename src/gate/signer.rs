@@ -4,7 +4,7 @@
 use super::passkey::{self, Answer};
 use super::second_factor::{self, Due, Next, Proof};
 use super::sign_in::{self, Verdict};
-use super::step;
+use super::step::{self, Intent};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::site::Site;
@@ -44,8 +44,8 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
     sign_in::judge(site, call, name, secret)
 }
 
-/// What follows a password that was judged.
-pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict) -> Result<Proven, Failure> {
+/// What follows a password that was judged, for the signature under one entry.
+pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict, entry_id: i64) -> Result<Proven, Failure> {
     let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
     if account.banned || !sign_in::is_as_judged(tx, account)? {
         return Ok(Proven::Refused("proof.wrong"));
@@ -62,14 +62,23 @@ pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict) -> R
                 Due::Passcode(None) => Some("factor.unreachable"),
                 Due::Totp => None,
             };
-            Ok(Proven::Code { step: step::begin(tx, account.member_id)?, by_app: due == Due::Totp, problem })
+            let step = step::begin(call, tx, account.member_id, Intent::SignEntry(entry_id))?;
+            Ok(Proven::Code { step, by_app: due == Due::Totp, problem })
         }
     }
 }
 
 /// By the code that was due after the password.
-pub fn by_code(site: &Site, call: &Call, tx: &Write, token: &str, code: &str) -> Result<Proven, Failure> {
-    let Some(account) = step::try_once(tx, token)?.filter(|account| !account.banned) else {
+pub fn by_code(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    token: &str,
+    code: &str,
+    entry_id: i64,
+) -> Result<Proven, Failure> {
+    let step = step::try_once(tx, token, Intent::SignEntry(entry_id))?;
+    let Some(account) = step.filter(|account| !account.banned) else {
         return Ok(Proven::Refused("proof.step_ended"));
     };
     match sign_in::judge_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {

@@ -112,7 +112,7 @@ pub const PARTS: &[Part] = &[
     part("security_questions", "security_answers", "member_id = :id", Gone).unlike(&[("answer_hash", SECRET)]),
     part("sessions", "sessions", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("booking_tokens", "booking_tokens", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
-    part("kiosk", "kiosk_guests", "member_id = :id", Gone),
+    part("kiosk", "kiosk_guests", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("kiosk_codes", "kiosk_codes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
     part("notices", "notices", "member_id = :id", Gone),
     part("passcodes", "passcodes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
@@ -123,6 +123,7 @@ pub const PARTS: &[Part] = &[
     part("passkey_challenges", "passkey_challenges", "member_id = :id", Gone)
         .unlike(&[("challenge_hash", SECRET), ("session_hash", SECRET), ("sealed", SECRET)]),
     part("email_confirmations", "email_tokens", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
+    part("undos", "undos", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("social_links", "social_links", "member_id = :id", Gone),
     part("devices", "devices", "member_id = :id", Gone).unlike(&[("device_hash", SECRET)]),
     part("devices_vouched_for", "devices", "voucher_id = :id AND member_id <> :id", Stays(NUMBERS))

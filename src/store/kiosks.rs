@@ -82,18 +82,19 @@ pub fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run(sql, (kiosk_id, tx.now()))
 }
 
-/// In place of whoever stood there before.
-pub fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64) -> Result<usize> {
+/// In place of whoever stood there before. `token_hash`: of the token in the guest's own cookie.
+pub fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run("UPDATE kiosks SET used_at = ?2 WHERE kiosk_id = ?1", (kiosk_id, tx.now()))?;
-    let sql = "INSERT OR REPLACE INTO kiosk_guests (kiosk_id, member_id, seen_at) VALUES (?1, ?2, ?3)";
-    tx.run(sql, (kiosk_id, member_id, tx.now()))
+    let sql = "INSERT OR REPLACE INTO kiosk_guests (kiosk_id, member_id, seen_at, token_hash) VALUES (?1, ?2, ?3, ?4)";
+    tx.run(sql, (kiosk_id, member_id, tx.now(), &token_hash[..]))
 }
 
-/// Whoever was seen there after `since`.
-pub fn find_guest(tx: &Read, kiosk_id: i64, since: i64) -> Result<Option<Guest>> {
+/// Whoever was seen there after `since` and holds this token.
+pub fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since: i64) -> Result<Option<Guest>> {
     let sql = "SELECT g.member_id, m.banned_at IS NOT NULL, g.seen_at
-               FROM kiosk_guests g JOIN members m ON m.member_id = g.member_id WHERE g.kiosk_id = ?1 AND g.seen_at > ?2";
-    tx.find(sql, (kiosk_id, since), |row| {
+               FROM kiosk_guests g JOIN members m ON m.member_id = g.member_id WHERE g.kiosk_id = ?1
+                    AND g.token_hash = ?2 AND g.seen_at > ?3";
+    tx.find(sql, (kiosk_id, &token_hash[..], since), |row| {
         Ok(Guest { member_id: row.get(0)?, banned: row.get(1)?, seen_at: row.get(2)? })
     })
 }
@@ -104,6 +105,13 @@ pub fn touch_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
 
 pub fn end_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run("DELETE FROM kiosk_guests WHERE kiosk_id = ?1", [kiosk_id])
+}
+
+/// Nobody is signed in as this member at any kiosk, and no code of the member's opens one.
+pub fn end_of_member(tx: &Write, member_id: i64) -> Result<()> {
+    tx.run("DELETE FROM kiosk_guests WHERE member_id = ?1", [member_id])?;
+    tx.run("DELETE FROM kiosk_codes WHERE member_id = ?1", [member_id])?;
+    Ok(())
 }
 
 /// In place of the member's older code.

@@ -290,6 +290,12 @@ pub fn set_pin(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql, named_params! {":hash": &hash[..], ":now": tx.now(), ":id": member_id})
 }
 
+/// No PIN; who wants one asks for a new one.
+pub fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
+    let sql = "UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL";
+    tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
+}
+
 pub fn set_pin_misses(tx: &Write, member_id: i64, misses: i64, paused_until: i64) -> Result<usize> {
     let sql = "UPDATE members SET pin_misses = :misses, pin_paused_until = :paused_until WHERE member_id = :id";
     tx.run(sql, named_params! {":misses": misses, ":paused_until": paused_until, ":id": member_id})

@@ -1,6 +1,7 @@
 //! Messages on their way out. Their values are sealed: a passcode is a secret.
 
 use super::{Read, Write};
+use crate::domain::role::Role;
 use crate::keys::{Keys, Purpose};
 use rusqlite::{Result, Row, named_params};
 
@@ -47,6 +48,18 @@ pub struct Message {
     pub delivery: String,
     pub deferrals: i64,
     pub soft_bounces: i64,
+    /// The member whom it is for; `None`: nobody's in particular.
+    pub member_id: Option<i64>,
+}
+
+/// Templates beside the passcodes whose words open an account, or change what opens it.
+const OPENING_TEMPLATES: [&str; 1] = ["confirm_email"];
+
+impl Message {
+    /// Whether whoever reads the message can open the account of its member by it, or change what opens it.
+    pub fn opens_account(&self) -> bool {
+        self.template.starts_with("passcode_") || OPENING_TEMPLATES.contains(&&*self.template)
+    }
 }
 
 /// A message to be.
@@ -78,7 +91,8 @@ pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
 }
 
 const COLUMNS: &str = "message_id, channel, recipient, language, template, sealed, state, tries, next_try_at,
-                       first_tried_at, last_error, provider_id, created_at, sent_at, delivery, deferrals, soft_bounces";
+                       first_tried_at, last_error, provider_id, created_at, sent_at, delivery, deferrals, soft_bounces,
+                       member_id";
 
 fn message(row: &Row) -> Result<Message> {
     Ok(Message {
@@ -99,6 +113,7 @@ fn message(row: &Row) -> Result<Message> {
         delivery: row.get(14)?,
         deferrals: row.get(15)?,
         soft_bounces: row.get(16)?,
+        member_id: row.get(17)?,
     })
 }
 
@@ -207,12 +222,18 @@ pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
     tx.run(sql, named_params! {":id": message_id, ":now": tx.now()})
 }
 
-/// The same for every dead one.
-pub fn retry_dead(tx: &Write) -> Result<usize> {
+/// The same for every dead one that is nobody's, or for a member of one of these roles.
+pub fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
     tx.ring();
-    let sql = "UPDATE outbox SET state = 'waiting', tries = 0, first_tried_at = NULL, next_try_at = ?1
-               WHERE state = 'dead' AND sealed IS NOT NULL";
-    tx.run(sql, [tx.now()])
+    let sql = "UPDATE outbox SET state = 'waiting', tries = 0, first_tried_at = NULL, next_try_at = :now
+               WHERE state = 'dead' AND sealed IS NOT NULL
+                     AND coalesce((SELECT role FROM members m WHERE m.member_id = outbox.member_id), 'member')
+                         IN (:first, :second, :third, :fourth)";
+    let name = |place: usize| roles.get(place).map(|role| role.name());
+    tx.run(
+        sql,
+        named_params! {":now": tx.now(), ":first": name(0), ":second": name(1), ":third": name(2), ":fourth": name(3)},
+    )
 }
 
 /// Wipes the passcodes that were made at `ended` or before: those still in line are dead at once.

@@ -1,6 +1,6 @@
 //! Sessions, and the tokens that `generate-token` returns. Only hashes of tokens are kept.
 
-use super::{Read, Write, passkeys, sign_in_steps};
+use super::{Read, Write, kiosks, members, passcodes, passkeys, sign_in_steps};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use rusqlite::{Result, named_params};
@@ -17,6 +17,8 @@ pub struct Session {
     pub member_id: i64,
     pub role: Role,
     pub banned: bool,
+    /// When its holder last proved who they are.
+    pub proven_at: i64,
     seen_at: i64,
     idle_seconds: i64,
 }
@@ -70,8 +72,9 @@ pub fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>
 
 pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, user_agent: &str) -> Result<usize> {
     let (idle, most) = role.session_lifetime();
-    let sql = "INSERT INTO sessions (token_hash, member_id, user_agent, created_at, seen_at, idle_seconds, ends_at)
-               VALUES (:hash, :member_id, :user_agent, :now, :now, :idle, :ends_at)";
+    let sql =
+        "INSERT INTO sessions (token_hash, member_id, user_agent, created_at, seen_at, proven_at, idle_seconds, ends_at)
+               VALUES (:hash, :member_id, :user_agent, :now, :now, :now, :idle, :ends_at)";
     tx.run(
         sql,
         named_params! {":hash": &token_hash[..], ":member_id": member_id, ":user_agent": user_agent, ":now": tx.now(),
@@ -80,7 +83,7 @@ pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, us
 }
 
 pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Session>> {
-    let sql = "SELECT s.member_id, m.role, m.banned_at IS NOT NULL, s.seen_at, s.idle_seconds
+    let sql = "SELECT s.member_id, m.role, m.banned_at IS NOT NULL, s.seen_at, s.idle_seconds, s.proven_at
                FROM sessions s JOIN members m ON m.member_id = s.member_id
                WHERE s.token_hash = ?1 AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds";
     tx.find(sql, (&token_hash[..], now), |row| {
@@ -90,8 +93,22 @@ pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Sessio
             banned: row.get(2)?,
             seen_at: row.get(3)?,
             idle_seconds: row.get(4)?,
+            proven_at: row.get(5)?,
         })
     })
+}
+
+/// Whether a token that was handed out still opens something: a session, a booking, or the second step of a sign-in.
+pub fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> {
+    if find(tx, token_hash, now)?.is_some_and(|session| !session.banned) {
+        return Ok(true);
+    }
+    Ok(find_booking_token(tx, token_hash, now)?.is_some() || sign_in_steps::find(tx, token_hash, now)?.is_some())
+}
+
+/// The holder of the session has just proved who they are.
+pub fn set_proven(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+    tx.run("UPDATE sessions SET proven_at = max(proven_at, ?2) WHERE token_hash = ?1", (&token_hash[..], tx.now()))
 }
 
 pub fn touch(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
@@ -102,9 +119,18 @@ pub fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run("DELETE FROM sessions WHERE token_hash = ?1", [&token_hash[..]])
 }
 
-/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge, and
-/// a sign-in that waits for its second step.
+/// Ends the credentials themselves and what they opened: what [`delete_of_member`] ends, the booking PIN, and every passcode
+/// that was sent. For a change after which nothing from before may open the account.
+pub fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
+    members::clear_pin(tx, member_id)?;
+    passcodes::delete_of_member(tx, member_id)?;
+    delete_of_member(tx, member_id, kept)
+}
+
+/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge, a
+/// sign-in that waits for its second step, and what is open at a kiosk or would open one.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
+    kiosks::end_of_member(tx, member_id)?;
     tx.run("DELETE FROM booking_tokens WHERE member_id = :id", named_params! {":id": member_id})?;
     passkeys::forget_challenges(tx, member_id)?;
     sign_in_steps::delete(tx, member_id)?;

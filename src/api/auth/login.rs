@@ -4,9 +4,10 @@ use crate::call::Call;
 use crate::domain::password;
 use crate::domain::unicode::nfc;
 use crate::fields;
+use crate::gate::device;
 use crate::gate::second_factor::{self, Cleared, Due, Next, Way};
 use crate::gate::sign_in::{self, Opened, Verdict};
-use crate::gate::{device, step};
+use crate::gate::step::{self, Intent};
 use crate::language::Text;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
@@ -150,7 +151,7 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manne
         }
     };
     let step_token = match manner {
-        Manner::Vouched => Some(step::begin(tx, account.member_id)?),
+        Manner::Vouched => Some(step::begin(call, tx, account.member_id, Intent::Api)?),
         Manner::Aloud(_) | Manner::Silent => None,
     };
     Ok(reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(text), account.member_id) }))

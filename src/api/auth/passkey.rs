@@ -5,8 +5,9 @@ use crate::call::Call;
 use crate::domain::passkey;
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
-use crate::gate::passkey::{self as ceremony, Label, Outcome, Party, Question};
+use crate::gate::passkey::{self as ceremony, Intent, Label, Outcome, Party, Question};
 use crate::gate::{Caller, Member, Pace, member_if_any};
+use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -15,6 +16,9 @@ use serde_json::Value;
 
 /// More than any authenticator's answer, within what a body may have.
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
+
+/// What a question to sign in may be asked for.
+const PURPOSES: &str = "sign_in, desk, kiosk, sign_entry";
 
 #[derive(Serialize)]
 struct OptionsReply<'a> {
@@ -38,9 +42,25 @@ pub fn options(site: &Site, call: &Call) -> Answer {
 fn to_sign_in(site: &Site, call: &Call, mut body: Fields) -> Answer {
     let username = body.required("username", fields::line(254));
     _ = body.optional("device_id", fields::whole);
+    let entry_id = body.optional("entry_id", fields::id);
+    let entry = entry_id.peek().copied().flatten();
+    let wanted = body.optional("purpose", fields::as_line(|name| intent(name, entry)));
     let ok = body.finish()?;
+    let (username, intent) = (username.get(&ok), wanted.get(&ok).unwrap_or_default());
     let party = admit(site, call)?;
-    ask(site, call, &ceremony::ask_to_sign_in(site, &party, &username.get(&ok))?)
+    ask(site, call, &ceremony::ask_to_sign_in(site, &party, &username, intent)?)
+}
+
+/// Not shown in the contract: `purpose`, because an answer that was given to sign an entry must not sign anybody in.
+fn intent(name: &str, entry_id: Option<i64>) -> Result<Intent, Text> {
+    match (name, entry_id) {
+        ("sign_in", _) => Ok(Intent::SignIn),
+        ("desk", _) => Ok(Intent::Desk),
+        ("kiosk", _) => Ok(Intent::Kiosk),
+        ("sign_entry", Some(entry_id)) => Ok(Intent::SignEntry(entry_id)),
+        ("sign_entry", None) => Err(Text::new("passkey.entry_missing")),
+        _ => Err(Text::new("field.one_of").with("values", PURPOSES)),
+    }
 }
 
 fn to_register(site: &Site, call: &Call, mut body: Fields, member: &Member) -> Answer {
@@ -76,7 +96,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let ok = body.finish()?;
     let refused = || login::refused(call.say("passkey.refused"));
-    let Some(answer) = ceremony::read(site, &credential.get(&ok))? else { return Ok(refused()) };
+    let Some(answer) = ceremony::read(site, &credential.get(&ok), Intent::SignIn)? else { return Ok(refused()) };
     site.once(call, |tx| {
         Ok(match ceremony::settle(site, call, tx, &answer)? {
             Outcome::Refused => refused(),

@@ -18,7 +18,7 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
 use crate::store::outbox::Channel;
-use crate::store::{Read, Write, passcodes, sessions};
+use crate::store::{Read, Write, sessions};
 use serde::Serialize;
 use serde_json::json;
 
@@ -190,11 +190,17 @@ fn send(
 ) -> Answer {
     site.once(call, |tx| {
         passcode::pace(site, tx, name)?;
-        if let Some(account) = account.filter(|account| !account.banned) {
+        if let Some(account) = account.filter(|account| !account.banned && may_recover(site, account, channel)) {
             send_to(site, tx, call, account.member_id, channel, usage)?;
         }
         sent()
     })
+}
+
+/// Whether an account is recovered by this channel. What nobody carries out of the house waits at the desk, where a clerk
+/// could read the passcode of somebody above: so an account above a member's is not recovered by it.
+fn may_recover(site: &Site, account: &Account, channel: Channel) -> bool {
+    !account.role.is_above_member() || site.delivers(channel)
 }
 
 /// That an address had its share of passcodes is told to nobody here.
@@ -278,8 +284,7 @@ fn nobody<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
 
 fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Result<(), Failure> {
     members::set_password(tx, member_id, password_hash)?;
-    sessions::delete_of_member(tx, member_id, None)?;
-    passcodes::delete_of_member(tx, member_id)?;
+    sessions::end_credentials(tx, member_id, None)?;
     security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &call.by(member_id))
 }
 

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
 use crate::gate::second_factor::{self, Proof};
 use crate::gate::sign_in::{self, Verdict};
-use crate::gate::{member_if_any, presented_session, step};
+use crate::gate::step::{self, Intent};
+use crate::gate::{member_if_any, presented_session};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
@@ -163,7 +164,7 @@ fn verify_by_step(site: &Site, call: &Call, mut body: Fields) -> Answer {
     let ok = body.finish()?;
     let (token, member_id, code) = (token.get(&ok), member_id.get(&ok), code.get(&ok));
     site.once(call, |tx| {
-        let Some(account) = step::try_once(tx, &token)? else { return Ok(refused(call.say(WRONG))) };
+        let Some(account) = step::try_once(tx, &token, Intent::Api)? else { return Ok(refused(call.say(WRONG))) };
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }

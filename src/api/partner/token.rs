@@ -62,6 +62,7 @@ pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
             None => None,
         };
         let (token, hash) = new_token();
+        call.hands_out(&hash);
         sessions::insert_booking_token(tx, &hash, request.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
         let about = About { member_id: Some(request.member_id), booking_id, ..About::default() };
         history::insert(tx, partner.id(), Event::TokenIssued, &about)?;

@@ -37,7 +37,7 @@ pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
         let session = sessions::find(tx, member.session(), tx.now())?.filter(|session| !session.banned);
         session.ok_or_else(Failure::not_signed_in)?;
         members::set_password(tx, member.id(), &password_hash)?;
-        sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
+        sessions::end_credentials(tx, member.id(), Some(member.session()))?;
         security_event::tell(site, tx, member.id(), Event::PasswordChanged, &json!({}), call.language(), member.by())?;
         Ok(reply::done(call.say("done.password_changed")))
     })

@@ -103,6 +103,9 @@ impl Request<'_> {
         if self.factor.kind.is_some() {
             return self.status();
         }
+        if !second_factor::takes_passcodes(self.account) {
+            return Err(Failure::second_factor_required().saying(Text::new("factor.staff_app")));
+        }
         let reachable = second_factors::find_reachable(self.tx, self.account.member_id)?;
         if reachable.email.is_none() && reachable.phone.is_none() {
             return Err(Failure::nothing_confirmed());

@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::desk::form;
 use crate::failure::Failure;
 use crate::fields;
-use crate::gate::passkey::{self as ceremony, Outcome};
+use crate::gate::passkey::{self as ceremony, Intent, Outcome};
 use crate::gate::{Kiosk, kiosk};
 use crate::reply;
 use crate::routes::Answer;
@@ -63,7 +63,9 @@ pub fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     // What is no number is nobody's, and judged like one.
     let member_id = typed.parse().unwrap_or(0);
     site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
-        Some(account) => enter(tx, kiosk, &account, |key| number_page(site, call, typed.clone(), Some(key))),
+        Some(account) => {
+            enter(site, call, tx, kiosk, &account, |key| number_page(site, call, typed.clone(), Some(key)))
+        }
         None => number_page(site, call, typed.clone(), Some("kiosk.wrong_pin")),
     })
 }
@@ -85,7 +87,7 @@ pub fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let Ok(ok) = body.finish() else { return scan_page(site, call, Some("kiosk.scan_wrong")) };
     let code = code.get(&ok);
     site.store.write(site.now(), |tx| match kiosk::take_code(tx, &code)? {
-        Some(account) => enter(tx, kiosk, &account, |key| scan_page(site, call, Some(key))),
+        Some(account) => enter(site, call, tx, kiosk, &account, |key| scan_page(site, call, Some(key))),
         None => scan_page(site, call, Some("kiosk.scan_wrong")),
     })
 }
@@ -106,22 +108,26 @@ pub fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let refused = |key| passkey_page(site, call, Some(key));
     let Ok(ok) = body.finish() else { return refused("kiosk.passkey_refused") };
-    let Some(answer) = ceremony::read(site, &credential.get(&ok))? else { return refused("kiosk.passkey_refused") };
+    let Some(answer) = ceremony::read(site, &credential.get(&ok), Intent::Kiosk)? else {
+        return refused("kiosk.passkey_refused");
+    };
     site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &answer)? {
-        Outcome::SignedIn(account, ()) => enter(tx, kiosk, &account, refused),
+        Outcome::SignedIn(account, ()) => enter(site, call, tx, kiosk, &account, refused),
         Outcome::Registered(_) | Outcome::Refused => refused("kiosk.passkey_refused"),
     })
 }
 
 /// The first page of whoever proved enough.
 fn enter(
+    site: &Site,
+    call: &Call,
     tx: &Write,
     kiosk: &Kiosk,
     account: &Account,
     refused: impl Fn(&'static str) -> Answer,
 ) -> Result<crate::reply::Reply, Failure> {
     match kiosk::enter(tx, kiosk, account)? {
-        true => Ok(reply::see_other("/kiosk/home")),
-        false => refused("kiosk.closed"),
+        Some(token) => Ok(kiosk::hand_guest(site, call, reply::see_other("/kiosk/home"), &token)),
+        None => refused("kiosk.closed"),
     }
 }

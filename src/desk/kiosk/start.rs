@@ -74,8 +74,11 @@ pub fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
 /// `POST /kiosk/leave`: nobody is signed in any more, and the browser is told to forget. Its cookies stay, because one of
 /// them makes it a kiosk.
 pub fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    site.store.write(site.now(), |tx| Ok(kiosks::end_guest(tx, kiosk.id())?))?;
+    // Only whoever holds the guest's cookie ends the guest's visit: a copy of the kiosk's key sends nobody away.
+    if kiosk::find_guest(site, call, kiosk)?.is_some() {
+        site.store.write(site.now(), |tx| Ok(kiosks::end_guest(tx, kiosk.id())?))?;
+    }
     let wiped = HeaderValue::from_static("\"cache\", \"storage\"");
     let reply = reply::see_other("/kiosk").with_header(HeaderName::from_static("clear-site-data"), wiped);
-    Ok(kiosk::language::take(site, call, reply))
+    Ok(kiosk::language::take(site, call, kiosk::take_guest(site, call, reply)))
 }

@@ -41,6 +41,9 @@ const TABS: [(&str, &str); 5] = [
     ("security", "desk.tab_security"),
 ];
 
+/// Tabs that show what opens an account and what its owner is told: shown to a clerk who may serve the account.
+const SERVED_TABS: [&str; 2] = ["messages", "security"];
+
 #[derive(Template)]
 #[template(path = "desk/member.html", config = "assets/templates/askama.toml")]
 struct Page {
@@ -93,11 +96,14 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let tab = asked_tab(call);
-    let (person, lines, security) = site.store.read(|tx| {
+    let (person, lines, security, denial) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
         let person = person(site, tx, &frame, &profile, &hall)?;
         let place = lines::Place { site, hall: &hall, language, now };
         let lines = match tab {
+            _ if denial.is_some() => Vec::new(),
             "logbook" => lines::logbook(tx, &place, member_id)?,
             "bookings" => lines::bookings(tx, &place, member_id)?,
             "payments" => lines::payments(tx, &place, member_id)?,
@@ -105,12 +111,12 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
             _ => Vec::new(),
         };
         let security = match tab {
-            "security" => Some(security::of(tx, &place, clerk, &profile)?),
+            "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile)?),
             _ => None,
         };
-        Ok((person, lines, security))
+        Ok((person, lines, security, denial))
     })?;
-    let nothing = call.say(nothing_in(tab));
+    let nothing = call.say(denial.unwrap_or_else(|| nothing_in(tab)));
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let today = hall.date(now);

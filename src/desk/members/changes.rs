@@ -8,7 +8,7 @@ use crate::desk::{Frame, called, record, show};
 use crate::domain::audit::Detail;
 use crate::failure::Failure;
 use crate::gate::{Clerk, account, second_factor};
-use crate::language::{Language, Text};
+use crate::language::Language;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -25,14 +25,6 @@ struct PinPage {
     name: String,
     /// Six digits.
     pin: String,
-}
-
-/// Why a clerk may not change the ways into this account.
-pub(super) fn bar(clerk: &Clerk, account: &Account) -> Option<&'static str> {
-    if account.member_id == clerk.id() {
-        return Some("desk.own_account");
-    }
-    (!clerk.role().may_open(account.role)).then_some("desk.admins_account")
 }
 
 /// `POST /desk/members/{member_id}/pin`: a new booking PIN, shown this once; the old one is dead.
@@ -98,9 +90,7 @@ fn change<T>(
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.store.write(site.now(), |tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
-        if let Some(key) = bar(clerk, &account) {
-            return Err(Failure::not_allowed().saying(Text::new(key)));
-        }
+        clerk.check_may_serve(&account)?;
         let value = effect(tx, &account)?;
         if let Some(deed) = deed {
             record(tx, clerk, deed, member_id, &Detail::none())?;

@@ -1,12 +1,10 @@
 //! The tab for the ways into an account: what opens it, where it is open, and what the desk may do about that.
 
-use super::changes::bar;
 use super::lines::Place;
 use crate::desk::mark::Mark;
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::gate::Clerk;
-use crate::language::Text;
 use crate::store::members::{self, Profile};
 use crate::store::second_factors::{self, Kind};
 use crate::store::{Read, passkeys, sessions};
@@ -21,16 +19,14 @@ pub struct Security {
     pub passkeys: Vec<(String, String)>,
     /// What the app or browser calls itself, and when it was here last.
     pub sessions: Vec<(String, String)>,
-    /// Why nothing of this may be changed here; empty where it may.
-    pub bar: String,
     pub may_confirm: bool,
     pub banned: bool,
     pub may_lift: bool,
 }
 
+/// For a clerk who may serve the account.
 pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile) -> Result<Security, Failure> {
     let member_id = profile.member_id;
-    let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let mark = |tone, key| Mark::new(tone, place.say(key));
     let factor = second_factors::find(tx, member_id, place.now)?.kind;
     let used = |at: Option<i64>| at.map_or_else(|| place.say("desk.never_used"), |at| place.moment(at));
@@ -56,9 +52,8 @@ pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile) -> Result<
             .take(ROWS_MAX as usize)
             .map(|one| (one.user_agent, place.moment(one.seen_at)))
             .collect(),
-        bar: bar(clerk, &account).map(|key| place.language.say(&Text::new(key))).unwrap_or_default(),
         may_confirm: !profile.email.is_empty() && !profile.email_verified,
-        banned: account.banned,
+        banned: profile.banned_at.is_some(),
         may_lift: clerk.role() == Role::Admin,
     })
 }

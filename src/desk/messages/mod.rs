@@ -6,15 +6,16 @@ pub mod outgoing;
 use super::mark::Mark;
 use super::{Frame, asked, done, show as shown};
 use crate::call::Call;
+use crate::domain::audit::Whom;
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::gate::Clerk;
-use crate::jobs::outbox::again;
 use crate::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
+use crate::store::members::{self, Account};
 use crate::store::outbox::Message;
-use crate::store::{contact as received, outbox, suppressed};
+use crate::store::{Read, contact as received, outbox, suppressed};
 use crate::when;
 use askama::Template;
 use http::StatusCode;
@@ -134,7 +135,8 @@ pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             }
             state => {
                 let all = outbox::list(tx, Some(state), ROWS_SHOWN + 1, offset)?;
-                page.messages = all.into_iter().map(|one| row(site, call, &hall, one)).collect();
+                let row = |one| row(site, call, clerk, tx, &hall, one);
+                page.messages = all.into_iter().map(row).collect::<Result<_, Failure>>()?;
             }
         }
         let shown = ROWS_SHOWN as usize;
@@ -184,29 +186,31 @@ fn marked_row(call: &Call, hall: &Hall, mark: suppressed::Mark) -> Marked {
     }
 }
 
-fn row(site: &Site, call: &Call, hall: &Hall, message: Message) -> Row {
+fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, hall: &Hall, message: Message) -> Result<Row, Failure> {
     let (tone, key) = match message.state.as_str() {
         "dead" => ("bad", "messages.state_dead"),
         "sent" => ("good", "messages.state_sent"),
-        _ if again::leaves(site, message.channel) => ("soon", "messages.state_on_its_way"),
+        _ if site.delivers(message.channel) => ("soon", "messages.state_on_its_way"),
         _ => ("plain", "messages.state_to_read"),
     };
     let text = match message.delivery.as_str() {
         "" => call.say(key),
         delivery => format!("{}, {}", call.say(key), word(call, "delivery", delivery)),
     };
-    Row {
+    Ok(Row {
         message_id: message.message_id,
         what: what(call, &message.template),
         channel: word(call, "channel", message.channel.name()),
         at: when::moment(call.language(), hall, message.sent_at.unwrap_or(message.created_at)),
         mark: Mark { tone, text },
         tries: message.tries,
-        can_read: can_read(site, &message),
-        can_retry: message.state == "dead" && message.sealed.is_some(),
+        can_read: is_legible(site, &message) && denial_to_read(tx, clerk, &message)?.is_none(),
+        can_retry: message.state == "dead"
+            && message.sealed.is_some()
+            && denial_to_send(tx, clerk, &message)?.is_none(),
         recipient: message.recipient,
         why: message.last_error,
-    }
+    })
 }
 
 /// What a message is about, in words; its template's name where there are none.
@@ -220,10 +224,37 @@ fn word(call: &Call, of: &str, name: &str) -> String {
     text.map_or_else(|| name.to_owned(), |text| call.language().say(&text))
 }
 
-/// Whether the desk may read it out: nobody takes it, and something is left of it. What is on its way to its recipient is
-/// no business of whoever sits here.
-fn can_read(site: &Site, message: &Message) -> bool {
-    let stays = message.state == "dead" || (message.state == "waiting" && !again::leaves(site, message.channel));
+/// Why a clerk may not send a message again, as the key of a text; `None` where the clerk may: by the rank of the member
+/// whom the message is for.
+fn denial_to_send(tx: &Read, clerk: &Clerk, message: &Message) -> Result<Option<&'static str>, Failure> {
+    let subject = subject(tx, message)?;
+    Ok(subject.and_then(|subject| clerk.denial(&subject)))
+}
+
+/// The same for reading it out. What opens the account of somebody who works here is read out to nobody.
+fn denial_to_read(tx: &Read, clerk: &Clerk, message: &Message) -> Result<Option<&'static str>, Failure> {
+    Ok(match subject(tx, message)? {
+        Some(subject) if subject.role.is_above_member() && message.opens_account() => Some("messages.staff_secret"),
+        Some(subject) => clerk.denial(&subject),
+        None => None,
+    })
+}
+
+/// The account of the member whom a message is for.
+fn subject(tx: &Read, message: &Message) -> Result<Option<Account>, Failure> {
+    let found = message.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?;
+    Ok(found.flatten())
+}
+
+/// The member whom a message is for, in the audit log; the site where there is none.
+fn whom(message: &Message) -> Whom {
+    message.member_id.map_or(Whom::Site, Whom::Member)
+}
+
+/// Whether something is left of a message that nobody takes. What is on its way to its recipient is no business of
+/// whoever sits at the desk.
+fn is_legible(site: &Site, message: &Message) -> bool {
+    let stays = message.state == "dead" || (message.state == "waiting" && !site.delivers(message.channel));
     stays && message.sealed.is_some()
 }
 

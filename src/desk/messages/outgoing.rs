@@ -1,9 +1,10 @@
 //! Messages on their way out: read out to whom they are for, or sent again.
 
-use super::{PART, can_read, find, what};
+use super::{PART, denial_to_read, denial_to_send, find, is_legible, what, whom};
 use crate::call::Call;
 use crate::desk::{Frame, form, record_about, show as shown};
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Clerk;
@@ -35,13 +36,15 @@ struct Page {
 /// passcode: it is asked for, and written down that it was.
 pub fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message = find(site, call)?;
-    if !can_read(site, &message) {
+    if !is_legible(site, &message) {
         return Err(Failure::not_allowed().saying(Text::new("messages.not_to_read")));
     }
+    let denial = site.store.read(|tx| denial_to_read(tx, clerk, &message))?;
+    denial.map_or(Ok(()), |key| Err(Failure::not_allowed().saying(Text::new(key))))?;
     let letter = read_letter(site, &message).map_err(|why| Failure::broken().because(why))?;
     site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("message_id", message.message_id);
-        record_about(tx, clerk, "message.read_out", &Whom::Site, &detail)
+        record_about(tx, clerk, "message.read_out", &whom(&message), &detail)
     })?;
     tracing::info!(message_id = message.message_id, clerk = clerk.id(), "a message was read out at the desk");
     let page = Page {
@@ -60,6 +63,9 @@ pub fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message = find(site, call)?;
     site.store.write(site.now(), |tx| {
+        if let Some(key) = denial_to_send(tx, clerk, &message)? {
+            return Err(Failure::not_allowed().saying(Text::new(key)));
+        }
         let word = match again::bar(tx, &message)? {
             None if again::put(tx, message.message_id)? > 0 => "again",
             None | Some(Bar::Wiped) => "wiped",
@@ -67,15 +73,16 @@ pub fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             Some(Bar::Marked(_)) => return Err(Failure::not_allowed().saying(Text::new("messages.marked_first"))),
         };
         let detail = Detail::none().number("message_id", message.message_id);
-        record_about(tx, clerk, "messages.retried", &Whom::Site, &detail)?;
+        record_about(tx, clerk, "messages.retried", &whom(&message), &detail)?;
         Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
     })
 }
 
-/// `POST /desk/messages/retry`: every dead one that still says something.
+/// `POST /desk/messages/retry`: every dead one that still says something and is for somebody whom the clerk may serve.
 pub fn retry_dead(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     site.store.write(site.now(), |tx| {
-        let word = if outbox::retry_dead(tx)? > 0 { "again" } else { "none" };
+        let roles: Vec<Role> = Role::ALL.into_iter().filter(|subject| clerk.role().may_serve(*subject)).collect();
+        let word = if outbox::retry_dead(tx, &roles)? > 0 { "again" } else { "none" };
         record_about(tx, clerk, "messages.retried", &Whom::Site, &Detail::none())?;
         Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
     })

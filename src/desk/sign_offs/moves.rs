@@ -10,8 +10,9 @@ use crate::domain::entry::{Act, Status};
 use crate::domain::role::Role;
 use crate::failure::Failure;
 use crate::fields;
+use crate::gate::Clerk;
+use crate::gate::passkey::{self, Intent};
 use crate::gate::signer::{self, Proven};
-use crate::gate::{Clerk, passkey};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
@@ -34,6 +35,7 @@ pub fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let version = body.optional("version", fields::id);
     let by_app = body.has("by_app");
     let ok = body.finish()?;
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let (secret, code, step) = (secret.get(&ok), code.get(&ok).unwrap_or_default(), step.get(&ok));
     let sent = SignForm {
         username: username.get(&ok).unwrap_or_default(),
@@ -45,11 +47,11 @@ pub fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match (step, secret) {
         (Some(step), _) => {
             let again = SignForm { step: Some(step.clone()), ..sent };
-            prove(site, call, clerk, again, |tx| signer::by_code(site, call, tx, &step, &code))
+            prove(site, call, clerk, again, |tx| signer::by_code(site, call, tx, &step, &code, entry_id))
         }
         (None, Some(secret)) if !sent.username.is_empty() => {
             let verdict = signer::judge(site, call, &sent.username, &secret)?;
-            prove(site, call, clerk, sent, |tx| signer::by_password(site, call, tx, &verdict))
+            prove(site, call, clerk, sent, |tx| signer::by_password(site, call, tx, &verdict, entry_id))
         }
         (None, _) => refuse(site, call, clerk, sent, "desk.sign_missing"),
     }
@@ -69,7 +71,8 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         version: version.get(&ok),
         ..SignForm::default()
     };
-    let Some(answer) = passkey::read(site, &credential.get(&ok).unwrap_or_default())? else {
+    let intent = Intent::SignEntry(call.param_id(0).ok_or_else(Failure::not_found)?);
+    let Some(answer) = passkey::read(site, &credential.get(&ok).unwrap_or_default(), intent)? else {
         return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };
     prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))

@@ -1,7 +1,7 @@
 //! A browser's answer: what it claims, and whether the claim holds for the challenge that it names.
 
 use super::party::Party;
-use super::{Label, Registering, SigningIn, challenge_hash, user_handle};
+use super::{Intent, Label, Registering, SigningIn, challenge_hash, user_handle};
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -76,8 +76,8 @@ impl ClientData {
 }
 
 /// Reads an answer and checks it, outside any transaction because signatures take their time. `None`: it answers no
-/// challenge that waits.
-pub fn read(site: &Site, credential: &str) -> Result<Option<Answer>, Failure> {
+/// challenge that waits. `intent`: what the answer is wanted for here.
+pub fn read(site: &Site, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
     let Some(client) = ClientData::read(credential) else { return Ok(None) };
     let Ok(challenge) = URL_SAFE_NO_PAD.decode(&client.challenge) else { return Ok(None) };
     let hash = challenge_hash(site, &challenge);
@@ -85,7 +85,8 @@ pub fn read(site: &Site, credential: &str) -> Result<Option<Answer>, Failure> {
     let Some(asked) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
     site.store.rest();
     let checked = match asked.kind {
-        Kind::SignIn => sign_in(site, &client, credential, &asked)?,
+        Kind::SignIn => sign_in(site, &client, credential, &asked, intent)?,
+        Kind::Register if intent != Intent::SignIn => Err("intent"),
         Kind::Register => registration(site, &client, credential, &asked)?,
     };
     let proof = checked.inspect_err(|why| tracing::info!(why, "a passkey was refused")).ok();
@@ -95,8 +96,17 @@ pub fn read(site: &Site, credential: &str) -> Result<Option<Answer>, Failure> {
 /// A proof, or in a word why there is none.
 type Checked = Result<Proof, &'static str>;
 
-fn sign_in(site: &Site, client: &ClientData, credential: &str, asked: &Challenge) -> Result<Checked, Failure> {
+fn sign_in(
+    site: &Site,
+    client: &ClientData,
+    credential: &str,
+    asked: &Challenge,
+    intent: Intent,
+) -> Result<Checked, Failure> {
     let waiting: SigningIn = unseal(site, asked)?;
+    if waiting.intent != intent {
+        return Ok(Err("intent"));
+    }
     let Some(party) = Party::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };

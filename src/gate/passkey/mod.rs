@@ -34,10 +34,28 @@ pub struct Label {
     pub device_id: Option<i64>,
 }
 
+/// What an answer is wanted for. An answer to a question of one intent is refused for every other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    /// A session of the API, or a new passkey.
+    #[default]
+    SignIn,
+    /// A session of the desk.
+    Desk,
+    /// A kiosk.
+    Kiosk,
+    /// The signature under the entry with this number.
+    SignEntry(i64),
+}
+
 /// What waits, sealed, for the answer to a sign-in.
 #[derive(Serialize, Deserialize)]
 struct SigningIn {
     rp_id: String,
+    /// A question from before there were intents was asked to sign in.
+    #[serde(default)]
+    intent: Intent,
     state: PasskeyAuthentication,
 }
 
@@ -67,7 +85,7 @@ impl Question {
 
 /// Asks for a passkey of whoever goes by this name. A name that nobody has, or whose owner has no passkey, is asked for
 /// decoys, at the same cost.
-pub fn ask_to_sign_in(site: &Site, party: &Party, name: &str) -> Result<Question, Failure> {
+pub fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Intent) -> Result<Question, Failure> {
     let (member_id, own) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         // A row takes time to read: where there is none, another is read in its place, here and below.
@@ -96,7 +114,7 @@ pub fn ask_to_sign_in(site: &Site, party: &Party, name: &str) -> Result<Question
             kind: Kind::SignIn,
             member_id,
             session_hash: None,
-            sealed: seal(site, &SigningIn { rp_id: party.id.clone(), state })?,
+            sealed: seal(site, &SigningIn { rp_id: party.id.clone(), intent, state })?,
         },
     })
 }

@@ -1,6 +1,6 @@
 //! Whether a message can be put in line anew. The shell and the desk ask the same.
 
-use super::{Channel, Message};
+use super::Message;
 use crate::failure::Failure;
 use crate::store::suppressed::{self, Mark};
 use crate::store::{Read, Write, outbox};
@@ -36,12 +36,4 @@ pub fn lift(tx: &Write, address: &str) -> Result<Option<Mark>, Failure> {
         suppressed::lift(tx, address, tx.now().max(mark.since))?;
     }
     Ok(found)
-}
-
-/// Whether somebody takes messages of this channel, so that what waits is on its way.
-pub fn leaves(site: &crate::site::Site, channel: Channel) -> bool {
-    match channel {
-        Channel::Email => site.config.mail.is_some(),
-        Channel::Sms => site.config.sms.is_some(),
-    }
 }

@@ -1,5 +1,6 @@
 //! Every row of the table against every credential, after the right one was seen to be admitted.
 
+mod endings;
 mod older;
 mod ownership;
 mod partners;

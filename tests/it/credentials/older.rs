@@ -2,7 +2,7 @@
 
 use super::with_token;
 use crate::auth::passkeys::{Page, question, refused, verify};
-use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Request};
+use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Request, senders};
 use crate::world::World;
 use http::Method;
 use serde_json::json;
@@ -87,8 +87,13 @@ fn after_a_change_every_older_token_of_a_member_is_refused_on_every_operation() 
 /// The demo's, where staff may turn a second factor off.
 #[test]
 fn after_a_change_every_older_token_of_the_desk_is_refused_on_every_operation() {
-    let world = World::open_with(|config| config.demo = true);
-    for change in &CHANGES {
+    let world = World::open_with(|config| {
+        config.demo = true;
+        // Whoever works here recovers by a passcode that leaves the house.
+        config.mail = Some(senders::mail_to_nowhere());
+    });
+    // A sent passcode is no second factor for whoever works here.
+    for change in CHANGES.iter().filter(|(what, ..)| *what != "passcodes") {
         older_tokens_are_refused(&world, world.site.desk(), Role::Desk, change);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::sign_offs::{asked, status};
 use super::{Clerk, keyboard};
+use crate::auth::passkeys::{refused, verify};
 use crate::harness::{Browser, Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
@@ -16,10 +17,10 @@ fn demo() -> Site {
 
 /// What the browser's authenticator answers for whoever has this name.
 const ANSWER: &str = r#"
-    const [username, done] = arguments;
+    const [username, entry_id, done] = arguments;
     (async () => {
         const asked = await (await fetch('/api/auth/login/bio-web-option', {
-            method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username }),
+            method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username, purpose: entry_id ? 'sign_entry' : 'sign_in', entry_id: entry_id || undefined }),
         })).json();
         const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
         return JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());
@@ -80,32 +81,40 @@ fn an_answer_of_a_passkey_signs_once_and_for_two_minutes_and_only_as_its_owner()
     let site = demo();
     let (jane, ines, entry) = asked(&site);
     let browser = with_passkeys(&site, &[&ines]);
-    let answer = || {
-        let said = browser.order("/execute/async", json!({ "script": ANSWER, "args": [ines.name] }));
+    let answer = |entry: i64| {
+        let said = browser.order("/execute/async", json!({ "script": ANSWER, "args": [ines.name, entry] }));
         said.as_str().filter(|said| said.starts_with('{')).unwrap_or_else(|| panic!("{said}")).to_owned()
     };
     let clerk = Clerk::at(&site, &site.desk());
     let sign = |entry: i64, credential: &str, name: &str| {
         clerk.post(&format!("/desk/sign-offs/{entry}/passkey"), &[("credential", credential), ("username", name)])
     };
-    let forged = answer().replace("\"signature\":\"M", "\"signature\":\"N");
+    let forged = answer(entry).replace("\"signature\":\"M", "\"signature\":\"N");
     for wrong in ["", "{}", "x", &forged] {
         let refused = sign(entry, wrong, "ines");
         assert!(refused.status == 422 && refused.page().contains("passkey"), "{wrong}: {refused}");
     }
-    let late = answer();
+    let late = answer(entry);
     site.advance(Duration::from_secs(600));
     assert_eq!(sign(entry, &late, "ines").status, 422, "an old question has no answer");
     assert_eq!(status(&site, entry), "pending");
     // Whatever name is typed, the signature is the passkey's.
-    let once = answer();
+    let once = answer(entry);
     assert_eq!(sign(entry, &once, "jane").status, 303);
     assert_eq!(signed_by(&site, entry).0, Some(ines.id));
     let next = site.ask_for(&jane, "10102", &ines);
     let again = sign(next, &once, "ines");
     assert!(again.status == 422 && status(&site, next) == "pending", "{again}");
+    // An answer for one entry signs no other and signs nobody in; and an answer to sign in signs nothing.
+    let others = sign(next, &answer(entry), "ines");
+    assert!(others.status == 422 && status(&site, next) == "pending", "{others}");
+    refused(&verify(&site, &answer(next)));
+    let opened = clerk.post("/desk/sign-in/passkey", &[("credential", &answer(next))]);
+    assert_eq!(opened.status, 422, "{opened}");
+    let session = sign(next, &answer(0), "ines");
+    assert!(session.status == 422 && status(&site, next) == "pending", "{session}");
     site.ban(&ines);
-    let banned = sign(next, &answer(), "ines");
+    let banned = sign(next, &answer(next), "ines");
     assert!(banned.status == 422 && status(&site, next) == "pending", "{banned}");
 }
 
@@ -171,4 +180,30 @@ fn a_signer_with_passcodes_signs_by_the_one_that_was_sent_and_once() {
     let page = (0..6).map(|_| sent(last)).find(|page| page.contains("have all been sent")).expect("a sixth passcode");
     let done = send(last, &step_on(&page), enabled[0]["recovery_codes"][0].as_str().unwrap());
     assert_eq!((done.status, status(&site, last).as_str()), (303, "open"), "{done}");
+}
+
+#[test]
+fn a_step_to_sign_one_entry_leads_nowhere_else() {
+    let site = demo();
+    let (_, ines, entry) = asked(&site);
+    ines.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
+    let clerk = Clerk::at(&site, &site.desk());
+    let due = [("username", ines.name.as_str()), ("password", PASSWORD)];
+    let step = step_on(&clerk.post(&format!("/desk/sign-offs/{entry}/sign"), &due).page());
+    let code = site.last_passcode(&ines).expect("a passcode went out");
+    let send =
+        |entry: i64| clerk.post(&format!("/desk/sign-offs/{entry}/sign"), &[("step", step.as_str()), ("code", &code)]);
+    let mark = site.flyer("mark");
+    site.brief(&mark, "Flyer");
+    let other = site.ask_for(&mark, "10101", &ines);
+    assert!(send(other).page().contains("Begin again"), "it is for the other entry");
+    let body = json!({ "step_token": step, "code": code });
+    assert_eq!(site.stranger().post("/auth/login/verify-totp", body).ok_json()["status"], false);
+    let browser = Clerk::outside(&site);
+    browser.cookies.borrow_mut().insert("step".to_owned(), step.clone());
+    for page in ["/desk/sign-in/code", "/desk/sign-in/setup"] {
+        assert_eq!(browser.get(page).header("location"), Some("/desk/sign-in?ended=1"), "{page}");
+        assert_eq!(browser.post(page, &[("code", &code)]).header("location"), Some("/desk/sign-in?ended=1"), "{page}");
+    }
+    assert_eq!((send(entry).status, status(&site, entry).as_str()), (303, "open"));
 }

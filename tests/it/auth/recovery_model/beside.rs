@@ -78,6 +78,7 @@ impl Sequence<'_> {
                 self.challenge_is_dead(&opened.question);
             }
             self.people[who].password = wanted;
+            self.people[who].live.clear();
             self.tally.changed += 1;
         }
     }
