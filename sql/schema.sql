@@ -373,7 +373,9 @@ CREATE TABLE "payments" (
     granted_until INTEGER,
     paid_before   INTEGER,                             -- the member's paid_until before that
     created_at    INTEGER NOT NULL,
-    updated_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL, refunded_cents INTEGER, rival_claim INTEGER REFERENCES members, question TEXT NOT NULL DEFAULT ''       -- what the desk has to decide; empty: nothing
+    CHECK (question IN ('', 'unmatched', 'doubly_claimed', 'unpriced', 'fee_unknown', 'other_currency', 'underpaid', 'partly_refunded')), decision TEXT NOT NULL DEFAULT ''       -- the desk's answer; empty: none
+    CHECK (decision IN ('', 'counts', 'void')),
     CHECK ((granted_to IS NULL) = (granted_until IS NULL))
 ) STRICT;
 
@@ -851,3 +853,7 @@ WHEN (NEW.kind <> 'time' OR NEW.opening IS NOT NULL)
               NEW.instructor_id, NEW.comments_instructor, NEW.comment_denial) BEGIN
     UPDATE entries SET version = version + 1 WHERE entry_id = NEW.entry_id;
 END;
+
+CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
+
+CREATE INDEX payments_rival ON payments (rival_claim) WHERE rival_claim IS NOT NULL;

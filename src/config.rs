@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{address, log_format, loopback, public_url};
+use values::{address, currency, log_format, loopback, public_url};
 
 /// The sample that the package ships is where the defaults come from, so the two cannot differ.
 pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
@@ -51,6 +51,8 @@ pub struct Config {
     /// The built-in one, or with what the site's own file adds.
     pub catalogue: &'static Catalogue,
     pub yearly_fee_cents: i64,
+    /// ISO 4217, upper case; without it that of the site's country.
+    pub fee_currency: Option<String>,
     /// Where mails go; without it they wait.
     pub mail: Option<Mail>,
     /// Where short messages go; without it they wait.
@@ -221,6 +223,7 @@ impl Settings {
             }),
             catalogue: self.catalogue(),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
+            fee_currency: self.text("membership.currency", currency).flatten(),
             mail: self.mail(),
             sms: self.sms(),
             contact_to: self.text("mail.contact_to", address).flatten(),

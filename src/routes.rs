@@ -211,6 +211,11 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/contact/{contact_id}",                          desk::messages::contact::show),
     desk    (POST,   "/desk/contact/{contact_id}/done",                     desk::messages::contact::set_done),
 
+    // Payments
+    desk    (GET,    "/desk/payments",                                      desk::payments::list),
+    desk    (POST,   "/desk/payments/{payment_id}/count",                   desk::payments::count),
+    desk    (POST,   "/desk/payments/{payment_id}/void",                    desk::payments::void),
+
     // Reports
     desk    (GET,    "/desk/reports",                                       desk::reports::show),
     desk    (GET,    "/desk/reports/members",                               desk::reports::members::show),

@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::desk::reports::census::Census;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::local_time::Hall;
+use crate::domain::payment::{self, Fee};
 use crate::failure::Failure;
 use crate::gate::refusals::Refusals;
 use crate::gate::{Rates, repeat};
@@ -21,7 +22,7 @@ use crate::stats::Stats;
 use crate::store::migrate;
 use crate::store::outbox::Channel;
 use crate::store::place::Place;
-use crate::store::{Condition, Store, Write, soundness, tunnels};
+use crate::store::{Condition, Read, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
 use hashing::Hashers;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -327,6 +328,15 @@ impl Site {
     /// Now, in Unix seconds.
     pub fn now(&self) -> i64 {
         self.clock.now()
+    }
+
+    /// What a year of membership costs here.
+    pub fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
+        let currency = match &self.config.fee_currency {
+            Some(currency) => Some(currency.clone()),
+            None => tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country)),
+        };
+        Ok(Fee { cents: self.config.yearly_fee_cents, currency })
     }
 
     /// The hall's clock: days are what it says, wherever people read them.

@@ -13,3 +13,13 @@ WHEN (NEW.kind <> 'time' OR NEW.opening IS NOT NULL)
               NEW.instructor_id, NEW.comments_instructor, NEW.comment_denial) BEGIN
     UPDATE entries SET version = version + 1 WHERE entry_id = NEW.entry_id;
 END;
+
+-- A payment extends the membership where it pays the fee. Anything else that came waits for the desk, which decides once.
+ALTER TABLE payments ADD COLUMN refunded_cents INTEGER;                 -- what went back of it; null: nothing that we know of
+ALTER TABLE payments ADD COLUMN rival_claim INTEGER REFERENCES members; -- a second member whose app claims it
+ALTER TABLE payments ADD COLUMN question TEXT NOT NULL DEFAULT ''       -- what the desk has to decide; empty: nothing
+    CHECK (question IN ('', 'unmatched', 'doubly_claimed', 'unpriced', 'fee_unknown', 'other_currency', 'underpaid', 'partly_refunded'));
+ALTER TABLE payments ADD COLUMN decision TEXT NOT NULL DEFAULT ''       -- the desk's answer; empty: none
+    CHECK (decision IN ('', 'counts', 'void'));
+CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
+CREATE INDEX payments_rival ON payments (rival_claim) WHERE rival_claim IS NOT NULL;

@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
-use crate::domain::payment::Price;
+use crate::domain::payment::{Decision, Price};
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -38,7 +38,7 @@ pub enum Callbacks {
     },
     /// List payments of which nobody knows whose they are
     Unmatched,
-    /// Say whose a payment is: its year goes to that member, also where it had gone to another
+    /// Say whose a payment is: its year goes to that member, whatever was paid, also where it had gone to another
     Match {
         /// The processor's name for the payment (pi_…)
         #[arg(value_name = "PAYMENT")]
@@ -174,7 +174,8 @@ fn assign(site: &Shell, intent_id: &str, name: &str, json: bool) -> Result<Strin
         let Some(member) = members::find_account(tx, name)? else { return Ok(Err("member")) };
         let Some(mut payment) = payments::find(tx, intent_id)? else { return Ok(Err("payment")) };
         payment.assigned_to = Some(member.member_id);
-        settlement::settle(tx, &mut payment)?;
+        payment.decision = Some(Decision::Counts);
+        settlement::settle(tx, &mut payment, &site.fee(tx)?)?;
         let payment_id = payments::find_number(tx, intent_id)?;
         let detail = Detail::none().number("payment_id", payment_id);
         site.record(tx, "payment.assigned", &Whom::Member(member.member_id), &detail)?;

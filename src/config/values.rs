@@ -45,6 +45,14 @@ pub(super) fn address(text: &str) -> Result<Option<String>, &'static str> {
     crate::domain::email::parse(text).map(Some).map_err(|_| "is not an address like desk@example.org")
 }
 
+pub(super) fn currency(text: &str) -> Result<Option<String>, &'static str> {
+    match iso_currency::Currency::from_code(&text.to_ascii_uppercase()) {
+        Some(known) => Ok(Some(known.code().to_owned())),
+        None if text.is_empty() => Ok(None),
+        None => Err("is not the code of a currency, for instance CHF"),
+    }
+}
+
 pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
     match text {
         "auto" => Ok(LogFormat::Auto),

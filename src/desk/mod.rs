@@ -11,6 +11,7 @@ mod mark;
 pub mod members;
 pub mod messages;
 pub mod partners;
+pub mod payments;
 pub mod photo;
 pub mod public;
 pub mod reports;

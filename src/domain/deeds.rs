@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub const DEEDS: [&str; 69] = [
+pub const DEEDS: [&str; 70] = [
     "member.added",
     "members.imported",
     "member.role_set",
@@ -58,6 +58,7 @@ pub const DEEDS: [&str; 69] = [
     "contact.done",
     "mail.tested",
     "payment.assigned",
+    "payment.voided",
     "tunnels.imported",
     "reminders.given",
     "sync.rewound",

@@ -1,6 +1,7 @@
 //! A payment, as far as its processor has told of it. Events come at least once and in any order, so hearing one is a
 //! step up in an order and never down: whatever the sequence, the same events end in the same payment.
 
+use iso_currency::Currency;
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 
@@ -25,6 +26,41 @@ pub struct Price {
     pub cents: i64,
     /// ISO 4217, upper case.
     pub currency: String,
+}
+
+/// What a year of membership costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fee {
+    /// In the smallest unit of the currency; 0: the site charges none, and any payment will do.
+    pub cents: i64,
+    /// ISO 4217, upper case; `None`: the settings name none, and the site's country has not exactly one.
+    pub currency: Option<String>,
+}
+
+/// What keeps a payment from extending a membership until the desk has decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// The fee came, and nobody knows whose it is.
+    Unmatched,
+    /// Two members' apps claim it, and the processor names nobody.
+    DoublyClaimed,
+    /// The processor said no amount.
+    Unpriced,
+    /// The site has a fee, and nobody said in which currency.
+    FeeUnknown,
+    OtherCurrency,
+    Underpaid,
+    /// Less than the fee is left; the membership stays extended until the desk decides.
+    PartlyRefunded,
+}
+
+/// The desk's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Extends the membership, whatever was paid.
+    Counts,
+    /// Extends none.
+    Void,
 }
 
 /// Something that an event said, and how much that event weighs.
@@ -89,6 +125,66 @@ impl Status {
     }
 }
 
+impl Fee {
+    /// Whether this pays a year.
+    ///
+    /// # Errors
+    ///
+    /// What is to be decided instead.
+    pub fn paid_by(&self, price: Option<&Price>) -> Result<(), Question> {
+        if self.cents == 0 {
+            return Ok(());
+        }
+        let price = price.ok_or(Question::Unpriced)?;
+        match &self.currency {
+            None => Err(Question::FeeUnknown),
+            Some(currency) if *currency != price.currency => Err(Question::OtherCurrency),
+            Some(_) if price.cents < self.cents => Err(Question::Underpaid),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+impl Question {
+    pub const ALL: [Question; 7] = [
+        Question::Unmatched,
+        Question::DoublyClaimed,
+        Question::Unpriced,
+        Question::FeeUnknown,
+        Question::OtherCurrency,
+        Question::Underpaid,
+        Question::PartlyRefunded,
+    ];
+
+    pub fn name(self) -> &'static str {
+        ["unmatched", "doubly_claimed", "unpriced", "fee_unknown", "other_currency", "underpaid", "partly_refunded"]
+            [self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Question> {
+        Question::ALL.into_iter().find(|question| question.name() == name)
+    }
+}
+
+impl Decision {
+    pub fn name(self) -> &'static str {
+        ["counts", "void"][self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Decision> {
+        [Decision::Counts, Decision::Void].into_iter().find(|decision| decision.name() == name)
+    }
+}
+
+/// The one currency that a country uses; `None` where there are several, or no such country. `country`: ISO 3166-1
+/// alpha-2.
+pub fn currency_of(country: &str) -> Option<String> {
+    let used = Currency::from_country(country.parse().ok()?);
+    let mut coined =
+        used.into_iter().filter(|one| !one.is_fund() && !one.is_special() && one.is_superseded().is_none());
+    coined.next().filter(|_| coined.next().is_none()).map(|one| one.code().to_owned())
+}
+
 impl Event {
     /// Compares as text: by status, then by the processor's moment, then by key, so that two events never weigh the same.
     fn weight(&self) -> String {
@@ -134,7 +230,7 @@ pub fn without_year(paid_until: Option<i64>, granted_until: i64, before: Option<
     if paid_until == Some(granted_until) { before } else { Some(years_after(paid_until?, -1)) }
 }
 
-/// Currencies without a smaller unit.
+/// Currencies without a smaller unit, as the processor has them.
 const WHOLE: [&str; 16] =
     ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
 
@@ -230,6 +326,32 @@ mod tests {
             "another year came after it and stays"
         );
         assert_eq!(without_year(None, may_2027, Some(5)), None, "the desk took it off already");
+    }
+
+    #[test]
+    fn a_fee_is_paid_by_enough_of_its_own_currency() {
+        let fee = |currency: Option<&str>| Fee { cents: 3000, currency: currency.map(str::to_owned) };
+        let price = |cents, currency: &str| Some(Price { cents, currency: currency.to_owned() });
+        let paid = |fee: Fee, price: Option<Price>| fee.paid_by(price.as_ref());
+        for enough in [3000, 3001] {
+            assert_eq!(paid(fee(Some("CHF")), price(enough, "CHF")), Ok(()));
+        }
+        assert_eq!(paid(fee(Some("CHF")), price(2999, "CHF")), Err(Question::Underpaid));
+        assert_eq!(paid(fee(Some("CHF")), price(3000, "JPY")), Err(Question::OtherCurrency));
+        assert_eq!(paid(fee(None), price(3000, "CHF")), Err(Question::FeeUnknown));
+        assert_eq!(paid(fee(Some("CHF")), None), Err(Question::Unpriced));
+        assert_eq!(paid(Fee { cents: 0, currency: None }, None), Ok(()));
+        assert_eq!(Question::ALL.map(|one| Question::parse(one.name())), Question::ALL.map(Some));
+    }
+
+    #[test]
+    fn a_country_has_one_currency_or_says_nothing() {
+        for (country, currency) in
+            [("CH", "CHF"), ("DE", "EUR"), ("HR", "EUR"), ("US", "USD"), ("AE", "AED"), ("BG", "EUR")]
+        {
+            assert_eq!(currency_of(country).as_deref(), Some(currency), "{country}");
+        }
+        assert_eq!((currency_of("PA"), currency_of("XX"), currency_of("")), (None, None, None));
     }
 
     #[test]

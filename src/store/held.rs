@@ -151,7 +151,7 @@ pub const PARTS: &[Part] = &[
     part("bookings", "bookings", "member_id = :id", Stays("the partner's metrics count them; numbers and moments")),
     part("history", "history", "member_id = :id", Stays("append-only, and goes upstream; numbers and moments")),
     part("payments", "payments",
-         "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id",
+         "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",
          Stays("the books must be kept; the processor's numbers")),
     part("account", "members", "member_id = :id",
          Blanked("username = :name, screen_name = :name, real_name = :name, email = '', email_confirmed_at = NULL,

@@ -1,7 +1,7 @@
 //! Payments, as the processor reports them, and whose they are.
 
 use super::{Read, Write};
-use crate::domain::payment::{Heard, Price, Said, Status};
+use crate::domain::payment::{Decision, Heard, Price, Question, Said, Status};
 use rusqlite::{Result, Row, named_params};
 
 /// A payment as its member sees it.
@@ -28,6 +28,13 @@ pub struct Account {
     /// Whose it is.
     pub member_id: Option<i64>,
     pub grant: Option<Grant>,
+    /// Whose it is by the word of another app.
+    pub rival_claim: Option<i64>,
+    /// What went back of it, in the smallest unit of its currency.
+    pub refunded_cents: Option<i64>,
+    /// What the desk has to decide.
+    pub question: Option<Question>,
+    pub decision: Option<Decision>,
 }
 
 /// The time of membership that a payment gave. Moments in Unix seconds.
@@ -48,6 +55,10 @@ impl Account {
             assigned_to: None,
             member_id: None,
             grant: None,
+            rival_claim: None,
+            refunded_cents: None,
+            question: None,
+            decision: None,
         }
     }
 }
@@ -86,39 +97,71 @@ pub fn list_unmatched(tx: &Read, limit: i64) -> Result<Vec<Payment>> {
     tx.list(&format!("SELECT {LISTED} WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1"), [limit], payment)
 }
 
+/// What waits for the desk's decision, the oldest first, each with its number.
+pub fn list_questions(tx: &Read, limit: i64) -> Result<Vec<(i64, i64, Account)>> {
+    let sql = format!(
+        "SELECT {ACCOUNT}, payment_id, updated_at FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1"
+    );
+    tx.list(&sql, [limit], |row| Ok((row.get(17)?, row.get(18)?, account(row)?)))
+}
+
+pub fn count_questions(tx: &Read) -> Result<i64> {
+    tx.get("SELECT count(*) FROM payments WHERE question <> ''", [], |row| row.get(0))
+}
+
+const ACCOUNT: &str =
+    "status, amount_cents, currency, priced_by, named_member, named_by, claimed_by, assigned_to, member_id,
+     granted_to, granted_until, paid_before, intent_id, rival_claim, refunded_cents, question, decision";
+
 pub fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
-    let sql =
-        "SELECT status, amount_cents, currency, priced_by, named_member, named_by, claimed_by, assigned_to, member_id,
-                      granted_to, granted_until, paid_before FROM payments WHERE intent_id = ?1";
-    tx.find(sql, [intent_id], |row| {
-        let (cents, currency): (i64, String) = (row.get(1)?, row.get(2)?);
-        let price = Some(Price { cents, currency }).filter(|price| !price.currency.is_empty());
-        let heard = Heard {
-            status: Status::parse(row.get_ref(0)?.as_str()?).unwrap_or(Status::Claimed),
-            price: Said { weight: row.get(3)?, value: price },
-            member_id: Said { weight: row.get(5)?, value: row.get(4)? },
-        };
-        let grant = match row.get::<_, Option<i64>>(9)? {
-            Some(member_id) => Some(Grant { member_id, until: row.get(10)?, paid_before: row.get(11)? }),
-            None => None,
-        };
-        let (claimed_by, assigned_to, member_id) = (row.get(6)?, row.get(7)?, row.get(8)?);
-        Ok(Account { intent_id: intent_id.to_owned(), heard, claimed_by, assigned_to, member_id, grant })
+    tx.find(&format!("SELECT {ACCOUNT} FROM payments WHERE intent_id = ?1"), [intent_id], account)
+}
+
+/// By our own number.
+pub fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
+    tx.find(&format!("SELECT {ACCOUNT} FROM payments WHERE payment_id = ?1"), [payment_id], account)
+}
+
+fn account(row: &Row) -> Result<Account> {
+    let (cents, currency): (i64, String) = (row.get(1)?, row.get(2)?);
+    let price = Some(Price { cents, currency }).filter(|price| !price.currency.is_empty());
+    let heard = Heard {
+        status: Status::parse(row.get_ref(0)?.as_str()?).unwrap_or(Status::Claimed),
+        price: Said { weight: row.get(3)?, value: price },
+        member_id: Said { weight: row.get(5)?, value: row.get(4)? },
+    };
+    let grant = match row.get::<_, Option<i64>>(9)? {
+        Some(member_id) => Some(Grant { member_id, until: row.get(10)?, paid_before: row.get(11)? }),
+        None => None,
+    };
+    Ok(Account {
+        intent_id: row.get(12)?,
+        heard,
+        claimed_by: row.get(6)?,
+        assigned_to: row.get(7)?,
+        member_id: row.get(8)?,
+        grant,
+        rival_claim: row.get(13)?,
+        refunded_cents: row.get(14)?,
+        question: Question::parse(row.get_ref(15)?.as_str()?),
+        decision: Decision::parse(row.get_ref(16)?.as_str()?),
     })
 }
 
 /// Writes a payment, new or known.
 pub fn save(tx: &Write, account: &Account) -> Result<usize> {
     let sql = "INSERT INTO payments (intent_id, status, amount_cents, currency, priced_by, named_member, named_by, claimed_by,
-                                     assigned_to, member_id, granted_to, granted_until, paid_before,
-                                     created_at, updated_at)
+                                     assigned_to, member_id, granted_to, granted_until, paid_before, rival_claim,
+                                     refunded_cents, question, decision, created_at, updated_at)
                VALUES (:intent_id, :status, :cents, :currency, :priced_by, :named_member, :named_by, :claimed_by,
-                       :assigned_to, :member_id, :granted_to, :granted_until, :paid_before, :now, :now)
+                       :assigned_to, :member_id, :granted_to, :granted_until, :paid_before, :rival_claim,
+                       :refunded_cents, :question, :decision, :now, :now)
                ON CONFLICT (intent_id) DO UPDATE SET
                    status = excluded.status, amount_cents = excluded.amount_cents, currency = excluded.currency,
                    priced_by = excluded.priced_by, named_member = excluded.named_member, named_by = excluded.named_by,
                    claimed_by = excluded.claimed_by, assigned_to = excluded.assigned_to, member_id = excluded.member_id,
-                   granted_to = excluded.granted_to,
+                   granted_to = excluded.granted_to, rival_claim = excluded.rival_claim,
+                   refunded_cents = excluded.refunded_cents, question = excluded.question, decision = excluded.decision,
                    granted_until = excluded.granted_until, paid_before = excluded.paid_before, updated_at = excluded.updated_at";
     let (heard, grant) = (&account.heard, account.grant.as_ref());
     let price = heard.price.value.as_ref();
@@ -129,7 +172,9 @@ pub fn save(tx: &Write, account: &Account) -> Result<usize> {
             ":currency": price.map_or("", |price| &price.currency), ":priced_by": heard.price.weight,
             ":named_member": heard.member_id.value, ":named_by": heard.member_id.weight, ":claimed_by": account.claimed_by,
             ":assigned_to": account.assigned_to, ":member_id": account.member_id,
-            ":granted_to": grant.map(|grant| grant.member_id), 
+            ":granted_to": grant.map(|grant| grant.member_id), ":rival_claim": account.rival_claim,
+            ":refunded_cents": account.refunded_cents, ":question": account.question.map_or("", Question::name),
+            ":decision": account.decision.map_or("", Decision::name),
             ":granted_until": grant.map(|grant| grant.until), ":paid_before": grant.and_then(|grant| grant.paid_before),
             ":now": tx.now(),
         },
@@ -139,6 +184,12 @@ pub fn save(tx: &Write, account: &Account) -> Result<usize> {
 /// Claims of a member that the processor has said nothing of.
 pub fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'", [member_id], |row| row.get(0))
+}
+
+/// Claims of a member to what another had claimed first, which the desk has not decided.
+pub fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
+    let sql = "SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1";
+    tx.get(sql, [member_id], |row| row.get(0))
 }
 
 /// Removes claims of `old` or before of which the processor never said anything.

@@ -33,7 +33,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
         let key = format!("{} {intent_id}", member.id());
         // A claim of long ago may be swept while the word of it is still kept, so the same words are heard again.
         let repeated = callbacks::repeat(tx, Sender::App, &key)?;
-        let verdict = claim(tx, member.id(), &intent_id)?;
+        let verdict = claim(site, tx, member.id(), &intent_id)?;
         if !repeated {
             let (sender, event) = (Sender::App, "claim");
             let new = New { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
@@ -54,19 +54,32 @@ fn from_app(value: &Value) -> Result<(), Text> {
     if no { Err(Text::new("field.from_app")) } else { Ok(()) }
 }
 
-fn claim(tx: &Write, member_id: i64, intent_id: &str) -> Result<&'static str, Failure> {
+fn claim(site: &Site, tx: &Write, member_id: i64, intent_id: &str) -> Result<&'static str, Failure> {
     let known = payments::find(tx, intent_id)?;
-    let verdict = match known.as_ref().map(|account| account.member_id) {
-        None => "recorded",
-        Some(None) => "matched",
-        Some(Some(owner)) if owner == member_id => return Ok("known"),
-        Some(Some(_)) => return Ok("claimed_by_another"),
+    let count = match &known {
+        Some(_) => payments::count_rival_claims(tx, member_id)?,
+        None => payments::count_claims(tx, member_id)?,
     };
-    if known.is_none() && payments::count_claims(tx, member_id)? >= CLAIMS_MAX {
+    let is_new = known.is_none();
+    let mut account = known.unwrap_or_else(|| Account::new(intent_id));
+    let verdict = match account.member_id {
+        None if is_new => "recorded",
+        None => "matched",
+        Some(owner) if owner == member_id => return Ok("known"),
+        // The processor, the desk or two members named somebody: one word more changes nothing.
+        Some(_) if account.claimed_by != account.member_id || account.rival_claim.is_some() => {
+            return Ok("claimed_by_another");
+        }
+        Some(_) if account.assigned_to.or(account.heard.member_id.value).is_some() => return Ok("claimed_by_another"),
+        Some(_) => "claimed_twice",
+    };
+    if verdict != "matched" && count >= CLAIMS_MAX {
         return Err(Failure::too_fast().retry_after(RETRY_AFTER));
     }
-    let mut account = known.unwrap_or_else(|| Account::new(intent_id));
-    account.claimed_by = Some(member_id);
-    settlement::settle(tx, &mut account)?;
+    match verdict {
+        "claimed_twice" => account.rival_claim = Some(member_id),
+        _ => account.claimed_by = Some(member_id),
+    }
+    settlement::settle(tx, &mut account, &site.fee(tx)?)?;
     Ok(verdict)
 }

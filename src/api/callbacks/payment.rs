@@ -3,6 +3,7 @@
 use super::claim;
 use super::payment_event::{self, Matter, Payment};
 use crate::call::Call;
+use crate::domain::payment::Status;
 use crate::failure::Failure;
 use crate::gate::{PaymentCaller, Processor};
 use crate::reply;
@@ -37,8 +38,8 @@ fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
             "repeated"
         } else {
             let verdict = match &event.matter {
-                Matter::Payment(payment) => apply(tx, payment)?,
-                Matter::PartialRefund(_) => "partial_refund",
+                Matter::Payment(payment) => apply(site, tx, payment)?,
+                Matter::PartialRefund { intent_id, cents } => refund_part(site, tx, intent_id, *cents)?,
                 Matter::Nothing => "ignored",
             };
             let about = event.matter.intent_id().unwrap_or_default();
@@ -51,7 +52,15 @@ fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
     })
 }
 
-fn apply(tx: &Write, payment: &Payment) -> Result<&'static str, Failure> {
+/// Also of a payment that is not known yet: what went back of it counts once the money is said to have come.
+fn refund_part(site: &Site, tx: &Write, intent_id: &str, cents: Option<i64>) -> Result<&'static str, Failure> {
+    let mut account = payments::find(tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
+    account.heard.status = account.heard.status.max(Status::Created);
+    settlement::refund_part(tx, &mut account, cents, &site.fee(tx)?)?;
+    Ok("partial_refund")
+}
+
+fn apply(site: &Site, tx: &Write, payment: &Payment) -> Result<&'static str, Failure> {
     let mut event = payment.event.clone();
     if let Some(member_id) = event.member_id {
         // Metadata is typed by people: a number that is nobody's is as good as none.
@@ -61,7 +70,7 @@ fn apply(tx: &Write, payment: &Payment) -> Result<&'static str, Failure> {
     let mut account = known.unwrap_or_else(|| Account::new(&payment.intent_id));
     let before = account.heard.status;
     account.heard.hear(&event);
-    settlement::settle(tx, &mut account)?;
+    settlement::settle(tx, &mut account, &site.fee(tx)?)?;
     Ok(match account.member_id {
         _ if account.heard.status == before => "late",
         Some(_) => "applied",

@@ -21,8 +21,11 @@ pub struct Heard {
 
 pub enum Matter {
     Payment(Payment),
-    /// Money went back, and not all of it: the membership stays.
-    PartialRefund(String),
+    /// Money went back, and not all of it: how much by now, where the event says so.
+    PartialRefund {
+        intent_id: String,
+        cents: Option<i64>,
+    },
     /// It moves no payment of ours.
     Nothing,
 }
@@ -37,7 +40,7 @@ impl Matter {
     pub fn intent_id(&self) -> Option<&str> {
         match self {
             Matter::Payment(payment) => Some(&payment.intent_id),
-            Matter::PartialRefund(intent_id) => Some(intent_id),
+            Matter::PartialRefund { intent_id, .. } => Some(intent_id),
             Matter::Nothing => None,
         }
     }
@@ -102,11 +105,14 @@ fn put_together(kind: String, status: Option<Status>, given: Given, data: &str) 
     let key = given.id.unwrap_or_else(|| digest(&[&kind, intent_id.as_deref().unwrap_or(""), data]));
     let object = given.object.unwrap_or_default();
     let matter = match (status, intent_id) {
-        (Some(Status::Refunded), Some(intent_id)) if is_partial(&object) => Matter::PartialRefund(intent_id),
+        (Some(Status::Refunded), Some(intent_id)) if is_partial(&object) => {
+            let cents = object.get("amount_refunded").and_then(number_of).filter(|cents| *cents >= 0);
+            Matter::PartialRefund { intent_id, cents }
+        }
         (Some(status), Some(intent_id)) => {
             let at = given.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
             let member_id = object.get("metadata").and_then(|all| all.get("member_id")).and_then(number_of);
-            let event = Event { key: key.clone(), at, status, price: price(&object), member_id };
+            let event = Event { key: key.clone(), at, status, price: price(&object, status), member_id };
             Matter::Payment(Payment { intent_id, event })
         }
         _ => Matter::Nothing,
@@ -164,8 +170,10 @@ fn is_partial(charge: &Map<String, Value>) -> bool {
     }
 }
 
-fn price(object: &Map<String, Value>) -> Option<Price> {
-    let cents = object.get("amount").and_then(number_of).filter(|cents| *cents >= 0)?;
+/// Of money that came, what came counts and not what was asked for.
+fn price(object: &Map<String, Value>, status: Status) -> Option<Price> {
+    let received = object.get("amount_received").filter(|_| status == Status::Succeeded).and_then(number_of);
+    let cents = received.or_else(|| object.get("amount").and_then(number_of)).filter(|cents| *cents >= 0)?;
     let currency = object.get("currency").and_then(Value::as_str)?;
     let sound = currency.len() == 3 && currency.bytes().all(|b| b.is_ascii_alphabetic());
     sound.then(|| Price { cents, currency: currency.to_ascii_uppercase() })

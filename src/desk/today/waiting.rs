@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::language::{Language, Text};
 use crate::site::Site;
-use crate::store::{contact, outbox, skills};
+use crate::store::{contact, outbox, payments, skills};
 
 /// So many of a kind. Nothing stands here that need not be done.
 pub struct Waiting {
@@ -14,8 +14,10 @@ pub struct Waiting {
 }
 
 pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
-    let (sign_offs, contacts, (queued, dead)) =
-        site.store.read(|tx| Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?)))?;
+    let (sign_offs, contacts, (queued, dead), questions) = site.store.read(|tx| {
+        let questions = payments::count_questions(tx)?;
+        Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?, questions))
+    })?;
     // Without a server to send them by, they wait for the desk to read them out.
     let unsent = if site.config.mail.is_none() { queued } else { 0 };
     let suspect = i64::from(site.clock.is_suspect());
@@ -23,6 +25,7 @@ pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
         (suspect, "bad", "desk.waits_clock", "/desk/site"),
         (dead, "bad", "desk.waits_dead", "/desk/messages?box=dead"),
         (sign_offs, "plain", "desk.waits_sign_offs", "/desk/sign-offs"),
+        (questions, "plain", "desk.waits_payments", "/desk/payments"),
         (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),
         (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
     ];

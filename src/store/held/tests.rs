@@ -43,7 +43,11 @@ const NOT_PERSONAL: &[(&str, &[&str], &str)] = &[
     ("entries", &["kind", "status", "cat_group", "cat_id", "skill"], "our words and the catalogue's"),
     ("entry_moves", &["from_status", "to_status"], "our words"),
     ("history", &["event", "detail"], "our words, and a booking's numbers"),
-    ("payments", &["intent_id", "currency", "status", "priced_by", "named_by"], "the processor's numbers, our words"),
+    (
+        "payments",
+        &["intent_id", "currency", "status", "priced_by", "named_by", "question", "decision"],
+        "the processor's numbers, our words",
+    ),
     ("members", &["role"], "our word"),
 ];
 

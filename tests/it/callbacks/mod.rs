@@ -2,6 +2,7 @@
 
 mod claims;
 mod deletion;
+mod fees;
 mod mail;
 mod marks;
 mod once;

@@ -16,6 +16,7 @@ fn path(path: &str) -> String {
         "{contact_id}",
         "{entry_id}",
         "{kiosk_id}",
+        "{payment_id}",
     ];
     let path = path.replace("{file}", "desk.css").replace("{skill}", "10101");
     numbers.iter().fold(path, |path, place| path.replace(place, "1"))

@@ -21,8 +21,14 @@ const SMALL: [&str; 11] = [
 ];
 
 /// Indexes of the few rows of a large table that wait for somebody or something.
-const SMALL_INDEXES: [&str; 5] =
-    ["outbox_due", "outbox_dead", "entries_waiting", "contact_messages_open", "members_with_role"];
+const SMALL_INDEXES: [&str; 6] = [
+    "outbox_due",
+    "outbox_dead",
+    "entries_waiting",
+    "contact_messages_open",
+    "members_with_role",
+    "payments_in_question",
+];
 
 /// Statements that read through a large table for a reason: a part of the text, and the reason.
 const ALLOWED: &[(&str, &str)] = &[
