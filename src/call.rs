@@ -15,9 +15,12 @@ use std::net::IpAddr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows that one answer holds at the most, and unless asked.
-const LIMIT_MAX: i64 = 500;
-const LIMIT_DEFAULT: i64 = 50;
+/// Rows of a list in one answer to a `GET`, unless fewer are asked for.
+pub const LIST_ROWS_MAX: i64 = 5_000;
+/// Rows of a report in one answer.
+const REPORT_ROWS_MAX: i64 = 500;
+/// Rows of a report in one answer, unless another number is asked for.
+const REPORT_ROWS_USUAL: i64 = 50;
 const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const TAG_CHARS_MAX: usize = 64;
 /// A session's token, or the digest that a partner made.
@@ -183,20 +186,22 @@ impl Call {
         Fields::new(pairs(&self.query).map(|(name, text)| (name, Value::String(text))).collect())
     }
 
-    /// `limit` and `offset` of a `GET`.
+    /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
     pub fn page(&self) -> Result<Page, Failure> {
         let mut query = self.query();
-        let page = Page::read(&mut query);
+        let page = Page::of_list(&mut query);
         let ok = query.finish()?;
         Ok(page.get(&ok))
     }
 
-    /// `limit` and `offset` of a `GET` whose list is short, so that clients take it whole: unless asked for less, it is.
-    pub fn whole_page(&self) -> Result<Page, Failure> {
-        let mut query = self.query();
-        let page = Page::read(&mut query);
-        let ok = query.finish()?;
-        Ok(Page { limit: page.0.get(&ok).unwrap_or(LIMIT_MAX), offset: page.1.get(&ok).unwrap_or(0) })
+    /// The same path and query with another `limit` and `offset`.
+    pub fn path_of_page(&self, page: Page) -> String {
+        let is_other = |pair: &&str| {
+            let name = decode(pair.split('=').next().unwrap_or(""), true);
+            !pair.is_empty() && name != "limit" && name != "offset"
+        };
+        let others: String = self.query.split('&').filter(is_other).map(|pair| format!("{pair}&")).collect();
+        format!("{}?{others}limit={}&offset={}", self.path, page.limit, page.offset)
     }
 
     /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
@@ -220,20 +225,36 @@ impl Call {
 }
 
 /// `limit` and `offset` before they are judged with their neighbours.
-pub struct UnjudgedPage(fields::Unjudged<Option<i64>>, fields::Unjudged<Option<i64>>);
+pub struct UnjudgedPage {
+    limit: fields::Unjudged<Option<i64>>,
+    offset: fields::Unjudged<Option<i64>>,
+    /// The limit where none is named.
+    rows_usual: i64,
+}
 
 impl Page {
-    pub fn read(fields: &mut Fields) -> UnjudgedPage {
-        UnjudgedPage(
-            fields.optional("limit", fields::whole_in(1..=LIMIT_MAX)),
-            fields.optional("offset", fields::whole_in(0..=i64::MAX)),
-        )
+    /// Of a list that a `GET` answers.
+    pub fn of_list(fields: &mut Fields) -> UnjudgedPage {
+        Page::read(fields, LIST_ROWS_MAX, LIST_ROWS_MAX)
+    }
+
+    /// Of a report that a `POST` answers.
+    pub fn of_report(fields: &mut Fields) -> UnjudgedPage {
+        Page::read(fields, REPORT_ROWS_MAX, REPORT_ROWS_USUAL)
+    }
+
+    fn read(fields: &mut Fields, rows_max: i64, rows_usual: i64) -> UnjudgedPage {
+        UnjudgedPage {
+            limit: fields.optional("limit", fields::whole_in(1..=rows_max)),
+            offset: fields.optional("offset", fields::whole_in(0..=i64::MAX)),
+            rows_usual,
+        }
     }
 }
 
 impl UnjudgedPage {
     pub fn get(self, ok: &fields::Judged) -> Page {
-        Page { limit: self.0.get(ok).unwrap_or(LIMIT_DEFAULT), offset: self.1.get(ok).unwrap_or(0) }
+        Page { limit: self.limit.get(ok).unwrap_or(self.rows_usual), offset: self.offset.get(ok).unwrap_or(0) }
     }
 }
 

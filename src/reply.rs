@@ -1,6 +1,6 @@
 //! The only place that writes JSON and the refusal envelope.
 
-use crate::call::Call;
+use crate::call::{Call, Page};
 use crate::failure::Failure;
 use crate::keys::hex;
 use crate::language::Language;
@@ -8,12 +8,18 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::ops::ControlFlow;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ETAG_BYTES: usize = 16;
 /// Room for most answers, so that they are not moved about while they grow. From 1024 bytes on malloc takes a slower way.
 const JSON_BYTES_USUAL: usize = 1000;
 const HEADERS_USUAL: usize = 6;
+/// A list whose rows are longer than usual ends after this, though it has fewer rows than an answer may have: 5,000 rows
+/// with a comment of 1,000 characters each are about as much.
+const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How many rows a list has in all.
+const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 /// An answer, complete but for what the server adds.
 #[derive(Debug, Clone)]
@@ -23,14 +29,20 @@ pub struct Reply {
     pub body: Bytes,
 }
 
-/// A part of a longer list.
+/// A part of a report.
 #[derive(Serialize)]
-pub struct List<T: Serialize> {
-    pub status: bool,
-    pub total: i64,
-    pub limit: i64,
-    pub offset: i64,
-    pub data: Vec<T>,
+struct Report<T: Serialize> {
+    status: bool,
+    total: i64,
+    limit: i64,
+    offset: i64,
+    data: Vec<T>,
+}
+
+/// A list on its way into an answer: a JSON array that is written row by row, so that a long list is in memory once.
+pub struct Rows {
+    text: Vec<u8>,
+    count: i64,
 }
 
 /// Nothing to say but that it was done.
@@ -55,16 +67,59 @@ pub fn done(message: String) -> Reply {
     ok(&Done { status: true, message })
 }
 
-/// 200 with one page of a list.
-pub fn list<T: Serialize>(total: i64, page: crate::call::Page, data: Vec<T>) -> Reply {
-    ok(&List { status: true, total, limit: page.limit, offset: page.offset, data })
+/// 200 with one page of a report.
+pub fn report<T: Serialize>(total: i64, page: Page, data: Vec<T>) -> Reply {
+    ok(&Report { status: true, total, limit: page.limit, offset: page.offset, data })
 }
 
-/// 200 with one page of a list that is there as a whole.
-pub fn part<T: Serialize>(rows: Vec<T>, page: crate::call::Page) -> Reply {
+/// 200 with the rows of a page, of `total` rows in all.
+pub fn list(call: &Call, page: Page, total: i64, rows: impl IntoIterator<Item: Serialize>) -> Reply {
+    let mut list = Rows::begin();
+    for row in rows {
+        if list.push(&row).is_break() {
+            break;
+        }
+    }
+    list.finish(call, page, total)
+}
+
+/// 200 with the page of a list that is there as a whole.
+pub fn part<T: Serialize>(call: &Call, page: Page, rows: Vec<T>) -> Reply {
     let total = rows.len() as i64;
-    let shown = rows.into_iter().skip(page.offset.min(total) as usize).take(page.limit as usize).collect();
-    list(total, page, shown)
+    let shown = rows.into_iter().skip(page.offset.min(total) as usize).take(page.limit as usize);
+    list(call, page, total, shown)
+}
+
+impl Rows {
+    pub fn begin() -> Rows {
+        Rows { text: vec![b'['], count: 0 }
+    }
+
+    /// Writes a row. `Break` once the answer is as long as an answer may be: the rest is for the next page.
+    pub fn push(&mut self, row: &impl Serialize) -> ControlFlow<()> {
+        if self.count > 0 {
+            self.text.push(b',');
+        }
+        serde_json::to_writer(&mut self.text, row).expect("our own structs can be written as JSON");
+        self.count += 1;
+        if self.text.len() < LIST_BYTES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// 200 with the rows that were written, which begin at the page's offset; how many there are in all, and where the
+    /// next ones are.
+    pub fn finish(mut self, call: &Call, page: Page, total: i64) -> Reply {
+        self.text.push(b']');
+        let mut reply = json_again(StatusCode::OK, self.text).with_header(TOTAL_COUNT, total.into());
+        let next = page.offset.saturating_add(self.count);
+        if self.count > 0 && next < total {
+            let link = format!("<{}>; rel=\"next\"", call.path_of_page(Page { offset: next, ..page }));
+            // A path and a query that came in a request fit into a header as they are.
+            if let Ok(link) = HeaderValue::from_str(&link) {
+                reply.headers.insert(header::LINK, link);
+            }
+        }
+        reply
+    }
 }
 
 pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {

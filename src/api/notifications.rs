@@ -6,20 +6,16 @@ use crate::failure::Failure;
 use crate::gate::Member;
 use crate::language::Language;
 use crate::notice;
-use crate::reply::{self, List};
+use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::notices::{self, Notice};
+use http::HeaderName;
 use serde::Serialize;
 use serde_json::Value;
 
-#[derive(Serialize)]
-struct NoticesReply {
-    #[serde(flatten)]
-    list: List<NoticeReply>,
-    /// How many of all, not only of these rows, are not read.
-    unread: i64,
-}
+/// How many notices of all, not only of these rows, are not read.
+const UNREAD_COUNT: HeaderName = HeaderName::from_static("x-unread-count");
 
 #[derive(Serialize)]
 struct NoticeReply {
@@ -42,9 +38,8 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     site.store.read(|tx| {
         let rows = notices::list(tx, member.id(), page.limit, page.offset)?;
         let (total, unread) = notices::counts(tx, member.id())?;
-        let data = rows.into_iter().map(|row| show(row, call.language(), &hall)).collect();
-        let list = List { status: true, total, limit: page.limit, offset: page.offset, data };
-        Ok(reply::ok(&NoticesReply { list, unread }))
+        let rows = rows.into_iter().map(|row| show(row, call.language(), &hall));
+        Ok(reply::list(call, page, total, rows).with_header(UNREAD_COUNT, unread.into()))
     })
 }
 

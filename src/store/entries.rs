@@ -2,6 +2,7 @@
 
 use super::{Read, Write};
 use rusqlite::{Result, Row, named_params};
+use std::ops::ControlFlow;
 
 /// A flight-time entry to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,11 +115,16 @@ pub fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
 }
 
 /// Newest flight first.
-pub fn list_time(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<TimeEntry>> {
+pub fn each_time(
+    tx: &Read,
+    member_id: i64,
+    (limit, offset): (i64, i64),
+    take: impl FnMut(TimeEntry) -> ControlFlow<()>,
+) -> Result<()> {
     let sql = format!(
         "{TIME} WHERE e.member_id = :id AND e.kind = 'time' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
-    tx.list(&sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, time_entry)
+    tx.each(&sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, time_entry, take)
 }
 
 pub fn count_time(tx: &Read, member_id: i64) -> Result<i64> {

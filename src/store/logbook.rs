@@ -2,6 +2,7 @@
 
 use super::Read;
 use rusqlite::{Result, Row, named_params};
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 /// An entry of any kind. Moments in Unix seconds.
@@ -80,12 +81,19 @@ pub fn list_kind(tx: &Read, member_id: i64, kind: &str, now: i64, limit: i64) ->
 }
 
 /// The records of one safety logbook, newest first.
-pub fn list_safety(tx: &Read, member_id: i64, logbook: &str, limit: i64, offset: i64) -> Result<Vec<Line>> {
+pub fn each_safety(
+    tx: &Read,
+    member_id: i64,
+    logbook: &str,
+    (limit, offset): (i64, i64),
+    take: impl FnMut(Line) -> ControlFlow<()>,
+) -> Result<()> {
     let sql = format!(
         "{LINE} WHERE e.member_id = :id AND e.kind = 'safety' AND e.cat_group = :logbook
          ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
-    tx.list(&sql, named_params! {":id": member_id, ":logbook": logbook, ":limit": limit, ":offset": offset}, line)
+    let params = named_params! {":id": member_id, ":logbook": logbook, ":limit": limit, ":offset": offset};
+    tx.each(&sql, params, line, take)
 }
 
 pub fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {

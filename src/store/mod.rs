@@ -76,6 +76,7 @@ use connection::open_writer;
 use reader::{Reader, Readers};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
 use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
 #[cfg(debug_assertions)]
 use std::panic::Location;
 use std::path::Path;
@@ -281,6 +282,27 @@ impl<'c> Read<'c> {
         row: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
         self.prepare(sql)?.query_map(params, row)?.collect()
+    }
+}
+
+impl Read<'_> {
+    /// Hands over each row as it is read, until `take` breaks off: no long list has to be in memory as a whole.
+    #[track_caller]
+    pub fn each<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut row: impl FnMut(&Row) -> rusqlite::Result<T>,
+        mut take: impl FnMut(T) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.prepare(sql)?;
+        let mut rows = statement.query(params)?;
+        while let Some(found) = rows.next()? {
+            if take(row(found)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

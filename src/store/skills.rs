@@ -5,6 +5,7 @@ use super::{Read, Write, moves};
 use crate::domain::entry::Status;
 use crate::domain::signoff::Authority;
 use rusqlite::{Result, Row, named_params};
+use std::ops::ControlFlow;
 
 /// An entry to be. Moments in Unix seconds.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ pub struct SkillEntry {
     pub asked_version: i64,
 }
 
-/// Which of a member's skills: the stored states and `not_current`; and the programmes whose currency has lapsed, whose
+/// Which of a member's entries: the stored states and `not_current`; and the programmes whose currency has lapsed, whose
 /// open skills are that.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
@@ -225,31 +226,47 @@ pub fn list_statuses(tx: &Read, member_id: i64, kind: &str, skill: &str, except:
     tx.list(sql, (member_id, kind, skill, except), |row| row.get(0))
 }
 
-/// Of one member, in the states that are asked for.
-const SHOWN: &str = "e.member_id = :id AND e.kind = 'skill'
+/// A member's skills in the states that are asked for.
+const SHOWN_SKILLS: &str = "e.member_id = :id AND e.kind = 'skill'
     AND iif(e.status = 'open' AND e.cat_group IN (SELECT value FROM json_each(:lapsed)), 'not_current', e.status)
         IN (SELECT value FROM json_each(:statuses))";
+/// A member's safety briefs and trainings in the states that are asked for. An old one is not `not_current`: the programme
+/// is, and a newer training makes it current again.
+const SHOWN_SAFETY: &str =
+    "e.member_id = :id AND e.kind = 'safety' AND e.status IN (SELECT value FROM json_each(:statuses))";
 
 /// Names as JSON; they are our own words, so nothing in them needs escaping.
 fn names(names: &[&'static str]) -> String {
     format!("[\"{}\"]", names.join("\",\""))
 }
 
-/// A member's skills in these states, newest first.
-pub fn list(tx: &Read, member_id: i64, shown: Shown, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
+/// A member's skills, safety briefs and trainings in these states, newest first. Each kind comes in the order of its index,
+/// and the two are merged: nothing is sorted.
+pub fn each(
+    tx: &Read,
+    member_id: i64,
+    shown: Shown,
+    (limit, offset): (i64, i64),
+    take: impl FnMut(SkillEntry) -> ControlFlow<()>,
+) -> Result<()> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM {JOINED} WHERE {SHOWN} ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
+        "SELECT {COLUMNS} FROM {JOINED} WHERE {SHOWN_SKILLS}
+         UNION ALL SELECT {COLUMNS} FROM {JOINED} WHERE {SHOWN_SAFETY}
+         ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
-    tx.list(
+    tx.each(
         &sql,
         named_params! {":id": member_id, ":lapsed": names(shown.lapsed), ":statuses": names(shown.statuses),
         ":limit": limit, ":offset": offset},
         entry,
+        take,
     )
 }
 
 pub fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
-    let sql = format!("SELECT count(*) FROM entries e WHERE {SHOWN}");
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM entries e WHERE {SHOWN_SKILLS}) + (SELECT count(*) FROM entries e WHERE {SHOWN_SAFETY})"
+    );
     let params = named_params! {":id": member_id, ":lapsed": names(shown.lapsed), ":statuses": names(shown.statuses)};
     tx.get(&sql, params, |row| row.get(0))
 }

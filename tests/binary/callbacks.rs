@@ -189,8 +189,8 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
 fn audit(server: &Server, session: &Caller, number: usize) {
     let refunded = number % 3 == 2;
     let rows = server.get(session, "/api/account/profile/payment-history").ok();
-    assert_eq!(rows["total"], 1);
-    assert_eq!(rows["data"][0]["status"], if refunded { "refunded" } else { "succeeded" });
+    assert_eq!(rows.as_array().unwrap().len(), 1);
+    assert_eq!(rows[0]["status"], if refunded { "refunded" } else { "succeeded" });
     let until = server.get(session, "/api/account/profile/user").ok()["paymentData"]["nextDate"].as_i64();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
     match until {

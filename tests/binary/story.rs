@@ -38,13 +38,14 @@ fn the_tour_of_the_readme_works_as_it_stands_there() {
     let answers: Vec<Value> = out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let [signup, booked, bookings, history, logbook, refused] = &answers[..] else { panic!("{out}") };
     assert_eq!(signup["status"], true);
-    for list in [booked, bookings] {
-        assert_eq!((&list["total"], &list["data"][0]["registration_id"]), (&json!(1), &json!(7001)), "{list}");
-        assert_eq!((&list["data"][0]["member_id"], &list["data"][0]["entry_id"]), (&signup["member_id"], &Value::Null));
+    for rows in [booked, &bookings["data"]] {
+        let [row] = &rows.as_array().unwrap()[..] else { panic!("{rows}") };
+        assert_eq!(row["registration_id"], 7001, "{row}");
+        assert_eq!((&row["member_id"], &row["entry_id"]), (&signup["member_id"], &Value::Null));
     }
     let events: Vec<&Value> = history["data"].as_array().unwrap().iter().map(|row| &row["event"]).collect();
     assert_eq!(events, ["token.issued", "booking.recorded"]);
-    assert_eq!((&logbook["status"], &logbook["total"]), (&json!(true), &json!(0)));
+    assert_eq!(logbook, &json!([]));
     assert_eq!((&refused["status"], &refused["code"]), (&json!(false), &json!("not_allowed")));
     assert_eq!(server.stop().code, Some(0));
 }
@@ -107,7 +108,7 @@ fn book_as_a_current_flyer(server: &Server, cast: &Cast) {
     let profile = http.get(&session, "/api/account/profile/user").ok();
     assert_eq!(profile["currency_flyer"], 1, "{profile}");
     let times = format!("/api/account/logbook/time/{}", cast.member_id);
-    let before = http.get(&session, &times).ok()["total"].as_i64().unwrap();
+    let before = http.list(&session, &times).len();
     let own = json!({"entry_date": now() - 3600, "time": "7", "tunnel": cast.tunnel_id.to_string()});
     let own_entry = http.post(&session, "/api/account/logbook/time/", &own).ok()["entry_id"].clone();
 
@@ -122,7 +123,7 @@ fn book_as_a_current_flyer(server: &Server, cast: &Cast) {
         )
     };
     let ((booking_id, entry_id), (_, other_entry)) = (entry_of(424_242), entry_of(424_243));
-    assert_eq!(http.get(&session, &times).ok()["total"], before + 3);
+    assert_eq!(http.list(&session, &times).len(), before + 3);
     let report = http.post(&cast.sync, "/api/admin/reports/external/partner-metrics/history", &json!({})).ok();
     let about = report["data"].as_array().unwrap().iter().filter(|row| row["booking_id"] == booking_id);
     assert_eq!(about.map(|row| text(&row["event"])).collect::<Vec<_>>(), ["token.issued", "booking.recorded"]);

@@ -268,7 +268,7 @@ fn numbers_come_as_text_and_text_as_numbers_and_unknown_fields_are_ignored() {
     ] {
         let entry_id = jane.post("/account/logbook/time/", &body).ok().json()["entry_id"].clone();
         let entries = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
-        let entry = entries["data"].as_array().unwrap().iter().find(|e| e["entry_id"] == entry_id).unwrap().clone();
+        let entry = entries.as_array().unwrap().iter().find(|e| e["entry_id"] == entry_id).unwrap().clone();
         assert_eq!((&entry["entry_date"], &entry["time"]), (&json!(now), &json!("65")), "{body}");
     }
 }
@@ -282,13 +282,18 @@ fn lists_come_in_pages_that_the_query_chooses() {
     }
     let logbook = format!("/account/logbook/time/{}", world.jane.id);
     for (caller, path) in [(&world.jane, logbook.as_str()), (&world.partner, "/external/partner-metrics/op")] {
-        let all = caller.get(path).ok().json();
-        let (rows, total) = (all["data"].as_array().unwrap(), all["total"].as_u64().unwrap());
-        assert_eq!((rows.len() as u64, &all["limit"], &all["offset"]), (total, &json!(50), &json!(0)), "{all}");
-        let page = caller.get(&format!("{path}?limit=1&offset=1")).ok().json();
-        assert_eq!((page["data"].as_array().unwrap().as_slice(), page["total"].as_u64()), (&rows[1..2], Some(total)));
-        assert_eq!(caller.get(&format!("{path}?limit=500&offset=999")).ok().json()["data"], json!([]));
-        for bad in ["limit=0", "limit=501", "limit=x", "offset=-1", "limit=1.5", "offset=1e3", "limit=%00"] {
+        let all = caller.get(path).ok();
+        let (rows, total) = (all.rows(), all.total());
+        assert_eq!((rows.len() as i64, all.header("link")), (total, None), "{all}");
+        let page = caller.get(&format!("{path}?limit=1&offset=1")).ok();
+        assert_eq!((&page.rows()[..], page.total()), (&rows[1..2], total));
+        let next = format!("</api{path}?limit=1&offset=2>; rel=\"next\"");
+        assert_eq!(page.header("link"), Some(next.as_str()), "{page}");
+        let head = caller.ask(Method::HEAD, &format!("{path}/?offset=1&limit=1")).send();
+        assert_eq!((head.total(), head.header("link").is_some()), (total, true), "HEAD answers like GET");
+        let beyond = caller.get(&format!("{path}?limit=5000&offset=999")).ok();
+        assert_eq!((beyond.rows(), beyond.total(), beyond.header("link")), (vec![], total, None));
+        for bad in ["limit=0", "limit=5001", "limit=x", "offset=-1", "limit=1.5", "offset=1e3", "limit=%00"] {
             caller.get(&format!("{path}?{bad}")).refused(422);
         }
     }

@@ -21,6 +21,7 @@ mod partner;
 mod paths;
 mod profile;
 mod public;
+mod public_client;
 mod repeats;
 mod sync;
 mod table;

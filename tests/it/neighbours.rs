@@ -14,11 +14,13 @@ fn the_tunnels_that_an_entry_can_name_begin_with_this_one() {
         site.change(|tx| Ok(tunnels::insert(tx, &tunnel)?));
     }
     let list = jane.get("/account/logbook/tunnels").ok().json();
-    let names: Vec<&str> = list["data"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert_eq!((names, &list["total"]), (vec!["Windwerk", "Aeolus", "Zephyr"], &json!(3)));
+    let names: Vec<&str> = list.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Windwerk", "Aeolus", "Zephyr"]);
     assert_eq!(
-        list["data"][0],
-        json!({ "id": 7, "tunnel_id": 7, "name": "Windwerk", "city": "Winterthur", "country": "CH", "this": true })
+        list[0],
+        json!({ "id": 7, "tunnel_id": 7, "entry_id": 7, "name": "Windwerk", "title": "Windwerk", "city": "Winterthur",
+                "address_city": "Winterthur", "address": "", "country": "CH", "size": "", "manufacturer": "",
+                "status": "open", "this": true })
     );
 }
 
@@ -48,8 +50,8 @@ fn a_flyer_s_levels_are_told_as_clients_read_them() {
 fn the_catalogue_is_public_and_names_every_skill_once() {
     let site = Site::open();
     let list = site.stranger().get("/public/skills").ok().json();
-    let programmes = list["data"].as_array().unwrap();
-    assert_eq!((programmes.len(), &list["total"]), (7, &json!(7)));
+    let programmes = list.as_array().unwrap();
+    assert_eq!(programmes.len(), 7);
     let words = |programme: &Value| programme["cat_group"].as_str().unwrap().to_owned();
     let named: Vec<String> = programmes.iter().map(words).collect();
     assert_eq!(named, ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"]);

@@ -12,7 +12,7 @@ fn issued(site: &Site, screen_name: &str) -> (Caller, String) {
     let sql = "UPDATE members SET screen_name = ?2, real_name = 'Secret Person' WHERE member_id = ?1";
     site.change(|tx| Ok(tx.run(sql, (holder.id, screen_name))?));
     site.hold(&holder, "Flyer", "3", "Static", site.now());
-    let row = holder.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
+    let row = holder.get("/account/profile/certificate-list").ok().json()[0].clone();
     holder.post("/account/profile/get-certificate", row).ok();
     let code = site.codes(&holder).remove(0);
     (holder, code)
@@ -63,7 +63,7 @@ fn its_day_is_the_day_of_the_hall() {
         site.change(
             |tx| Ok(tx.run("UPDATE tunnels SET time_zone = ?2 WHERE tunnel_id = ?1", (Site::TUNNEL_ID, zone))?),
         );
-        let row = holder.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
+        let row = holder.get("/account/profile/certificate-list").ok().json()[0].clone();
         let pdf = holder.post("/account/profile/get-certificate", row).ok().json();
         (page(&look(&site, &code, BROWSER).ok()), pdf)
     };

@@ -182,7 +182,7 @@ impl World {
             "member_id" => token.id.to_string(),
             "entry_id" => {
                 let entries = token.get(&format!("/account/logbook/time/{}", token.id)).ok().json();
-                let booked = entries["data"].as_array().unwrap().iter().find(|entry| entry["booking_id"].is_i64());
+                let booked = entries.as_array().unwrap().iter().find(|entry| entry["booking_id"].is_i64());
                 booked.expect("a current flyer's booking makes an entry")["entry_id"].to_string()
             }
             other => panic!("say here which {other} is a booking's"),

@@ -30,13 +30,6 @@ const ANYBODY: i64 = 1;
 const NOBODY: i64 = 0;
 
 #[derive(Serialize)]
-struct QuestionsReply {
-    status: bool,
-    message: String,
-    data: Vec<Question>,
-}
-
-#[derive(Serialize)]
 struct Question {
     question: i64,
     text: String,
@@ -55,9 +48,10 @@ pub fn questions(site: &Site, call: &Call) -> Answer {
     let mut fields = if call.body.is_empty() { call.query() } else { call.fields()? };
     let username = fields.required("username", fields::line(254));
     let ok = fields.finish()?;
-    let data = asked_of(site, &username.get(&ok))?.into_iter();
-    let data = data.map(|question| Question { question, text: text(call.language(), question) }).collect();
-    Ok(reply::ok(&QuestionsReply { status: true, message: String::new(), data }))
+    let page = call.page()?;
+    let numbers = asked_of(site, &username.get(&ok))?.into_iter();
+    let rows = numbers.map(|question| Question { question, text: text(call.language(), question) });
+    Ok(reply::part(call, page, rows.collect()))
 }
 
 /// The questions that an account must answer, by number; for a name that nobody has, made-up ones.

@@ -34,16 +34,19 @@ impl Description {
     /// The tables of a schema: one for each shape that it can have.
     pub fn tables(&self, schema: &Value) -> Vec<Table> {
         let schema = self.resolve(schema);
-        let shapes: Vec<&Value> = items(&schema["anyOf"]).filter(|one| self.is_object(one)).collect();
+        let has_fields = |one: &&Value| self.is_object(one) || self.is_object(&self.resolve(one)["items"]);
+        let shapes: Vec<&Value> = items(&schema["anyOf"]).filter(has_fields).collect();
         if shapes.is_empty() {
             return vec![self.table(schema)];
         }
         shapes.iter().map(|shape| self.table(self.resolve(shape))).collect()
     }
 
+    /// Of a list, the fields of a row.
     fn table(&self, schema: &Value) -> Table {
         let mut fields = Vec::new();
-        self.collect(schema, "", 0, &mut fields);
+        let row = self.resolve(&schema["items"]);
+        self.collect(if row.is_object() { row } else { schema }, "", 0, &mut fields);
         Table { about: line(text(&schema["description"])), kind: Html::of(self.kind(schema)), fields }
     }
 

@@ -36,10 +36,10 @@ pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(asked))
         .ok_or_else(|| Failure::field("category", Text::new("field.one_of").with("values", PROGRAMMES.join(", "))))?;
-    let page = call.whole_page()?;
+    let page = call.page()?;
     site.store.read(|tx| {
         let open = of_member(site, tx, member_id)?.into_iter().filter(|(level, _)| level.cat_group == cat_group);
-        Ok(reply::part(open.map(|(level, skill)| row(level, skill)).collect(), page))
+        Ok(reply::part(call, page, open.map(|(level, skill)| row(level, skill)).collect()))
     })
 }
 

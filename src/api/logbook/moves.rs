@@ -3,7 +3,7 @@
 use super::may_see;
 use super::signing::{self, Seen};
 use super::skills::ask::COMMENT_CHARS_MAX;
-use super::skills::{WrittenReply, rows};
+use super::skills::{WrittenReply, row};
 use crate::call::Call;
 use crate::domain::entry::{Act, Status};
 use crate::failure::Failure;
@@ -27,7 +27,8 @@ pub fn requests(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let waiting = skills::list_waiting(tx, member.id(), page.limit, page.offset)?;
-        Ok(reply::list(skills::count_waiting(tx, member.id())?, page, rows(site.catalogue, waiting, &[])))
+        let rows = waiting.into_iter().map(|entry| row(site.catalogue, entry, &[]));
+        Ok(reply::list(call, page, skills::count_waiting(tx, member.id())?, rows))
     })
 }
 

@@ -4,7 +4,7 @@ use super::read_member;
 use crate::call::Call;
 use crate::domain::safety;
 use crate::gate::Bearer;
-use crate::reply;
+use crate::reply::Rows;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::logbook::{self, Line};
@@ -69,9 +69,10 @@ fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let page = call.page()?;
     site.store.read(|tx| {
-        let rows = logbook::list_safety(tx, member_id, logbook, page.limit, page.offset)?;
-        let rows = rows.into_iter().map(|line| row(site, member_id, line)).collect();
-        Ok(reply::list(logbook::count_safety(tx, member_id, logbook)?, page, rows))
+        let mut rows = Rows::begin();
+        let take = |line| rows.push(&row(site, member_id, line));
+        logbook::each_safety(tx, member_id, logbook, (page.limit, page.offset), take)?;
+        Ok(rows.finish(call, page, logbook::count_safety(tx, member_id, logbook)?))
     })
 }
 

@@ -26,7 +26,7 @@ struct SignerReply {
 pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let level = signoff::level_of(site.catalogue, call.param(0)).ok_or_else(Failure::not_found)?;
     let tunnel_id = call.param_id(1).ok_or_else(Failure::not_found)?;
-    let page = call.whole_page()?;
+    let page = call.page()?;
     site.store.read(|tx| {
         if !tunnels::exists(tx, tunnel_id)? {
             return Err(Failure::not_found());
@@ -43,6 +43,6 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
                 });
             }
         }
-        Ok(reply::part(rows, page))
+        Ok(reply::part(call, page, rows))
     })
 }

@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::gate::{Bearer, Member};
-use crate::reply;
+use crate::reply::{self, Rows};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::entries::{self, NewTime, TimeEntry};
@@ -150,8 +150,9 @@ pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let page = call.page()?;
     site.store.read(|tx| {
-        let rows = entries::list_time(tx, member_id, page.limit, page.offset)?;
-        Ok(reply::list(entries::count_time(tx, member_id)?, page, rows.into_iter().map(TimeReply::from).collect()))
+        let mut rows = Rows::begin();
+        entries::each_time(tx, member_id, (page.limit, page.offset), |entry| rows.push(&TimeReply::from(entry)))?;
+        Ok(rows.finish(call, page, entries::count_time(tx, member_id)?))
     })
 }
 

@@ -49,8 +49,8 @@ struct SkillReply<'a> {
 
 /// `GET /public/skills`: every programme with its levels, skills and safety records, this site's own among them.
 pub fn list(site: &Site, call: &Call) -> Answer {
-    let page = call.whole_page()?;
-    Ok(reply::part(site.catalogue.programmes().iter().map(programme).collect(), page))
+    let page = call.page()?;
+    Ok(reply::part(call, page, site.catalogue.programmes().iter().map(programme).collect()))
 }
 
 fn programme(programme: &Programme) -> ProgrammeReply<'_> {

@@ -8,29 +8,46 @@ use crate::site::Site;
 use crate::store::tunnels;
 use serde::Serialize;
 
+/// A tunnel in the words of the existing clients, and in our own beside them. What the site does not know is empty.
 #[derive(Serialize)]
 struct TunnelReply {
     id: i64,
     tunnel_id: i64,
+    /// The tunnel's number too: existing clients read it by this name.
+    entry_id: i64,
     name: String,
+    title: String,
     city: String,
+    address_city: String,
+    address: &'static str,
+    /// ISO 3166-1 alpha-2.
     country: String,
+    size: &'static str,
+    manufacturer: &'static str,
+    status: &'static str,
     /// Whether it is this site's own.
     this: bool,
 }
 
 /// `GET /account/logbook/tunnels`: this site's tunnel first, then those it knows, by name.
 pub fn list(site: &Site, call: &Call, _: &Member) -> Answer {
-    let page = call.whole_page()?;
+    let page = call.page()?;
     let mut rows = site.store.read(|tx| Ok(tunnels::list(tx)?))?;
     rows.sort_by_key(|tunnel| tunnel.tunnel_id != site.tunnel_id);
     let rows = rows.into_iter().map(|tunnel| TunnelReply {
         id: tunnel.tunnel_id,
         tunnel_id: tunnel.tunnel_id,
+        entry_id: tunnel.tunnel_id,
+        title: tunnel.name.clone(),
         name: tunnel.name,
+        address_city: tunnel.city.clone(),
         city: tunnel.city,
+        address: "",
         country: tunnel.country,
+        size: "",
+        manufacturer: "",
+        status: "open",
         this: tunnel.tunnel_id == site.tunnel_id,
     });
-    Ok(reply::part(rows.collect(), page))
+    Ok(reply::part(call, page, rows.collect()))
 }

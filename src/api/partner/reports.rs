@@ -89,7 +89,7 @@ pub fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
         bookings::Filter { partner_id: question.partner_id, member_id: None, from: question.from, to: question.to };
     site.store.read(|tx| {
         let rows = bookings::list(tx, &filter, question.page.limit, question.page.offset)?;
-        Ok(reply::list(
+        Ok(reply::report(
             bookings::count(tx, &filter)?,
             question.page,
             rows.into_iter().map(BookingReply::from).collect(),
@@ -110,7 +110,7 @@ pub fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
     site.store.read(|tx| {
         let rows = history::list(tx, &filter, question.page.limit, question.page.offset)?;
         let rows: Result<Vec<_>, Failure> = rows.into_iter().map(shown).collect();
-        let list = reply::list(history::count(tx, &filter)?, question.page, rows?);
+        let list = reply::report(history::count(tx, &filter)?, question.page, rows?);
         // Whoever carries the rows on names the site with them.
         Ok(list.with_header(HeaderName::from_static("x-site-id"), site_id(site)))
     })
@@ -129,7 +129,7 @@ fn shown(row: HistoryRow) -> Result<HistoryReply, Failure> {
 impl Question {
     fn read(site: &Site, call: &Call) -> Result<Question, Failure> {
         let mut body = call.fields()?;
-        let page = Page::read(&mut body);
+        let page = Page::of_report(&mut body);
         let from = body.optional("from", fields::moment);
         let to = body.optional("to", fields::moment);
         let after = body.optional("after", fields::whole_in(0..=i64::MAX));

@@ -1,6 +1,6 @@
 //! The user records that a partner keeps with us.
 
-use crate::call::{Call, Page};
+use crate::call::Call;
 use crate::domain::email;
 use crate::failure::Failure;
 use crate::fields;
@@ -45,10 +45,10 @@ impl From<PartnerUser> for UserReply {
 
 /// `GET /external/partner-metrics/op`: the partner's records, newest first.
 pub fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
-    let page: Page = call.page()?;
+    let page = call.page()?;
     site.store.read(|tx| {
         let rows = partner_users::list(tx, partner.id(), page.limit, page.offset)?;
-        Ok(reply::list(partner_users::count(tx, partner.id())?, page, rows.into_iter().map(UserReply::from).collect()))
+        Ok(reply::list(call, page, partner_users::count(tx, partner.id())?, rows.into_iter().map(UserReply::from)))
     })
 }
 

@@ -14,6 +14,6 @@ pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {
     let filter = Filter { member_id: Some(member.id()), ..Filter::default() };
     site.store.read(|tx| {
         let rows = bookings::list(tx, &filter, page.limit, page.offset)?;
-        Ok(reply::list(bookings::count(tx, &filter)?, page, rows.into_iter().map(BookingReply::from).collect()))
+        Ok(reply::list(call, page, bookings::count(tx, &filter)?, rows.into_iter().map(BookingReply::from)))
     })
 }

@@ -43,7 +43,7 @@ pub struct Row {
 pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let rows = site.store.read(|tx| rows(site, tx, member.id()))?;
-    Ok(reply::part(rows.into_iter().map(|(row, _)| row).collect(), page))
+    Ok(reply::part(call, page, rows.into_iter().map(|(row, _)| row).collect()))
 }
 
 /// `POST /account/profile/get-certificate`: a row of the certificate-list as a PDF, as base64 in a JSON string.

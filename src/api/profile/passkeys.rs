@@ -36,7 +36,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     site.store.read(|tx| {
         let rows = passkeys::list(tx, member.id(), page.limit, page.offset)?;
         let total = passkeys::count(tx, member.id())?;
-        Ok(reply::list(total, page, rows.into_iter().map(PasskeyReply::from).collect()))
+        Ok(reply::list(call, page, total, rows.into_iter().map(PasskeyReply::from)))
     })
 }
 

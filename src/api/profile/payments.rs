@@ -29,7 +29,7 @@ pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let rows = payments::list(tx, member.id(), page.limit, page.offset)?;
-        Ok(reply::list(payments::count(tx, member.id())?, page, rows.into_iter().map(show).collect()))
+        Ok(reply::list(call, page, payments::count(tx, member.id())?, rows.into_iter().map(show)))
     })
 }
 

@@ -26,7 +26,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
         text: text(call.language(), question),
         answered: answered.contains(&question),
     };
-    Ok(reply::part(questions::NUMBERS.map(show).collect(), call.page()?))
+    Ok(reply::part(call, call.page()?, questions::NUMBERS.map(show).collect()))
 }
 
 /// A question's text.

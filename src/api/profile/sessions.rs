@@ -30,7 +30,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let now = site.now();
     site.store.read(|tx| {
         let listed = sessions::list_of_member(tx, member.id(), now)?.into_iter();
-        Ok(reply::part(listed.map(|one| show(one, member)).collect(), page))
+        Ok(reply::part(call, page, listed.map(|one| show(one, member)).collect()))
     })
 }
 

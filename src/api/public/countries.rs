@@ -9,12 +9,6 @@ use crate::site::Site;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct CountriesReply {
-    status: bool,
-    data: Vec<CountryReply>,
-}
-
-#[derive(Serialize)]
 struct CountryReply {
     code: &'static str,
     code3: &'static str,
@@ -30,7 +24,7 @@ impl From<&'static Country> for CountryReply {
 
 /// `GET /public/countries`: every country with the code one dials, by name in the caller's language.
 pub fn list(_: &Site, call: &Call) -> Answer {
-    let language = call.language();
-    let data = country::all(language).iter().map(CountryReply::from).collect();
-    Ok(in_language(reply::ok(&CountriesReply { status: true, data }), language))
+    let (language, page) = (call.language(), call.page()?);
+    let rows = country::all(language).iter().map(CountryReply::from).collect();
+    Ok(in_language(reply::part(call, page, rows), language))
 }

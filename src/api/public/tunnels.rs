@@ -43,9 +43,8 @@ pub fn get(site: &Site, call: &Call) -> Answer {
     let page = call.page()?;
     let reply = if call.param(0) == ALL {
         site.store.read(|tx| {
-            let rows = tunnels::list_whole(tx, page.limit, page.offset)?;
-            let data = rows.into_iter().map(|tunnel| show(site, tunnel, language)).collect();
-            Ok(reply::list(tunnels::count(tx)?, page, data))
+            let rows = tunnels::list_whole(tx, page.limit, page.offset)?.into_iter();
+            Ok(reply::list(call, page, tunnels::count(tx)?, rows.map(|tunnel| show(site, tunnel, language))))
         })?
     } else {
         let tunnel_id = call.param_id(0).ok_or_else(Failure::not_found)?;

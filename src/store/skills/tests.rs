@@ -18,7 +18,7 @@ fn note(event: TraceEvent) {
 /// Runs everything once, on an empty file; what it finds does not matter.
 fn ask_everything(tx: &Write) {
     let everything = Shown { statuses: &["open", "not_current"], lapsed: &["Flyer"] };
-    list(tx, 1, everything, 50, 0).unwrap();
+    each(tx, 1, everything, (50, 0), |_| ControlFlow::Continue(())).unwrap();
     count(tx, 1, everything).unwrap();
     find(tx, 1).unwrap();
     list_opening(tx, 1).unwrap();
@@ -28,7 +28,7 @@ fn ask_everything(tx: &Write) {
     moves::list(tx, 1).unwrap();
     moves::insert(tx, 1, 1, None, moves::To::Deleted).unwrap();
     standing::lapsed(tx, 1, 0).unwrap();
-    entries::list_time(tx, 1, 50, 0).unwrap();
+    entries::each_time(tx, 1, (50, 0), |_| ControlFlow::Continue(())).unwrap();
     let level = Catalogue::built_in().levels().next().unwrap();
     let authority = signers::find_authority(tx, Catalogue::built_in(), 1, 2, level, 1, 0).unwrap();
     assert!(authority.is_err(), "nobody is there");

@@ -149,9 +149,9 @@ fn questions_come_by_body_or_query_and_are_made_up_for_strangers_always_the_same
     let by_query = |name: &str| site.stranger().get(&format!("{QUESTIONS}?username={name}")).ok().json();
     let by_body = site.stranger().ask(Method::GET, QUESTIONS).json(&json!({"username": "jane"})).send().ok().json();
     assert_eq!(by_body, by_query("jane"));
-    assert_eq!(by_body["data"], json!([{"question": 3, "text": "What was the make of your first car or bicycle?"}]));
+    assert_eq!(by_body, json!([{"question": 3, "text": "What was the make of your first car or bicycle?"}]));
     let made_up = by_query("nobody");
-    assert_eq!((made_up["data"].as_array().map(Vec::len), &by_query("NOBODY")), (Some(3), &made_up));
+    assert_eq!((made_up.as_array().map(Vec::len), &by_query("NOBODY")), (Some(3), &made_up));
     let others: Vec<Value> = (0..5).map(|n| by_query(&format!("nobody{n}"))).collect();
     assert!(others.iter().any(|other| *other != made_up));
     assert_eq!(site.stranger().get(QUESTIONS).refused(422).bad_fields(), ["username"]);

@@ -86,7 +86,7 @@ fn said(reply: Reply) -> (u16, Vec<(String, String)>, String) {
     let headers = reply.headers.iter().filter(|(name, _)| !varies.contains(&name.as_str()));
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
     let mut body: Value = serde_json::from_slice(&reply.body).unwrap();
-    if let Some(questions) = body["data"].as_array_mut() {
+    if let Some(questions) = body.as_array_mut() {
         questions.iter_mut().for_each(|one| *one = json!(one.as_object().unwrap().keys().collect::<Vec<_>>()));
     }
     if body["request_id"].is_string() {

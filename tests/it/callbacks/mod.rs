@@ -48,7 +48,7 @@ fn paid_until(member: &Caller) -> Option<i64> {
 fn payments(member: &Caller) -> Vec<(String, String)> {
     let list = member.get("/account/profile/payment-history").ok().json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let rows = list["data"].as_array().unwrap().iter();
+    let rows = list.as_array().unwrap().iter();
     rows.map(|row| (text(&row["paymentIntentId"]), text(&row["status"]))).collect()
 }
 

@@ -16,10 +16,10 @@ fn a_success_extends_the_membership_by_a_year_and_a_refund_takes_it_back() {
     assert_eq!(verdict(&site, &success), "applied");
     let until = site.now() + YEAR;
     assert_eq!((paid_until(&jane), site.notices(&jane)), (Some(until), vec!["notice.payment_counts".to_owned()]));
-    let said = jane.get("/account/notifications").ok().json()["data"][0]["text"].clone();
+    let said = jane.get("/account/notifications").ok().json()[0]["text"].clone();
     let day = "28 May 2027";
     assert_eq!(said, format!("Your payment of 30.00 CHF has arrived. Your membership is paid until {day}."));
-    let row = jane.get("/account/profile/payment-history").ok().json()["data"][0].clone();
+    let row = jane.get("/account/profile/payment-history").ok().json()[0].clone();
     assert_eq!(
         (&row["amount_cents"], &row["currency"], &row["status"]),
         (&json!(3000), &json!("CHF"), &json!("succeeded"))

@@ -143,3 +143,26 @@ fn every_refusal_is_the_envelope() {
         }
     }
 }
+
+/// Clients of the contract know no envelope: a list that a `GET` answers is the list.
+#[test]
+fn every_list_that_a_get_answers_is_a_bare_array_of_which_the_headers_say_the_rest() {
+    let mut lists = 0;
+    for Operation { method, path, value, .. } in DESCRIPTION.operations.iter().filter(|one| one.method == "GET") {
+        let done = &value["responses"]["200"];
+        let schema = DESCRIPTION.resolve(&done["content"]["application/json"]["schema"]);
+        assert_ne!(
+            DESCRIPTION.resolve(&schema["properties"]["data"])["type"],
+            "array",
+            "{method} {path} wraps its list"
+        );
+        if schema["type"] == "array" {
+            lists += 1;
+            let named = |header: &str| DESCRIPTION.resolve(&done["headers"][header]).is_object();
+            assert!(named("X-Total-Count") && named("Link"), "{method} {path} does not say how long its list is");
+            let asked = value["parameters"].to_string();
+            assert!(asked.contains("/Limit\"") && asked.contains("/Offset\""), "{method} {path} has no parts");
+        }
+    }
+    assert!(lists >= 20, "{lists} lists are described");
+}

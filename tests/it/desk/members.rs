@@ -115,7 +115,7 @@ fn a_clerk_adds_flight_time() {
     assert!(page.contains("12 min") && page.contains("65 min") && page.contains("1 May 2026"), "{page}");
     assert!(page.contains("The flight time is in the logbook.") && page.contains("1:27"), "{page}");
     let times = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok_json();
-    assert_eq!((times["total"].clone(), times["data"][0]["time"].clone()), (3.into(), "12".into()));
+    assert_eq!((times.as_array().unwrap().len(), times[0]["time"].clone()), (3, "12".into()));
     for (minutes, date, said) in [
         ("0", "2026-05-01", "from 1 to 600"),
         ("x", "2026-05-01", "from 1 to 600"),

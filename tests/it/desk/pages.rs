@@ -120,7 +120,7 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
         )?)
     });
     site.hold(&jane, "Flyer", "3", "Static", site.now());
-    let row = jane.get("/account/profile/certificate-list").ok().json()["data"][0].clone();
+    let row = jane.get("/account/profile/certificate-list").ok().json()[0].clone();
     jane.post("/account/profile/get-certificate", row).ok();
     let valid = format!("/verify/{}", site.codes(&jane).remove(0));
     site.change(|tx| {

@@ -61,6 +61,22 @@ impl Reply {
         self.json()
     }
 
+    /// The rows of a list, which is a bare array.
+    #[track_caller]
+    pub fn rows(&self) -> Vec<Value> {
+        match self.ok_json() {
+            Value::Array(rows) => rows,
+            _ => panic!("not a list: {self}"),
+        }
+    }
+
+    /// How many rows the list has in all.
+    #[track_caller]
+    pub fn total(&self) -> i64 {
+        let count = self.header("x-total-count").unwrap_or_else(|| panic!("no X-Total-Count: {self}"));
+        count.parse().unwrap_or_else(|_| panic!("X-Total-Count is {count:?}: {self}"))
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

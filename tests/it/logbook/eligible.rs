@@ -9,7 +9,7 @@ fn list(member: &Caller, category: &str) -> Value {
 }
 
 fn skills(list: &Value) -> Vec<&str> {
-    list["data"].as_array().unwrap().iter().map(|row| row["skill"].as_str().unwrap()).collect()
+    list.as_array().unwrap().iter().map(|row| row["skill"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -17,19 +17,19 @@ fn nothing_comes_before_the_safety_brief() {
     let site = Site::open();
     let nora = site.member("nora");
     for category in ["Flyer", "Military", "AFC", "Coach", "Instructor", "Trainer", "Examiner"] {
-        assert_eq!(list(&nora, category)["total"], 0, "{category}");
+        assert_eq!(list(&nora, category), serde_json::json!([]), "{category}");
     }
     given::safety(&site, &nora, "10001", "open", site.now());
     let first = list(&nora, "Flyer");
-    assert_eq!((&first["total"], skills(&first)[0]), (&11.into(), "10101"));
+    assert_eq!((skills(&first).len(), skills(&first)[0]), (11, "10101"));
     assert_eq!(
-        first["data"][0],
+        first[0],
         serde_json::json!({ "cat_group": "Flyer", "cat_id": "1", "cat_name": "Flyer Level 1", "track": "", "skill": "10101",
                             "skill_name": "Hand signals, seen and answered", "required": true })
     );
-    assert_eq!(list(&nora, "Military")["total"], 0, "another brief");
+    assert_eq!(list(&nora, "Military"), serde_json::json!([]), "another brief");
     given::safety(&site, &nora, "70001", "open", site.now());
-    assert_eq!(list(&nora, "military")["total"], 11);
+    assert_eq!(skills(&list(&nora, "military")).len(), 11);
 }
 
 #[test]
@@ -56,8 +56,7 @@ fn a_level_opens_those_that_require_it() {
     given::safety(&site, &nora, "10001", "open", site.now());
     given::level(&site, &nora, "Flyer Level 1", &signer);
     let open = list(&nora, "Flyer");
-    let mut names: Vec<&str> =
-        open["data"].as_array().unwrap().iter().map(|row| row["cat_name"].as_str().unwrap()).collect();
+    let mut names: Vec<&str> = open.as_array().unwrap().iter().map(|row| row["cat_name"].as_str().unwrap()).collect();
     names.dedup();
     assert_eq!(
         names,
@@ -65,8 +64,8 @@ fn a_level_opens_those_that_require_it() {
         "the first for what is not required"
     );
     assert!(skills(&open).starts_with(&["10111", "10201"]));
-    let page = nora.get(&format!("/account/logbook/filter-skills/{}/Flyer?limit=2&offset=1", nora.id)).ok().json();
-    assert_eq!((skills(&page), &page["total"]), (skills(&open)[1..3].to_vec(), &open["total"]));
+    let page = nora.get(&format!("/account/logbook/filter-skills/{}/Flyer?limit=2&offset=1", nora.id)).ok();
+    assert_eq!((skills(&page.json()), page.total() as usize), (skills(&open)[1..3].to_vec(), skills(&open).len()));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn an_entry_is_in_the_logbook_at_once_in_the_contracts_types() {
         &jane,
         json!({"status": "", "entry_date": site.now(), "tunnel": "7", "comment": "first\nflight", "time": "1:05", "entry_id": ""}),
     );
-    let row = list(&jane, &jane)["data"][0].clone();
+    let row = list(&jane, &jane)[0].clone();
     assert_eq!(
         (row["id"].as_i64(), row["entry_id"].as_i64(), row["entry_date"].as_i64()),
         (Some(entry_id), Some(entry_id), Some(site.now()))
@@ -40,7 +40,7 @@ fn existing_clients_enter_flight_time_by_another_path() {
     let jane = site.member("jane");
     let made =
         jane.post("/account/logbook/member/time/", json!({"entry_date": site.now(), "time": "15", "entry_id": ""}));
-    assert_eq!(list(&jane, &jane)["data"][0]["entry_id"], made.ok().json()["entry_id"]);
+    assert_eq!(list(&jane, &jane)[0]["entry_id"], made.ok().json()["entry_id"]);
     assert_eq!(jane.get("/account/profile/user").ok().json()["total_flight_time"], "0:15");
 }
 
@@ -51,9 +51,9 @@ fn entries_are_listed_latest_flight_first_a_page_at_a_time() {
     for days in [3, 1, 2] {
         add(&jane, json!({"entry_date": site.now() - days * 86_400, "time": days}));
     }
-    let page = jane.get(&format!("{TIME}{}?limit=2", jane.id)).ok().json();
-    let times: Vec<_> = page["data"].as_array().unwrap().iter().map(|row| row["time"].as_str().unwrap()).collect();
-    assert_eq!((times, page["total"].as_i64()), (vec!["1", "2"], Some(3)));
+    let page = jane.get(&format!("{TIME}{}?limit=2", jane.id)).ok();
+    let times: Vec<_> = page.rows().iter().map(|row| row["time"].as_str().unwrap().to_owned()).collect();
+    assert_eq!((times, page.total()), (vec!["1".to_owned(), "2".to_owned()], 3));
 }
 
 #[test]
@@ -63,10 +63,10 @@ fn an_edit_replaces_what_it_names_and_the_total_follows() {
     let entry_id = add(&jane, json!({"entry_date": site.now(), "time": 10, "comment": "kept"}));
     let path = format!("{TIME}{entry_id}");
     jane.put(&path, json!({"entry_id": entry_id, "id": "", "time": "25"})).ok();
-    let row = list(&jane, &jane)["data"][0].clone();
+    let row = list(&jane, &jane)[0].clone();
     assert_eq!((row["time"].as_str(), row["comment"].as_str()), (Some("25"), Some("kept")));
     jane.put(&format!("/account/logbook/time/{entry_id}"), json!({"comment": ""})).ok();
-    assert_eq!(list(&jane, &jane)["data"][0]["comment"], "", "an empty comment takes away what was");
+    assert_eq!(list(&jane, &jane)[0]["comment"], "", "an empty comment takes away what was");
     assert_eq!(jane.get("/account/profile/user").ok().json()["total_flight_time"], "0:25");
     assert_eq!(jane.put(&path, json!({"entry_id": entry_id + 1})).refused(422).bad_fields(), ["entry_id"]);
     jane.delete(&format!("/account/logbook/{entry_id}")).ok();
@@ -107,7 +107,7 @@ fn desk_admin_and_current_instructors_read_every_logbook() {
     add(&jane, json!({"entry_date": site.now(), "time": 5}));
     let instructor = site.instructor("ines");
     for reader in [site.desk(), site.admin(), instructor.clone()] {
-        assert_eq!(list(&reader, &jane)["total"], 1);
+        assert_eq!(list(&reader, &jane).as_array().unwrap().len(), 1);
     }
     site.advance(std::time::Duration::from_secs(400 * 86_400));
     site.again(&instructor).get(&format!("{TIME}{}", jane.id)).refused(403);

@@ -14,7 +14,7 @@ fn book(partner: &Caller, jane: &Caller, pin: &str, booking: &Value) -> Value {
 
 fn texts(member: &Caller) -> Vec<String> {
     let rows = member.get(NOTIFICATIONS).ok().json();
-    rows["data"].as_array().unwrap().iter().rev().map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+    rows.as_array().unwrap().iter().rev().map(|row| row["text"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn trainings_are_announced_a_month_and_a_week_before_they_run_out() {
             "{programme}, from {start}"
         );
         let rows = site.again(&member).get(NOTIFICATIONS).ok().json();
-        assert_eq!(rows["data"][0]["detail"], json!({ "programme": programme, "renewal_date": renewal }));
+        assert_eq!(rows[0]["detail"], json!({ "programme": programme, "renewal_date": renewal }));
     }
 }
 
@@ -331,7 +331,7 @@ fn at_whatever_moments_and_however_often_it_runs_each_due_notice_comes_once() {
         }
         for (life, member) in lives.iter().zip(&people) {
             let rows = site.again(member).get(&format!("{NOTIFICATIONS}?limit=500")).ok().json();
-            let told: Vec<(String, i64)> = rows["data"]
+            let told: Vec<(String, i64)> = rows
                 .as_array()
                 .unwrap()
                 .iter()

@@ -41,9 +41,9 @@ fn a_booking_of_a_current_flyer_is_in_every_list() {
     assert_eq!(answer.as_object().unwrap().len(), 3, "status, message and token");
 
     let own = jane.get("/account/profile/booking-history").ok().json();
-    assert_eq!((own["total"].as_i64(), own["data"][0]["minutes_booked"].as_i64()), (Some(1), Some(12)));
+    assert_eq!((own.as_array().map(Vec::len), own[0]["minutes_booked"].as_i64()), (Some(1), Some(12)));
     let time = jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
-    assert_eq!((time["data"][0]["time"].as_str(), time["data"][0]["booking_id"].as_i64()), (Some("12"), Some(1)));
+    assert_eq!((time[0]["time"].as_str(), time[0]["booking_id"].as_i64()), (Some("12"), Some(1)));
     let bookings = sync.post("/admin/reports/external/partner-metrics/bookings", json!({})).ok().json();
     assert_eq!(bookings["data"][0]["registration_id"], 1);
     let history = sync.post("/admin/reports/external/partner-metrics/history", json!({})).ok().json();
@@ -74,7 +74,7 @@ fn the_token_reads_its_member_and_edits_that_one_entry_and_nothing_else() {
     token.get("/account/profile/user").ok();
     let time = token.get(&format!("/account/logbook/time/{}", jane.id)).ok().json();
     let entry = |booked: bool| {
-        let rows = time["data"].as_array().unwrap().iter();
+        let rows = time.as_array().unwrap().iter();
         let mut ids =
             rows.filter(|row| row["booking_id"].is_i64() == booked).map(|row| row["entry_id"].as_i64().unwrap());
         ids.next().unwrap()
@@ -100,7 +100,7 @@ fn the_same_booking_is_one_booking_with_a_fresh_token_and_later_values_win() {
     later["minutes_booked"] = json!("0:20");
     ask(&partner, &jane, &pin, later).ok();
     let own = jane.get("/account/profile/booking-history").ok().json();
-    assert_eq!((own["total"].as_i64(), own["data"][0]["minutes_booked"].as_i64()), (Some(1), Some(20)));
+    assert_eq!((own.as_array().map(Vec::len), own[0]["minutes_booked"].as_i64()), (Some(1), Some(20)));
     assert_eq!(count(&site, "entries"), 2, "the flight before, and the booked one");
     assert_eq!(count(&site, "history"), 5, "three tokens, one booking recorded, one changed");
 }
@@ -192,7 +192,7 @@ fn what_is_not_said_again_stays_and_a_purchase_is_known_without_its_registration
     ask(&partner, &jane, &pin, later.clone()).ok();
     later["registration_id"] = json!(2);
     ask(&partner, &jane, &pin, later.clone()).ok();
-    assert_eq!((count(&site, "bookings"), row()["data"][0]["registration_id"].as_i64()), (2, Some(2)));
+    assert_eq!((count(&site, "bookings"), row()[0]["registration_id"].as_i64()), (2, Some(2)));
     // Two registrations of one purchase are two.
     later["registration_id"] = json!(3);
     ask(&partner, &jane, &pin, later.clone()).ok();
@@ -301,8 +301,8 @@ fn a_flyer_who_is_not_current_gets_no_flight_time_and_is_told_what_to_do() {
     let jane = site.again(&jane);
     assert_eq!(jane.get("/account/profile/user").ok().json()["currency_flyer"], 0);
     ask(&partner, &jane, &site.pin(&jane), booking(&site, 1)).ok();
-    assert_eq!(jane.get("/account/profile/booking-history").ok().json()["total"], 1);
-    assert_eq!(jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().json()["total"], 1, "the flight before");
+    assert_eq!(jane.get("/account/profile/booking-history").ok().total(), 1);
+    assert_eq!(jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().total(), 1, "the flight before");
     assert_eq!(site.notices(&jane), ["notice.booking_not_current"]);
 }
 

@@ -33,7 +33,7 @@ fn a_partner_sees_its_own_records_only() {
     other.get(&path).refused(404);
     other.put(OP, json!({"id": id, "email": "mine@example.com"})).refused(404);
     other.delete(&path).refused(404);
-    assert_eq!(other.get(OP).ok().json()["total"], 0);
+    assert_eq!(other.get(OP).ok().total(), 0);
     assert_eq!(one.get(&path).ok().json()["email"], "ann@example.com");
     other.post(OP, json!({"email": "ann@example.com"})).ok();
 }
@@ -65,11 +65,11 @@ fn records_are_listed_newest_first_a_page_at_a_time() {
     let ids: Vec<i64> = (0..5)
         .map(|n| partner.post(OP, json!({"email": format!("u{n}@example.com")})).ok().json()["id"].as_i64().unwrap())
         .collect();
-    let page = partner.get(&format!("{OP}?limit=2&offset=1")).ok().json();
-    let listed: Vec<i64> = page["data"].as_array().unwrap().iter().map(|u| u["id"].as_i64().unwrap()).collect();
-    assert_eq!((listed, page["total"].as_i64()), (vec![ids[3], ids[2]], Some(5)));
+    let page = partner.get(&format!("{OP}?limit=2&offset=1")).ok();
+    let listed: Vec<i64> = page.rows().iter().map(|u| u["id"].as_i64().unwrap()).collect();
+    assert_eq!((listed, page.total()), (vec![ids[3], ids[2]], 5));
     assert_eq!(partner.get(&format!("{OP}?limit=0&offset=-1")).refused(422).bad_fields(), ["limit", "offset"]);
-    partner.get(&format!("{OP}?limit=501")).refused(422);
+    partner.get(&format!("{OP}?limit=5001")).refused(422);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn rename(site: &Site, member: &Caller, screen_name: &str) {
 }
 
 fn row(member: &Caller, place: usize) -> Value {
-    member.get(LIST).ok().json()["data"][place].clone()
+    member.get(LIST).ok().json()[place].clone()
 }
 
 fn pdf(member: &Caller, row: &Value) -> Vec<u8> {
@@ -63,17 +63,16 @@ fn words(pdf: &[u8]) -> Option<String> {
 fn a_held_level_is_a_row_that_can_be_sent_back() {
     let site = Site::open();
     let (jane, ivo) = (site.member("jane"), site.member("ivo"));
-    assert_eq!(jane.get(LIST).ok().json()["data"], json!([]));
+    assert_eq!(jane.get(LIST).ok().json(), json!([]));
     earn(&site, &jane, &ivo, FLYER_1);
     let list = jane.get(LIST).ok().json();
     assert_eq!(
-        list["data"],
+        list,
         json!([{ "type": "level", "cat_id": 1, "cat_group": "Flyer", "track": "", "name": "Flyer Level 1",
                  "screen_name": "jane", "entry_date": site.now(), "member_id": jane.id, "tunnel_name": "Windwerk",
                  "signer_name": "ivo" }])
     );
-    assert_eq!((&list["total"], &list["limit"]), (&json!(1), &json!(50)));
-    pdf(&jane, &list["data"][0]);
+    pdf(&jane, &list[0]);
 }
 
 #[test]
@@ -85,7 +84,7 @@ fn the_list_is_newest_first_and_comes_in_pages() {
     }
     let names = |path: &str| -> Vec<String> {
         let list = jane.get(path).ok().json();
-        list["data"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+        list.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names(LIST), ["Backflying Level 2", "Static Level 3", "Flyer Level 1"]);
     assert_eq!(names(&format!("{LIST}?limit=1&offset=1")), ["Static Level 3"]);

@@ -13,8 +13,8 @@ fn pay(site: &Site, member: &Caller, intent_id: &str, status: &str) -> i64 {
 fn payments_are_listed_newest_first_and_for_their_member_alone() {
     let site = Site::open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
-    let empty = jane.get("/account/profile/payment-history").ok().json();
-    assert_eq!(empty, json!({ "status": true, "total": 0, "limit": 50, "offset": 0, "data": [] }));
+    let empty = jane.get("/account/profile/payment-history").ok();
+    assert_eq!((empty.json(), empty.total()), (json!([]), 0));
     let first = pay(&site, &jane, "pi_1", "succeeded");
     let second = pay(&site, &jane, "pi_2", "failed");
     pay(&site, &mark, "pi_3", "created");
@@ -23,9 +23,9 @@ fn payments_are_listed_newest_first_and_for_their_member_alone() {
         json!({ "payment_id": payment_id, "paymentIntentId": intent_id, "amount_cents": 3000, "currency": "CHF",
                 "status": status, "created_at": site.now(), "updated_at": site.now() })
     };
-    assert_eq!(list["data"], json!([row(second, "pi_2", "failed"), row(first, "pi_1", "succeeded")]));
-    let page = jane.get("/account/profile/payment-history?limit=1&offset=1").ok().json();
-    assert_eq!((&page["total"], &page["data"]), (&json!(2), &json!([row(first, "pi_1", "succeeded")])));
+    assert_eq!(list, json!([row(second, "pi_2", "failed"), row(first, "pi_1", "succeeded")]));
+    let page = jane.get("/account/profile/payment-history?limit=1&offset=1").ok();
+    assert_eq!((page.total(), page.json()), (2, json!([row(first, "pi_1", "succeeded")])));
 }
 
 #[test]

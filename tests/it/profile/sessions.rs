@@ -7,7 +7,7 @@ use std::time::Duration;
 const SESSIONS: &str = "/account/profile/sessions";
 
 fn list(member: &Caller) -> Vec<Value> {
-    member.get(SESSIONS).ok().json()["data"].as_array().unwrap().clone()
+    member.get(SESSIONS).ok().json().as_array().unwrap().clone()
 }
 
 fn ids(member: &Caller, this: bool) -> Vec<String> {

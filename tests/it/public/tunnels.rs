@@ -60,14 +60,13 @@ fn a_client_that_knows_no_number_asks_for_all_page_by_page() {
         put(&site, &tunnel(tunnel_id, "Souffle", "FR"));
     }
     let numbers = |query: &str| {
-        let body = site.stranger().get(&format!("/public/tunnels/all{query}")).ok().json();
-        assert_eq!((&body["status"], &body["total"]), (&json!(true), &json!(4)));
-        let rows = body["data"].as_array().unwrap().iter();
-        rows.map(|row| row["tunnel_id"].as_i64().unwrap()).collect::<Vec<_>>()
+        let body = site.stranger().get(&format!("/public/tunnels/all{query}")).ok();
+        assert_eq!(body.total(), 4);
+        body.rows().iter().map(|row| row["tunnel_id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(numbers(""), [Site::TUNNEL_ID, 12, 21, 30]);
     assert_eq!(numbers("?limit=2&offset=1"), [12, 21]);
     assert_eq!(site.stranger().get("/public/tunnels/all?limit=0").refused(422).bad_fields(), ["limit"]);
-    let first = site.stranger().get("/public/tunnels/all?limit=1").ok().json()["data"][0].clone();
+    let first = site.stranger().get("/public/tunnels/all?limit=1").ok().json()[0].clone();
     assert_eq!(first, own("Switzerland"));
 }

@@ -1,12 +1,12 @@
-//! The lists of skills, and where an entry has been.
+//! The lists of skills, safety briefs and trainings, and where an entry has been.
 
 use super::super::{may_see, read_member};
-use super::row::rows;
+use super::row::row;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::{Bearer, Member};
 use crate::language::Text;
-use crate::reply;
+use crate::reply::{self, Rows};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::{moves, skills, standing};
@@ -44,8 +44,10 @@ fn page(site: &Site, call: &Call, member_id: i64, statuses: &[&'static str]) -> 
     site.store.read(|tx| {
         let lapsed = standing::lapsed(tx, member_id, site.now())?;
         let shown = skills::Shown { statuses, lapsed: &lapsed };
-        let entries = skills::list(tx, member_id, shown, page.limit, page.offset)?;
-        Ok(reply::list(skills::count(tx, member_id, shown)?, page, rows(site.catalogue, entries, &lapsed)))
+        let mut rows = Rows::begin();
+        let take = |entry| rows.push(&row(site.catalogue, entry, &lapsed));
+        skills::each(tx, member_id, shown, (page.limit, page.offset), take)?;
+        Ok(rows.finish(call, page, skills::count(tx, member_id, shown)?))
     })
 }
 
@@ -84,7 +86,7 @@ pub fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
             from: one.from,
             to: one.to,
         });
-        Ok(reply::part(rows.collect(), page))
+        Ok(reply::part(call, page, rows.collect()))
     })
 }
 

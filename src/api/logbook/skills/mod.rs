@@ -10,7 +10,7 @@ pub use ask::Asked;
 pub use create::{ask as ask_for, create};
 pub use edit::edit;
 pub use list::{list, list_all, moves};
-pub use row::{Row, names, rows};
+pub use row::{Row, names, row};
 
 use crate::domain::entry::Status;
 use serde::Serialize;

@@ -40,12 +40,8 @@ pub struct Row {
     version: i64,
 }
 
-/// `lapsed`: the programmes whose open entries show as `not_current`.
-pub fn rows(catalogue: &Catalogue, entries: Vec<SkillEntry>, lapsed: &[&str]) -> Vec<Row> {
-    entries.into_iter().map(|entry| row(catalogue, entry, lapsed)).collect()
-}
-
-fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
+/// `lapsed`: the programmes whose open skills show as `not_current`.
+pub fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
     let (cat_name, skill_name) = names(catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
     let status = entry::shown(&entry.kind, &entry.cat_group, entry.status.name(), lapsed);
     Row {

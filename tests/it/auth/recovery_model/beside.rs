@@ -133,7 +133,7 @@ impl Sequence<'_> {
         let ask = || self.site.stranger().get(&format!("{QUESTIONS}?username={name}")).ok_json();
         let (first, again) = (ask(), ask());
         let asked: Vec<i64> =
-            first["data"].as_array().into_iter().flatten().filter_map(|one| one["question"].as_i64()).collect();
+            first.as_array().into_iter().flatten().filter_map(|one| one["question"].as_i64()).collect();
         let own: Vec<i64> = who.map_or(&[][..], |who| self.people[who].answered).iter().map(|(n, _)| *n).collect();
         let plausible = if own.is_empty() { asked.len() == 3 } else { asked == own };
         self.expect(plausible && first == again, &format!("{name} is asked {asked:?}"));

@@ -32,14 +32,21 @@ fn ask(site: &Site, member: &Caller, skill: &str, instructor: &Caller) -> i64 {
     member.post(SKILLS, wish(site, skill, instructor)).ok().json()["entry_id"].as_i64().unwrap()
 }
 
+/// A member's skills in these states, without the safety briefs and trainings that stand beside them.
 fn list(reader: &Caller, status: &str, member: &Caller) -> Value {
-    reader.get(&format!("{SKILLS}{status}/{}", member.id)).ok().json()
+    let rows = reader.get(&format!("{SKILLS}{status}/{}", member.id)).rows();
+    rows.into_iter().filter(|row| row["kind"] != "safety").collect()
+}
+
+/// How many rows a list has.
+fn count(list: &Value) -> usize {
+    list.as_array().expect("a list").len()
 }
 
 /// The one row of a member's list.
 fn row(member: &Caller, entry_id: i64) -> Value {
     let all = list(member, "all", member);
-    let found = all["data"].as_array().unwrap().iter().find(|row| row["entry_id"] == entry_id).cloned();
+    let found = all.as_array().unwrap().iter().find(|row| row["entry_id"] == entry_id).cloned();
     found.unwrap_or_else(|| panic!("{entry_id} is not listed"))
 }
 

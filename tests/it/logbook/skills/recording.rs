@@ -1,6 +1,6 @@
 //! A signer records what he saw: open at once, with himself as the signer.
 
-use super::{SKILLS, learner_and_instructor, list, row};
+use super::{SKILLS, count, learner_and_instructor, list, row};
 use crate::harness::{Caller, Site};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn whoever_may_not_sign_it_learns_nothing_and_changes_nothing() {
     let mut by_another = record(&site, "10101", &jane);
     by_another["instructor"] = low.id.into();
     assert_eq!(ines.post(SKILLS, by_another).refused(422).bad_fields(), ["instructor"]);
-    assert_eq!(list(&jane, "all", &jane)["total"], 0);
+    assert_eq!(count(&list(&jane, "all", &jane)), 0);
 }
 
 #[test]

@@ -12,10 +12,15 @@ fn a_brief_that_is_signed_opens_the_way_to_the_first_skill() {
     let brief = ask(&site, &jane, "10001", &ines);
     jane.post(SKILLS, wish(&site, "10101", &ines)).refused(422);
     let waiting = ines.get("/account/logbook/requests").ok().json();
-    assert_eq!((&waiting["data"][0]["kind"], &waiting["data"][0]["cat_group"]), (&json!("safety"), &json!("Flyer")));
-    assert_eq!(waiting["data"][0]["skill_name"], "Flyer safety brief before the first flight");
+    assert_eq!((&waiting[0]["kind"], &waiting[0]["cat_group"]), (&json!("safety"), &json!("Flyer")));
+    assert_eq!(waiting[0]["skill_name"], "Flyer safety brief before the first flight");
     ines.put(&path(brief), json!({"status": "open"})).ok();
-    assert_eq!(list(&jane, "all", &jane)["total"], 0, "the skills are listed without the safety records");
+    assert_eq!(list(&jane, "all", &jane), json!([]), "no skill yet");
+    for path in [format!("{SKILLS}open/{}", jane.id), format!("/account/logbook/mobile/skills/{}", jane.id)] {
+        let rows = jane.get(&path).rows();
+        assert_eq!((rows.len(), &rows[0]["kind"], &rows[0]["status"]), (1, &json!("safety"), &json!("open")), "{path}");
+        assert_eq!((&rows[0]["entry_id"], &rows[0]["skill"]), (&json!(brief), &json!("10001")));
+    }
     ask(&site, &jane, "10101", &ines);
     assert_eq!(jane.post(SKILLS, wish(&site, "10001", &ines)).refused(409).json()["code"], "skill_taken");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The entry in the list of what waits for this signer.
 fn waiting(signer: &Caller, entry_id: i64) -> Value {
     let all = signer.get("/account/logbook/requests").ok().json();
-    let rows = all.as_array().or_else(|| all["data"].as_array()).expect("a list");
+    let rows = all.as_array().expect("a list");
     rows.iter().find(|row| row["entry_id"] == entry_id).cloned().expect("it waits")
 }
 

@@ -1,0 +1,186 @@
+//! The one public client of the contract, played from the shapes that it reads: it knows the contract, the header `token`
+//! and these names, and nothing else of this product.
+
+use crate::harness::{Caller, Credential, PASSWORD, Reply, Site};
+use http::Method;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// What the client keeps between its calls.
+struct Client<'a> {
+    site: &'a Site,
+    session: Caller,
+    member_id: i64,
+    /// The last answer of each path with its `ETag`.
+    known: HashMap<String, (String, Value)>,
+    sign_ins: u32,
+}
+
+impl Client<'_> {
+    fn open(site: &Site) -> Client<'_> {
+        let mut client = Client { site, session: site.stranger(), member_id: 0, known: HashMap::new(), sign_ins: 0 };
+        client.sign_in();
+        client
+    }
+
+    fn sign_in(&mut self) {
+        let body = json!({ "username": "jane", "password": PASSWORD });
+        let answer = self.site.stranger().post("/auth/login", body).ok().json();
+        let token = answer["token"].as_str().expect("login says `token`").to_owned();
+        self.member_id = answer["member_id"].as_i64().expect("login says `member_id`");
+        self.session = self.site.stranger().with(Credential::Token { header: "token", prefix: "", token });
+        self.sign_ins += 1;
+    }
+
+    /// The answer to a path, from the client's own memory where the server says that nothing changed; after a 401 or 403
+    /// the client signs in and asks again.
+    fn get(&mut self, path: &str) -> Value {
+        let mut reply = self.ask(path);
+        if [401, 403].contains(&reply.status) {
+            self.sign_in();
+            reply = self.ask(path);
+        }
+        if reply.status == 304 {
+            return self.known[path].1.clone();
+        }
+        let etag = reply.header("etag").expect("a GET carries an ETag").to_owned();
+        let body = reply.ok_json();
+        self.known.insert(path.to_owned(), (etag, body.clone()));
+        body
+    }
+
+    fn ask(&self, path: &str) -> Reply {
+        let asking = self.session.ask(Method::GET, path);
+        match self.known.get(path) {
+            Some((etag, _)) => asking.header("if-none-match", etag).send(),
+            None => asking.send(),
+        }
+    }
+
+    /// The array that a list is.
+    fn list(&mut self, path: &str) -> Vec<Value> {
+        self.get(path).as_array().unwrap_or_else(|| panic!("{path} is no array")).clone()
+    }
+}
+
+/// Jane with a brief, Flyer 1, and two skills: one signed, one that waits for Ines.
+fn site_with_jane() -> Site {
+    let site = Site::open();
+    let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
+    for skill in ["10001", "10101"] {
+        let wish = json!({ "skill": skill, "entry_date": site.now(), "instructor": ines.id, "tunnel": "7" });
+        let entry_id = jane.post("/account/logbook/skills/", wish).ok().json()["entry_id"].clone();
+        ines.put(&format!("/account/logbook/skills/{entry_id}"), json!({ "status": "open" })).ok();
+    }
+    site.ask_for(&jane, "10102", &ines);
+    site.hold(&jane, "Flyer", "1", "", site.now());
+    site
+}
+
+#[test]
+fn the_public_client_signs_in_reads_its_screens_and_logs_time() {
+    let site = site_with_jane();
+    let mut client = Client::open(&site);
+
+    let profile = client.get("/account/profile/user");
+    assert_eq!((&profile["username"], profile["member_id"].as_i64()), (&json!("jane"), Some(client.member_id)));
+    let names = [
+        "screen_name",
+        "real_name",
+        "email",
+        "email_verified",
+        "phone",
+        "phone_verified",
+        "country",
+        "country_code",
+        "dob",
+        "tunnel",
+        "tunnel_name",
+        "tunnel_country",
+        "role_name",
+        "join_date",
+        "last_flight",
+        "currency_flyer",
+        "currency_renewal_date_flyer",
+    ];
+    assert!(names.iter().all(|name| profile.get(name).is_some()), "{profile}");
+    assert_eq!(profile["total_flight_time"], "0:10");
+    assert!(profile["paymentData"]["paymentStatus"].is_string() && profile["paymentData"].get("nextDate").is_some());
+
+    let member_id = client.member_id;
+    let levels = client.get(&format!("/account/dashboard/flyer-skills-levels/{member_id}"));
+    assert_eq!((&levels["level1"], &levels["static"]), (&json!("Yes"), &json!("No")));
+    assert!(client.get("/account/notifications/requests")["count"].is_i64());
+
+    let skills = client.list(&format!("/account/logbook/skills/open-suspended-not_current/{member_id}"));
+    assert_eq!(skills.len(), 2, "the brief and the signed skill: {skills:?}");
+    for row in &skills {
+        assert!(row["id"].is_i64() && row["entry_date"].is_i64() && row["approval_date"].is_i64(), "{row}");
+        for name in ["cat_name", "skill_name", "status", "instructor_name"] {
+            assert!(row[name].as_str().is_some_and(|text| !text.is_empty()), "{name} of {row}");
+        }
+    }
+    let tunnels = client.list("/account/logbook/tunnels/");
+    for row in &tunnels {
+        assert!(row["entry_id"].is_i64(), "{row}");
+        for name in ["title", "country", "size", "manufacturer", "address", "address_city", "status"] {
+            assert!(row[name].is_string(), "{name} of {row}");
+        }
+    }
+    assert_eq!((&tunnels[0]["title"], &tunnels[0]["status"]), (&json!("Windwerk"), &json!("open")));
+
+    let time = json!({
+        "entry_id": "", "status": "open", "entry_date": site.now(), "tunnel": tunnels[0]["entry_id"].to_string(),
+        "tunnel_name": tunnels[0]["title"], "comment": "two rounds", "time": "12",
+    });
+    client.session.post("/account/logbook/member/time/", time).ok();
+    assert_eq!(client.get("/account/profile/user")["total_flight_time"], "0:22", "a new ETag: no answer of before");
+}
+
+#[test]
+fn the_public_client_keeps_etags_and_signs_in_again_when_its_session_is_over() {
+    let site = site_with_jane();
+    let mut client = Client::open(&site);
+    let paths = [
+        "/account/profile/user".to_owned(),
+        "/account/logbook/tunnels/".to_owned(),
+        format!("/account/logbook/skills/open-suspended-not_current/{}", client.member_id),
+        format!("/account/dashboard/flyer-skills-levels/{}", client.member_id),
+    ];
+    for path in &paths {
+        let first = client.get(path);
+        assert_eq!((client.ask(path).status, &client.get(path)), (304, &first), "{path}");
+    }
+    client.session.post("/auth/logout", json!({})).ok();
+    let unknown = client.ask(&paths[0]);
+    assert_eq!(unknown.status, 401, "{unknown}");
+    let before = client.known[&paths[0]].1.clone();
+    assert_eq!((client.get(&paths[0]), client.sign_ins), (before, 2));
+}
+
+#[test]
+fn a_member_with_more_than_five_thousand_entries_reads_them_whole_and_the_rest_by_the_link() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    site.brief(&jane, "Flyer");
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5001)
+               INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, comment, author_id, cat_group,
+                                    cat_id, skill, created_at, updated_at)
+               SELECT ?1, ?2, 'open', ?3 - n * 60, 12, 7, 'Round ' || n || ', door to door', ?1, iif(?2 = 'skill', 'Flyer', ''),
+                      iif(?2 = 'skill', '1', ''), iif(?2 = 'skill', '10101', ''), ?3, ?3 FROM number";
+    for kind in ["time", "skill"] {
+        site.change(|tx| Ok(tx.run(sql, (jane.id, kind, site.now()))?));
+    }
+    for (list, total) in [("time", 5_001), ("skills/open-suspended-not_current", 5_002)] {
+        let path = format!("/account/logbook/{list}/{}", jane.id);
+        let whole = jane.get(&path);
+        let rows = whole.rows();
+        assert_eq!((rows.len(), whole.total()), (5_000, total), "{list}");
+        assert!(whole.body.len() < 3 * 1024 * 1024, "{list} has {} bytes", whole.body.len());
+        let moment = |row: &Value| row["entry_date"].as_i64().unwrap();
+        assert!(rows.is_sorted_by(|a, b| moment(a) >= moment(b)), "{list} is not newest first");
+        let next = whole.header("link").and_then(|link| link.strip_prefix("</api")?.strip_suffix(">; rel=\"next\""));
+        let rest = jane.get(next.expect("the list goes on"));
+        assert_eq!((rest.rows().len() as i64, rest.header("link")), (total - 5_000, None), "{list}");
+    }
+}
