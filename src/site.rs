@@ -170,10 +170,7 @@ impl Site {
         }
         restore::complete(place).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
         if !place.database().exists() {
-            return Err(format!(
-                "there is no site in {}: make one with `tunneldesk init`, or look at one with `tunneldesk serve --demo`",
-                place.dir().display()
-            ));
+            return Err(place.without_database());
         }
         let keys = Keys::open(&place.key())?;
         soundness::settle(&place.database())?;
@@ -370,9 +367,7 @@ fn read_row(place: &Place, store: &Store) -> Result<tunnels::SiteRow, String> {
     let row = store
         .read(|tx| Ok(tunnels::find_site(tx)?))
         .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
-    row.ok_or_else(|| {
-        format!("{} was not finished by `tunneldesk init`: remove it and run init again", place.database().display())
-    })
+    row.ok_or_else(|| place.without_site())
 }
 
 /// The keys with the one for the keyed hashes. A file from before there was one hashed by the site key, and goes on so.

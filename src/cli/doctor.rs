@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::health::{self, Fact, State};
 use crate::site::Site;
-use crate::site::health::{Look, look, look_at_closed, title};
+use crate::site::health::{Look, leftovers, look, look_at_closed, title};
 use crate::store::place::{Place, Unheld};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -71,14 +71,17 @@ impl Doctor {
 }
 
 fn facts(place: &Place, config: Config) -> Vec<Fact> {
-    match Site::open(place, config, Clock::machine(0), true) {
+    // Before the site is opened, which removes them.
+    let left = leftovers(place.dir());
+    let facts = match Site::open(place, config, Clock::machine(0), true) {
         Ok((site, _)) => {
             let facts = look(&Shell::new(&site, shell::by_us()), Look::Close);
             site.close();
             facts
         }
         Err(why) => look_at_closed(place.dir(), &why),
-    }
+    };
+    facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect()
 }
 
 /// Has the server look.

@@ -4,11 +4,14 @@ use super::owner::become_owner;
 use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time;
+use crate::failure::Failure;
+use crate::jobs::backup::restore;
 use crate::site::{Identity, Site};
-use crate::store::place::{Place, Unheld};
-use crate::store::{Write, audit, tunnels};
+use crate::store::place::{Place, Unheld, database};
+use crate::store::{Write, audit, erasure, tunnels};
 use clap::Args;
 
 #[derive(Args)]
@@ -58,13 +61,12 @@ impl Init {
             Unheld::Unfit(text) => broken(text),
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
-        let site = Site::create(&place, config, Clock::machine(0), &identity).map_err(refused)?;
+        refuse_where_a_site_is(&place)?;
         let record = |tx: &Write| {
             tunnels::set_time_zone(tx, identity.tunnel_id, zone.as_deref().unwrap_or_default())?;
             Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
         };
-        site.store.write(site.now(), record).map_err(|e| broken(format!("the site takes no writes: {e}")))?;
-        site.close();
+        let site = make(&place, config, &identity, record).map_err(broken)?;
         if global.json {
             return Ok(as_json(&serde_json::json!({
                 "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone
@@ -79,4 +81,55 @@ impl Init {
             zone.as_deref().unwrap_or("UTC")
         ))
     }
+}
+
+/// What was cut off before is finished or removed first. A database that holds no site, which an `init` of an earlier version
+/// left when it was cut off, is none.
+fn refuse_where_a_site_is(place: &Place) -> Result<(), Trouble> {
+    restore::complete(place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
+    let (dir, remains) = (place.dir().display(), place.remains());
+    // SQLite would remove the log of an empty file.
+    let has_database = std::fs::metadata(place.database()).is_ok_and(|file| file.len() > 0);
+    if has_database && !erasure::is_without_site(&place.database()) {
+        return Err(refused(format!("there is a site in {dir} already: start it with `tunneldesk serve`")));
+    }
+    let of_a_site: Vec<_> =
+        remains.into_iter().filter(|what| *what == "its backups" || (*what == "its log" && !has_database)).collect();
+    if of_a_site.is_empty() {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "there was a site in {dir}, and {} are there: bring it back with `tunneldesk restore`, or give the new one another --data",
+        of_a_site.join(", ")
+    )))
+}
+
+/// Makes the site beside its place, whole, and then puts it there, so that an `init` that is cut off can be run again.
+fn make(
+    place: &Place,
+    config: Config,
+    identity: &Identity,
+    record: impl FnOnce(&Write) -> Result<i64, Failure>,
+) -> Result<Site, String> {
+    let dir = restore::made_in(place);
+    let beside = Place::make(&dir).map_err(|unheld| match unheld {
+        Unheld::InUse => format!("another process works in {}", dir.display()),
+        Unheld::Unfit(text) => text,
+    })?;
+    let failed = |e: std::io::Error| format!("cannot write to {}: {e}", dir.display());
+    // A key that is there already stays: copies elsewhere may be sealed by it.
+    let has_key = place.key().exists();
+    if has_key {
+        std::fs::copy(place.key(), beside.key()).map_err(failed)?;
+        std::fs::File::open(beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
+    }
+    let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
+    site.store.write(site.now(), record).map_err(|e| format!("the site takes no writes: {e}"))?;
+    site.close();
+    let replaced = restore::take_over(place, &dir)?;
+    // The key alone, of which the site has the copy.
+    if let Some(old) = replaced.filter(|old| has_key && !database(old).exists()) {
+        std::fs::remove_dir_all(&old).map_err(failed)?;
+    }
+    Ok(site)
 }

@@ -197,6 +197,17 @@ pub fn site_of(path: &Path) -> Option<String> {
     look_at(path, |tx| tx.get("SELECT site_id FROM site", [], |row| row.get(0))).ok()
 }
 
+/// Whether the file, with its log, can be read and holds no site: an `init` of an earlier version was cut off.
+pub fn is_without_site(path: &Path) -> bool {
+    let has_table = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'";
+    let is_empty = |table: &str| format!("SELECT count(*) = 0 FROM {table}");
+    look_at(path, |tx| {
+        let table = if tx.get(has_table, [], |row| row.get(0))? { "site" } else { "sqlite_schema" };
+        tx.get(&is_empty(table), [], |row| row.get(0))
+    })
+    .unwrap_or(false)
+}
+
 /// Without a trace: the log stays as it is.
 fn look_at<T>(path: &Path, question: impl FnOnce(&Read) -> Result<T>) -> Result<T> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;

@@ -65,9 +65,7 @@ pub fn older(place: &Place) -> Result<Option<Older>, String> {
         return Ok(None);
     }
     let described = if found == 0 { Ok(None) } else { describe(&conn, found) };
-    let unfinished =
-        || format!("{} was not finished by `tunneldesk init`: remove it and run init again", path.display());
-    described.map_err(broken)?.ok_or_else(unfinished).map(Some)
+    described.map_err(broken)?.ok_or_else(|| place.without_site()).map(Some)
 }
 
 fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {

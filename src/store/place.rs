@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// File systems that corrupt a database: what they promise about locks and shared memory does not hold.
@@ -56,10 +56,15 @@ impl Place {
 
     /// Makes the directory (0700) where it is missing, and holds it.
     pub fn make(dir: &Path) -> Result<Place, Unheld> {
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let make = || {
+            std::fs::create_dir_all(parent)?;
+            std::fs::DirBuilder::new().mode(0o700).create(dir)?;
+            // Its name is on the disk before anything in it is.
+            File::open(parent)?.sync_all()
+        };
         if !dir.exists() {
-            std::fs::create_dir_all(dir)
-                .and_then(|()| std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)))
-                .map_err(|e| Unheld::Unfit(format!("cannot make the data directory {}: {e}", dir.display())))?;
+            make().map_err(|e| Unheld::Unfit(format!("cannot make the data directory {}: {e}", dir.display())))?;
         }
         Place::hold(dir)
     }
@@ -85,6 +90,37 @@ impl Place {
     pub fn take_next_key(&self) -> std::io::Result<()> {
         std::fs::rename(self.next_key(), self.key())?;
         self.flush()
+    }
+
+    /// What lies in the directory of a site, beside its database: the names, where there are any.
+    pub fn remains(&self) -> Vec<&'static str> {
+        let log_bytes = std::fs::metadata(log(&self.dir)).map_or(0, |log| log.len());
+        let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());
+        let found = [("its key", self.key().exists()), ("its log", log_bytes > 0), ("its backups", has_backups)];
+        found.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
+    }
+
+    /// What to do where the directory has no database: a new site is for a directory that has nothing of another.
+    pub fn without_database(&self) -> String {
+        let (dir, remains) = (self.dir.display(), self.remains().join(", "));
+        if remains.is_empty() {
+            return format!(
+                "there is no site in {dir}: make one with `tunneldesk init`, or look at one with `tunneldesk serve --demo`"
+            );
+        }
+        format!(
+            "the database of the site in {dir} is missing, and {remains} are there: put a backup in its place with `tunneldesk restore`"
+        )
+    }
+
+    /// What to do where the database is there and holds no site, because an `init` was cut off.
+    pub fn without_site(&self) -> String {
+        let database = self.database();
+        let next = match self.remains().contains(&"its backups") {
+            true => "put a backup in its place with `tunneldesk restore`",
+            false => "run `tunneldesk init` again",
+        };
+        format!("{} was not finished by `tunneldesk init`: {next}", database.display())
     }
 
     /// Whether the file system takes writes; a full one does. The error is why nobody can tell.
@@ -170,6 +206,7 @@ fn unsound(magic: i64) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_directory_isheld_once() {

@@ -52,9 +52,7 @@ pub fn look_read_only(path: &Path) -> Result<(), String> {
 fn look(path: &Path, readers: &Readers) -> Result<(), String> {
     let shown = path.display();
     if std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?.len() == 0 {
-        return Err(format!(
-            "{shown} is empty: put a backup in its place with `tunneldesk restore`, or, where `tunneldesk init` was cut off, remove it and run init again"
-        ));
+        return Err(format!("{shown} is empty: put a backup in its place with `tunneldesk restore`"));
     }
     let judge = |e: rusqlite::Error| {
         if means_damage(&e) { damaged(path, &e.to_string()) } else { format!("cannot read {shown}: {e}") }

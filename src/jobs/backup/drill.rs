@@ -60,7 +60,7 @@ pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, Strin
         .into_iter()
         .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
-    let beside = shelf.dir().join(".drill");
+    let beside = tried_in(&site.config.data);
     let tried = restore::try_in(&beside, &backup, None, &site.config, progress, |_, _| Ok(()));
     let removed = std::fs::remove_dir_all(&beside);
     let before = last(&site.config.data).map(|drill| drill.proven).unwrap_or_default();
@@ -76,6 +76,11 @@ pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, Strin
     let detail = Detail::none().flag("sound", drill.trouble.is_empty());
     super::record(site, by, "backup.drilled", &backup, detail);
     Ok(drill)
+}
+
+/// Where a drill tries a backup.
+pub(super) fn tried_in(site_dir: &Path) -> PathBuf {
+    shelf(site_dir).dir().join(".drill")
 }
 
 fn record(site_dir: &Path) -> PathBuf {

@@ -24,6 +24,8 @@ const ROWS_AT_LEAST: i64 = 10_000;
 
 /// Where a backup is tried.
 const TRIED: &str = ".restoring";
+/// Where a new site is made.
+const MADE: &str = ".making";
 /// Where one waits that is to take the file's place: from the moment it has this name, it does.
 const READY: &str = ".restored";
 
@@ -114,9 +116,19 @@ pub(super) fn tried_in(place: &Place) -> PathBuf {
     place.dir().join(TRIED)
 }
 
-/// What was tried takes the place of the file.
-pub(super) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
-    let failed = |e: io::Error| format!("cannot put the backup in its place in {}: {e}", place.dir().display());
+/// Where a new site is made before it takes its place.
+pub fn made_in(place: &Place) -> PathBuf {
+    place.dir().join(MADE)
+}
+
+/// The site in `tried` takes the place of what lies in the held directory. From the rename on, whatever ends this process,
+/// the next start finishes it.
+pub fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
+    let failed = |e: io::Error| format!("cannot put the site in its place in {}: {e}", place.dir().display());
+    if std::fs::metadata(place::log(tried)).is_ok_and(|log| log.len() > 0) {
+        return Err(format!("the log of {} could not be emptied", place::database(tried).display()));
+    }
+    std::fs::File::open(tried).and_then(|names| names.sync_all()).map_err(failed)?;
     std::fs::rename(tried, place.dir().join(READY)).map_err(failed)?;
     place.flush().map_err(failed)?;
     complete(place).map_err(failed)
@@ -148,9 +160,22 @@ pub(super) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
     Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
 }
 
-/// Finishes a swap that was begun, also one that a crash cut off, and says where the old files lie; without one it does
-/// nothing. Each step may be done again.
+/// What a `restore`, a `rollback` or an `init` that was cut off left in a held or stopped site's directory: each a site of
+/// its own, with its key.
+pub fn leftovers(dir: &Path) -> Vec<PathBuf> {
+    [TRIED, MADE].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()).collect()
+}
+
+/// Finishes what was cut off in a held directory: a swap that was begun goes on, and what never came so far is removed.
+/// Says where the old files lie that were swapped out. Each step may be done again.
 pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
+    for left in leftovers(place.dir()).into_iter().chain(Some(super::drill::tried_in(place.dir()))) {
+        match std::fs::remove_dir_all(&left) {
+            Ok(()) => tracing::info!(dir = %left.display(), "removed what was left by a command that was cut off"),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => tracing::warn!(dir = %left.display(), cause = %e, "cannot remove what a command left"),
+        }
+    }
     let ready = place.dir().join(READY);
     if !ready.exists() {
         return Ok(None);

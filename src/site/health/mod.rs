@@ -48,7 +48,14 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         version(),
     ];
     site.store.rest();
-    facts
+    facts.into_iter().chain(leftovers(&site.config.data)).collect()
+}
+
+/// What a command that was cut off left there, where it left something.
+pub fn leftovers(data: &Path) -> Option<Fact> {
+    let left = crate::jobs::backup::restore::leftovers(data).into_iter().next()?;
+    let (text, next) = (Text::new("health.leftovers"), Text::new("health.leftovers.next"));
+    Some(Fact::judged("leftovers", State::Warning, text.with("path", left.display()), next))
 }
 
 /// The brief facts, at most some seconds old.

@@ -31,6 +31,41 @@ fn a_directory_without_a_site_names_the_commands_that_make_one() {
 }
 
 #[test]
+fn where_a_site_s_key_log_or_backups_lie_nobody_is_told_to_make_a_new_one() {
+    let never_init = |desk: &Desk, what: &str| {
+        for said in [serve(desk, FREE).trouble(2), desk.run(&["member", "list"]).trouble(2)] {
+            assert!(said.contains("tunneldesk restore") && !said.contains("tunneldesk init"), "{what}: {said}");
+        }
+        let doctor = desk.run(&["doctor"]).out;
+        assert!(doctor.contains("tunneldesk restore") && !doctor.contains("tunneldesk init"), "{what}: {doctor}");
+    };
+    let init = ["init", "--name", "T", "--country", "CH"];
+    for what in ["backups", "tunneldesk.sqlite-wal"] {
+        let desk = Desk::with_site();
+        desk.run(&["backup"]).done();
+        std::fs::write(desk.data().join("tunneldesk.sqlite-wal"), "a log").unwrap();
+        for entry in std::fs::read_dir(desk.data()).unwrap().flatten().filter(|entry| entry.file_name() != what) {
+            _ = std::fs::remove_file(entry.path()).or_else(|_| std::fs::remove_dir_all(entry.path()));
+        }
+        never_init(&desk, what);
+        let said = desk.run(&init).trouble(1);
+        assert!(said.contains("tunneldesk restore") && said.contains("--data"), "{what}: {said}");
+        // An empty database makes no difference, and the log stays.
+        std::fs::write(desk.database(), "").unwrap();
+        desk.run(&init).trouble(1);
+        assert!(desk.data().join(what).exists());
+    }
+    let desk = Desk::with_site();
+    std::fs::remove_file(desk.database()).unwrap();
+    never_init(&desk, "the key");
+    let key = std::fs::read(desk.data().join("site.key")).unwrap();
+    desk.run(&init).done();
+    assert!(std::fs::read(desk.data().join("site.key")).unwrap() == key, "another key");
+    assert!(!desk.data().join("replaced-1").exists());
+    desk.run(&["member", "list"]).done();
+}
+
+#[test]
 fn a_second_server_on_the_same_directory_is_refused() {
     let desk = Desk::with_site();
     let first = desk.serve();

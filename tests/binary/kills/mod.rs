@@ -9,6 +9,7 @@ pub mod checkpoint;
 mod client;
 mod deeds;
 mod file;
+mod unfinished;
 
 use crate::harness::{Caller, Desk, Random, Server};
 pub use client::{Client, Heard};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What changes a disk.
-const CALLS: [&str; 9] =
+pub const CALLS: [&str; 9] =
     ["pwrite64", "write", "fdatasync", "fsync", "rename", "ftruncate", "unlink", "mkdir", "copy_file_range"];
 /// After so many of a kind the suite takes every so-many-eth; `tests/upgrades` takes each.
 const EACH_UP_TO: usize = 12;
@@ -22,7 +22,7 @@ fn is_whole_campaign() -> bool {
 }
 
 /// Runs a command that is killed before its `number`th call of this kind. True: it was.
-fn killed(desk: &Desk, args: &[&str], call: &str, number: usize) -> bool {
+pub fn killed(desk: &Desk, args: &[&str], call: &str, number: usize) -> bool {
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e"])
         .arg(format!("inject={call}:signal=SIGKILL:when={number}"))
@@ -47,9 +47,14 @@ fn numbers() -> impl Iterator<Item = usize> {
 }
 
 /// Kills `args` in a new copy of a directory, at every point, and shows each outcome. How often it was killed.
-fn at_every_point(make: impl Fn() -> Desk, args: &[&str], mut outcome: impl FnMut(&Desk, &str)) -> usize {
+pub fn at_every_point(
+    calls: &[&str],
+    make: impl Fn() -> Desk,
+    args: &[&str],
+    mut outcome: impl FnMut(&Desk, &str),
+) -> usize {
     let mut kills = 0;
-    for call in CALLS {
+    for call in calls {
         for number in numbers() {
             let desk = make();
             if !killed(&desk, args, call, number) {
@@ -62,7 +67,7 @@ fn at_every_point(make: impl Fn() -> Desk, args: &[&str], mut outcome: impl FnMu
     kills
 }
 
-fn copy(from: &Path) -> Desk {
+pub fn copy(from: &Path) -> Desk {
     let desk = Desk::empty();
     let done = Command::new("cp").arg("-a").arg(from).arg(desk.data()).status().unwrap();
     assert!(done.success());
@@ -80,6 +85,7 @@ fn an_upgrade_killed_anywhere_leaves_the_old_file_or_the_new_one() {
     let new = content(&reference.database(), &MOVING);
     let (mut left_old, mut left_new) = (0, 0);
     let kills = at_every_point(
+        &CALLS,
         || copy(&origin),
         &["member", "list"],
         |desk, at| {
@@ -109,6 +115,7 @@ fn a_rollback_killed_anywhere_is_finished_by_the_next() {
     let upgraded = copy(&origin);
     upgraded.run(&["member", "list"]).done();
     let kills = at_every_point(
+        &CALLS,
         || copy(&upgraded.data()),
         &["rollback"],
         |desk, at| {

@@ -2,7 +2,7 @@
 //! `tests/databases`.
 
 mod back;
-mod kills;
+pub mod kills;
 
 use crate::harness::{Desk, PASSWORD, text};
 use rusqlite::Connection;
