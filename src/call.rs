@@ -31,6 +31,40 @@ const TILDE_ACCEPT_LANGUAGE: HeaderName = HeaderName::from_static("~accept-langu
 /// More than any sender of forms has.
 const FORM_FIELDS_MAX: usize = 100;
 
+/// What became of a request, in a word of the log: a proof of identity that failed must be found there, and its answer
+/// alone does not tell it from one that was right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutcomeWord {
+    /// As the status says.
+    #[default]
+    Plain,
+    /// A password, code, PIN or passkey was wrong, or nobody has that name.
+    WrongCredentials,
+    /// Too many of them were wrong before: not judged at all.
+    Delayed,
+    /// The first proof was right, and a second one is due.
+    SecondFactorDue,
+    /// The proof was right, and the account is banned.
+    Banned,
+    SignedIn,
+}
+
+impl OutcomeWord {
+    /// `ok`, `refused`, `failed`, or what a proof of identity came to.
+    pub fn word(self, status: u16) -> &'static str {
+        match self {
+            OutcomeWord::WrongCredentials => "wrong_credentials",
+            OutcomeWord::Delayed => "delayed",
+            OutcomeWord::SecondFactorDue => "second_factor_due",
+            OutcomeWord::Banned => "banned",
+            OutcomeWord::SignedIn => "signed_in",
+            OutcomeWord::Plain if status < 400 => "ok",
+            OutcomeWord::Plain if status < 500 => "refused",
+            OutcomeWord::Plain => "failed",
+        }
+    }
+}
+
 pub struct Call {
     pub route: &'static Route,
     pub method: Method,
@@ -50,6 +84,8 @@ pub struct Call {
     pub who: Cell<Who>,
     /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
     pub held: Cell<bool>,
+    /// What became of a proof of identity, for the log.
+    pub outcome: Cell<OutcomeWord>,
     /// What an `Idempotency-Key` of an admitted caller stands for: set by the gate.
     pub repeat: OnceCell<Repeat>,
 }

@@ -22,10 +22,10 @@ pub use values::host_name;
 use crate::domain::catalogue::Catalogue;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{address, currency, log_format, loopback, public_url};
+use values::{address, currency, log_addresses, log_format, loopback, public_url};
 
 /// The sample that the package ships is where the defaults come from, so the two cannot differ.
 pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
@@ -87,6 +87,7 @@ pub struct Limits {
 pub struct Log {
     pub level: tracing::Level,
     pub format: LogFormat,
+    pub addresses: LogAddresses,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,6 +95,26 @@ pub enum LogFormat {
     Auto,
     Text,
     Json,
+}
+
+/// How much of a caller's address the log has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogAddresses {
+    Whole,
+    /// An IPv4 address to /24, an IPv6 address to /48.
+    Network,
+    None,
+}
+
+impl LogAddresses {
+    pub fn shown(self, address: IpAddr) -> Option<IpAddr> {
+        match (self, address) {
+            (LogAddresses::None, _) => None,
+            (LogAddresses::Whole, address) => Some(address),
+            (LogAddresses::Network, IpAddr::V4(v4)) => Some(Ipv4Addr::from_bits(v4.to_bits() & (!0 << 8)).into()),
+            (LogAddresses::Network, IpAddr::V6(v6)) => Some(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 80)).into()),
+        }
+    }
 }
 
 /// One setting as somebody typed it.
@@ -246,6 +267,7 @@ impl Settings {
                     .text("log.level", |s| s.parse().map_err(|_| "is not one of error, warn, info, debug, trace"))
                     .unwrap_or(tracing::Level::INFO),
                 format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
+                addresses: self.text("log.addresses", log_addresses).unwrap_or(LogAddresses::Whole),
             },
             social: self.social(),
             callbacks: self.callbacks(),

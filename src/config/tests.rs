@@ -91,6 +91,20 @@ fn a_site_extends_the_catalogue_by_a_file_and_every_mistake_in_it_is_named() {
 }
 
 #[test]
+fn an_address_in_the_log_is_as_long_as_the_site_wants_it() {
+    let shown = |addresses: &str, address: &str| {
+        let config = with(&format!("[log]\naddresses = \"{addresses}\""), &[]).unwrap();
+        config.log.addresses.shown(address.parse().unwrap()).map(|address| address.to_string())
+    };
+    for (given, network) in [("192.0.2.77", "192.0.2.0"), ("2001:db8:1:2:3::4", "2001:db8:1::")] {
+        assert_eq!(shown("whole", given).as_deref(), Some(given));
+        assert_eq!(shown("network", given).as_deref(), Some(network));
+        assert_eq!(shown("none", given), None);
+    }
+    assert!(with("[log]\naddresses = \"some\"", &[]).is_err());
+}
+
+#[test]
 fn metrics_can_be_turned_off() {
     assert_eq!(with("metrics_listen = \"\"", &[]).unwrap().metrics_listen, None);
 }

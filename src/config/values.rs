@@ -1,6 +1,6 @@
 //! What a single value may be; the error says what it must be like.
 
-use super::LogFormat;
+use super::{LogAddresses, LogFormat};
 use std::net::SocketAddr;
 
 pub(super) fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
@@ -50,6 +50,15 @@ pub(super) fn currency(text: &str) -> Result<Option<String>, &'static str> {
         Some(known) => Ok(Some(known.code().to_owned())),
         None if text.is_empty() => Ok(None),
         None => Err("is not the code of a currency, for instance CHF"),
+    }
+}
+
+pub(super) fn log_addresses(text: &str) -> Result<LogAddresses, &'static str> {
+    match text {
+        "whole" => Ok(LogAddresses::Whole),
+        "network" => Ok(LogAddresses::Network),
+        "none" => Ok(LogAddresses::None),
+        _ => Err("is not one of whole, network, none"),
     }
 }
 

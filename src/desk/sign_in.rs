@@ -2,7 +2,7 @@
 
 use super::{Frame, form, show};
 use crate::api::auth::login::renewed_hash;
-use crate::call::Call;
+use crate::call::{Call, OutcomeWord};
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::passkey::{self as ceremony, Outcome};
@@ -78,11 +78,13 @@ pub fn with_password(site: &Site, call: &Call) -> Answer {
             return Page::refused(site, call, &typed, &wanted, "desk.wrong");
         }
         if let Some(key) = bar(&account) {
+            call.outcome.set(if account.banned { OutcomeWord::Banned } else { OutcomeWord::Plain });
             return Page::refused(site, call, &typed, &wanted, key);
         }
         match second_factor::next(site, tx, &account, None)? {
             Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref(), &wanted),
             Next::Due(due) => {
+                call.outcome.set(OutcomeWord::SecondFactorDue);
                 // Whoever works here is sent no passcode.
                 let by = if due == Due::Totp { "app" } else { "none" };
                 let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
@@ -140,7 +142,7 @@ pub fn with_passkey(site: &Site, call: &Call) -> Answer {
     let ok = body.finish()?;
     let to = to.get(&ok).unwrap_or_default();
     let refused = |key| Page::refused(site, call, "", &to, key);
-    let Some(answer) = ceremony::read(site, &credential.get(&ok), ceremony::Intent::Desk)? else {
+    let Some(answer) = ceremony::read(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
         return refused("desk.passkey_refused");
     };
     site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &answer)? {

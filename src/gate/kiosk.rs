@@ -5,7 +5,7 @@ use super::clerk::{cookie, is_secure, set};
 use super::counters::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
-use crate::call::{Call, Who};
+use crate::call::{Call, OutcomeWord, Who};
 use crate::domain::throttle::Rule;
 use crate::failure::Failure;
 use crate::keys::{Purpose, random};
@@ -160,9 +160,11 @@ pub fn judge(
     let counters = Counters::at_kiosk(site, kiosk.id, member_id, account.as_ref());
     if counters.closed_for(tx, tx.now())? > 0 {
         call.held.set(true);
+        call.outcome.set(OutcomeWord::Delayed);
         return Ok(None);
     }
     if !pin::is_right(site, tx, member_id, given)? {
+        call.outcome.set(OutcomeWord::WrongCredentials);
         counters.miss(tx)?;
         return Ok(None);
     }
@@ -178,9 +180,12 @@ pub fn new_code(tx: &Write, member_id: i64) -> Result<String, Failure> {
 }
 
 /// Whose code a scanner read; it is good for this once. What is no digit came from the scanner itself.
-pub fn take_code(tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
+pub fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
     let code: String = read.chars().filter(char::is_ascii_digit).collect();
-    let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else { return Ok(None) };
+    let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {
+        call.outcome.set(OutcomeWord::WrongCredentials);
+        return Ok(None);
+    };
     Ok(members::find_account_by_id(tx, member_id)?)
 }
 
@@ -196,6 +201,7 @@ pub fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<Stri
 
 /// The reply with the cookie of whoever signed in; the browser forgets it when it ends.
 pub fn hand_guest(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    call.outcome.set(OutcomeWord::SignedIn);
     reply.with_cookie(&set(site, call, guest_name(site, call), token, None))
 }
 

@@ -4,7 +4,7 @@ use super::counters::Counters;
 use super::device;
 use super::second_factor::{Cleared, Proof};
 use super::session::new_token;
-use crate::call::Call;
+use crate::call::{Call, OutcomeWord};
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
 use crate::language::Text;
@@ -35,11 +35,15 @@ pub fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account
     let delayed =
         site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.closed_for(tx, site.now())? > 0))?;
     call.held.set(delayed);
+    if delayed {
+        call.outcome.set(OutcomeWord::Delayed);
+    }
     Ok(delayed)
 }
 
 /// Counts a miss of another proof than the password, in the transaction that judged it.
 pub fn miss(site: &Site, call: &Call, tx: &Write, name: &str, account: Option<&Account>) -> Result<(), Failure> {
+    call.outcome.set(OutcomeWord::WrongCredentials);
     Counters::of(site, call, tx, name, account)?.miss(tx)
 }
 
@@ -54,10 +58,12 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
     })?;
     if closed_for > 0 {
         call.held.set(true);
+        call.outcome.set(OutcomeWord::Delayed);
         return Ok(Verdict::Wrong);
     }
     let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
     if !site.is_hash_of(secret, phc) {
+        call.outcome.set(OutcomeWord::WrongCredentials);
         site.store.write(now, |tx| counters.miss(tx))?;
         return Ok(Verdict::Wrong);
     }
@@ -75,10 +81,12 @@ pub fn judge_code(
 ) -> Result<Proof, Failure> {
     let counters = Counters::of(site, call, tx, "", Some(account))?;
     if counters.closed_for(tx, tx.now())? > 0 || !is_as_judged(tx, account)? {
+        call.outcome.set(OutcomeWord::Delayed);
         return Ok(Proof::Wrong);
     }
     let proof = prove()?;
     if matches!(proof, Proof::Wrong) {
+        call.outcome.set(OutcomeWord::WrongCredentials);
         counters.miss(tx)?;
     }
     Ok(proof)
@@ -113,6 +121,7 @@ pub fn open_session(
 
 /// A session for an account whose owner has proven enough. The log has those of the people who serve others.
 pub(super) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<Opened, Failure> {
+    call.outcome.set(OutcomeWord::SignedIn);
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     call.hands_out(&hash);

@@ -4,8 +4,8 @@ use super::listener::Guests;
 use super::matcher::{self, Match};
 use super::pool::{self, Finished, Pool};
 use super::{body, metrics};
-use crate::call::{self, Call, Who};
-use crate::config::Limits;
+use crate::call::{self, Call, OutcomeWord, Who};
+use crate::config::{Limits, LogAddresses};
 use crate::desk::{self, Frame};
 use crate::failure::Failure;
 use crate::reply::{self, Reply};
@@ -61,6 +61,7 @@ pub struct Front {
     proxies: Vec<IpNet>,
     /// Where a plain connection is sent over to.
     secure_port: u16,
+    log_addresses: LogAddresses,
 }
 
 /// What the log says of a request beside its answer.
@@ -68,6 +69,8 @@ struct Line {
     started: Instant,
     request_id: String,
     method: http::Method,
+    /// Who asked, as the proxies say.
+    caller: IpAddr,
     row: Option<usize>,
     monitor_user: Option<String>,
     /// A place among the large bodies, given back with the answer.
@@ -86,6 +89,7 @@ impl Front {
             names: site.config.names.clone(),
             proxies: site.config.proxies.clone(),
             secure_port: site.ports().secure.first().copied().unwrap_or_default(),
+            log_addresses: site.config.log.addresses,
         }
     }
 
@@ -95,6 +99,7 @@ impl Front {
             started: Instant::now(),
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
+            caller: self.caller(peer, request.headers()),
             row: None,
             monitor_user: None,
             large: None,
@@ -105,7 +110,7 @@ impl Front {
             // It reads the file, so other connections go on by another thread.
             return self.respond(line, finished(tokio::task::block_in_place(|| metrics::write(self))));
         }
-        let finished = match self.take(request, peer, door, &mut line).await {
+        let finished = match self.take(request, door, &mut line).await {
             Ok(call) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
                 let edge = pool::Edge { stats: &self.stats, language, request_id: &line.request_id };
@@ -131,13 +136,7 @@ impl Front {
     }
 
     /// The request as a whole call, or why it is none.
-    async fn take(
-        &self,
-        request: Request<Incoming>,
-        peer: IpAddr,
-        door: Door,
-        line: &mut Line,
-    ) -> Result<Call, Failure> {
+    async fn take(&self, request: Request<Incoming>, door: Door, line: &mut Line) -> Result<Call, Failure> {
         let (head, incoming) = request.into_parts();
         let (place, params) = match self.find(&head, door) {
             Ok(found) => found,
@@ -163,7 +162,7 @@ impl Front {
             route,
             method: head.method,
             path: head.uri.path().to_owned(),
-            peer: self.caller(peer, &head.headers),
+            peer: line.caller,
             secure: door == Door::Secure,
             headers: head.headers,
             query: head.uri.query().unwrap_or("").to_owned(),
@@ -172,6 +171,7 @@ impl Front {
             params,
             who: Cell::new(Who::Anyone),
             held: Cell::new(false),
+            outcome: Cell::default(),
             repeat: OnceCell::new(),
         })
     }
@@ -244,7 +244,8 @@ impl Front {
         let took = line.started.elapsed();
         let status = finished.reply.status;
         self.stats.answered(line.row, status.as_u16(), took);
-        log(&line, &finished, status, took.as_micros() as u64);
+        let address = self.log_addresses.shown(line.caller);
+        log(&line, &finished, address, status, took.as_micros() as u64);
         let Reply { status, mut headers, body } = finished.reply;
         headers.insert(
             REQUEST_ID,
@@ -266,18 +267,19 @@ async fn next_beat(started: Instant) {
 }
 
 fn finished(reply: Reply) -> Finished {
-    Finished { reply, who: Who::Anyone, held: false, code: None, cause: None }
+    Finished { reply, who: Who::Anyone, held: false, outcome: OutcomeWord::Plain, code: None, cause: None }
 }
 
 /// One line a request, without a value that came from a person.
-fn log(line: &Line, finished: &Finished, status: StatusCode, micros: u64) {
+fn log(line: &Line, finished: &Finished, address: Option<IpAddr>, status: StatusCode, micros: u64) {
     let route = line.row.map_or("-", |row| TABLE[row].path);
     let (id, method, who, status) = (&*line.request_id, line.method.as_str(), finished.who, status.as_u16());
     let (code, cause, tag) = (finished.code, finished.cause.as_deref(), line.monitor_user.as_deref());
+    let (outcome, address) = (finished.outcome.word(status), address.map(tracing::field::display));
     if status >= 500 {
-        tracing::error!(id, method, route, %who, status, micros, code, cause, tag, "request");
+        tracing::error!(id, method, route, %who, address, status, outcome, micros, code, cause, tag, "request");
     } else {
-        tracing::info!(id, method, route, %who, status, micros, code, tag, "request");
+        tracing::info!(id, method, route, %who, address, status, outcome, micros, code, tag, "request");
     }
 }
 

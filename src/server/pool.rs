@@ -6,7 +6,7 @@
 //! What hashes a password has a few threads and a queue of its own, so that a flood of sign-ins holds up nobody else; the
 //! hashes themselves are made by [`Hashers`].
 
-use crate::call::{Call, Who};
+use crate::call::{Call, OutcomeWord, Who};
 use crate::desk::{self, Frame};
 use crate::failure::Failure;
 use crate::gate;
@@ -64,6 +64,8 @@ pub struct Finished {
     pub who: Who,
     /// See [`Call::held`].
     pub held: bool,
+    /// See [`Call::outcome`].
+    pub outcome: OutcomeWord,
     pub code: Option<&'static str>,
     pub cause: Option<String>,
 }
@@ -176,7 +178,7 @@ fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished 
         Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
         Err(failure) => refused(call, failure, || Frame::of_failure(site, call.language())),
     };
-    Finished { held: call.held.get(), ..finished }
+    Finished { held: call.held.get(), outcome: call.outcome.get(), ..finished }
 }
 
 fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
@@ -189,7 +191,14 @@ fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Fini
 
 fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {
     let code = failure.as_ref().map(Failure::code);
-    Finished { reply, who, held: false, code, cause: failure.and_then(|f| f.cause().map(str::to_owned)) }
+    Finished {
+        reply,
+        who,
+        held: false,
+        outcome: OutcomeWord::Plain,
+        code,
+        cause: failure.and_then(|f| f.cause().map(str::to_owned)),
+    }
 }
 
 #[cfg(test)]
@@ -245,6 +254,7 @@ mod tests {
             params: Vec::new(),
             who: Default::default(),
             held: Default::default(),
+            outcome: Default::default(),
             repeat: Default::default(),
         }
     }

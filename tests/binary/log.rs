@@ -85,6 +85,44 @@ fn a_log_of_a_busy_day_has_a_line_a_request_and_nothing_of_anybody() {
     assert!(requests.iter().any(|line| is(line, "/external/partner-metrics/op/{id}", "partner:1")));
     assert!(requests.iter().any(|line| is(line, "/account/logbook/time/", "member:1") && line["status"] == 422));
     assert!(requests.iter().any(|line| is(line, "/account/profile/user", "booking-of:1")));
+    let outcomes: Vec<&str> =
+        requests.iter().filter(|line| line["route"] == "/auth/login").map(|line| text(&line["outcome"])).collect();
+    assert_eq!(outcomes, ["wrong_credentials", "signed_in", "refused"]);
+    assert!(requests.iter().all(|line| line["address"] == "127.0.0.1" && line["outcome"].is_string()));
+}
+
+#[test]
+fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
+    let desk = Desk::with_site();
+    let jane = desk.add_member("jane", "member");
+    let server = desk.serve_with(&[("TUNNELDESK_LOG_ADDRESSES", "network"), ("TUNNELDESK_PROXIES", "127.0.0.1")]);
+    let mut http = server.client();
+    let login = "/api/auth/login";
+    for _ in 0..6 {
+        http.post(&Caller::Anyone, login, &json!({"username": "jane", "password": "wrong"})).ok();
+    }
+    http.post(&Caller::Anyone, "/api/auth/login/silent", &json!({"username": "nobody", "password": "wrong"})).ok();
+    let credential = json!({"credential": "{}"});
+    http.post(&Caller::Anyone, "/api/auth/login/bio-web-verify", &credential).ok();
+    let secret = desk.json(&["partner", "add", "Skyline"]);
+    let partner = Caller::partner(text(&secret["client_id"]), text(&secret["secret"]));
+    let pin = json!({"member_id": jane, "member_pin": "000000"});
+    http.post(&partner, "/api/external/partner-metrics/op/generate-token", &pin).ok();
+    let proxied = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 203.0.113.77\r\n\r\n";
+    assert_eq!(server.raw(proxied.as_bytes()).unwrap().status, 200);
+    let log = server.stop().log;
+    let lines: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seen: Vec<(&str, &str)> = lines
+        .iter()
+        .filter(|line| line["message"] == "request")
+        .map(|line| (text(&line["address"]), text(&line["outcome"])))
+        .collect();
+    let here = |outcome| ("127.0.0.0", outcome);
+    let mut expected = vec![here("wrong_credentials"); 5];
+    expected.push(here("delayed"));
+    expected.extend([here("wrong_credentials"); 3]);
+    expected.push(("203.0.113.0", "ok"));
+    assert_eq!(seen, expected);
 }
 
 #[test]

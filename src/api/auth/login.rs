@@ -1,6 +1,6 @@
 //! Sign-in by password, up to the second factor where there is one.
 
-use crate::call::Call;
+use crate::call::{Call, OutcomeWord};
 use crate::domain::password;
 use crate::domain::unicode::nfc;
 use crate::fields;
@@ -91,6 +91,7 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -
 /// can skip what else is due.
 fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>, manner: Manner) -> Answer {
     if account.banned {
+        call.outcome.set(OutcomeWord::Banned);
         return Ok(refused(call.say("sign_in.banned")));
     }
     let way = if let Manner::Aloud(way) = manner { way } else { None };
@@ -140,6 +141,7 @@ pub(super) fn signed_in(site: &Site, call: &Call, account: &Account, opened: Ope
 
 /// The second step, and what it takes.
 fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manner: Manner) -> Answer {
+    call.outcome.set(OutcomeWord::SecondFactorDue);
     let (pending, text) = match (due, manner) {
         (Due::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
         (Due::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),

@@ -96,7 +96,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let ok = body.finish()?;
     let refused = || login::refused(call.say("passkey.refused"));
-    let Some(answer) = ceremony::read(site, &credential.get(&ok), Intent::SignIn)? else { return Ok(refused()) };
+    let Some(answer) = ceremony::read(site, call, &credential.get(&ok), Intent::SignIn)? else { return Ok(refused()) };
     site.once(call, |tx| {
         Ok(match ceremony::settle(site, call, tx, &answer)? {
             Outcome::Refused => refused(),

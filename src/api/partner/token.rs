@@ -1,7 +1,7 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
 use super::booking::record;
-use crate::call::Call;
+use crate::call::{Call, OutcomeWord};
 use crate::domain::booking::{self, Booking};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
@@ -48,6 +48,7 @@ pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let request = Request::read(site, call)?;
     site.once(call, |tx| {
         if !pin_is_right(site, tx, &request)? {
+            call.outcome.set(OutcomeWord::WrongCredentials);
             return refuse(tx, call, partner, &request, "booking.wrong_pin");
         }
         if let Err(bar) = admit(site, tx, &request)? {

@@ -86,7 +86,7 @@ pub fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let code = body.required("code", fields::line(SCAN_CHARS_MAX));
     let Ok(ok) = body.finish() else { return scan_page(site, call, Some("kiosk.scan_wrong")) };
     let code = code.get(&ok);
-    site.store.write(site.now(), |tx| match kiosk::take_code(tx, &code)? {
+    site.store.write(site.now(), |tx| match kiosk::take_code(call, tx, &code)? {
         Some(account) => enter(site, call, tx, kiosk, &account, |key| scan_page(site, call, Some(key))),
         None => scan_page(site, call, Some("kiosk.scan_wrong")),
     })
@@ -108,7 +108,7 @@ pub fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let refused = |key| passkey_page(site, call, Some(key));
     let Ok(ok) = body.finish() else { return refused("kiosk.passkey_refused") };
-    let Some(answer) = ceremony::read(site, &credential.get(&ok), Intent::Kiosk)? else {
+    let Some(answer) = ceremony::read(site, call, &credential.get(&ok), Intent::Kiosk)? else {
         return refused("kiosk.passkey_refused");
     };
     site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &answer)? {

@@ -72,7 +72,7 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         ..SignForm::default()
     };
     let intent = Intent::SignEntry(call.param_id(0).ok_or_else(Failure::not_found)?);
-    let Some(answer) = passkey::read(site, &credential.get(&ok).unwrap_or_default(), intent)? else {
+    let Some(answer) = passkey::read(site, call, &credential.get(&ok).unwrap_or_default(), intent)? else {
         return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };
     prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))

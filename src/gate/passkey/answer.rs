@@ -2,6 +2,7 @@
 
 use super::party::Party;
 use super::{Intent, Label, Registering, SigningIn, challenge_hash, user_handle};
+use crate::call::{Call, OutcomeWord};
 use crate::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -77,7 +78,9 @@ impl ClientData {
 
 /// Reads an answer and checks it, outside any transaction because signatures take their time. `None`: it answers no
 /// challenge that waits. `intent`: what the answer is wanted for here.
-pub fn read(site: &Site, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
+pub fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
+    // Until it has proven something.
+    call.outcome.set(OutcomeWord::WrongCredentials);
     let Some(client) = ClientData::read(credential) else { return Ok(None) };
     let Ok(challenge) = URL_SAFE_NO_PAD.decode(&client.challenge) else { return Ok(None) };
     let hash = challenge_hash(site, &challenge);

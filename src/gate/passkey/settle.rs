@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Proof};
 use super::{Label, passkey_from, text_of};
-use crate::call::Call;
+use crate::call::{Call, OutcomeWord};
 use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::failure::Failure;
@@ -44,7 +44,10 @@ pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Ou
             None => Ok(Outcome::Refused),
         },
         Some(Proof::SignIn { member_id, result }) => match owner(call, tx, *member_id, result)? {
-            Some(account) => Ok(Outcome::SignedIn(account, ())),
+            Some(account) => {
+                call.outcome.set(OutcomeWord::Plain);
+                Ok(Outcome::SignedIn(account, ()))
+            }
             None => Ok(Outcome::Refused),
         },
         Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
@@ -60,7 +63,11 @@ pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Ou
 /// Uses the challenge up and says who answered it, without opening anything.
 pub fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
     match used_once(tx, answer)? {
-        Some(Proof::SignIn { member_id, result }) => owner(call, tx, *member_id, result),
+        Some(Proof::SignIn { member_id, result }) => {
+            let owner = owner(call, tx, *member_id, result)?;
+            call.outcome.set(if owner.is_some() { OutcomeWord::Plain } else { OutcomeWord::WrongCredentials });
+            Ok(owner)
+        }
         Some(Proof::Copied { member_id, credential_id }) => {
             if let Some(held) = passkeys::find(tx, *member_id, credential_id)? {
                 warn_of_copy(call, tx, *member_id, &held)?;
@@ -129,6 +136,7 @@ fn register(
         call.language(),
         &call.by(member_id),
     )?;
+    call.outcome.set(OutcomeWord::Plain);
     Ok(Outcome::Registered(account))
 }
 
