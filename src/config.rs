@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{address, currency, log_addresses, log_format, loopback, public_url};
+use values::{address, currency, log_addresses, log_format, loopback, origin, public_url};
 
 /// The sample that the package ships is where the defaults come from, so the two cannot differ.
 pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
@@ -48,6 +48,8 @@ pub struct Config {
     /// Without a trailing slash.
     pub public_url: Option<String>,
     pub proxies: Vec<IpNet>,
+    /// Whose pages may call the API from a browser, as browsers write an origin.
+    pub allowed_origins: Vec<String>,
     /// The built-in one, or with what the site's own file adds.
     pub catalogue: &'static Catalogue,
     pub yearly_fee_cents: i64,
@@ -242,6 +244,7 @@ impl Settings {
                     .or_else(|_| s.parse::<IpAddr>().map(IpNet::from))
                     .map_err(|_| "is not an address or a network like 10.0.0.0/8")
             }),
+            allowed_origins: self.list("allowed_origins", origin),
             catalogue: self.catalogue(),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
             fee_currency: self.text("membership.currency", currency).flatten(),

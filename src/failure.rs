@@ -28,6 +28,14 @@ struct Parts {
     cause: Option<String>,
 }
 
+/// Until a queue is shorter, or the service manager has started the server again.
+const BUSY_SECONDS: u64 = 1;
+/// Until somebody has looked at the machine: nothing gets better by itself, and a client that asks each second only fills
+/// the log.
+const TECHNICIAN_SECONDS: u64 = 3600;
+/// Codes of what only the site's technician can mend.
+const NEEDS_TECHNICIAN: [&str; 4] = ["not_configured", "clock_suspect", "store_damaged", "read_only"];
+
 /// One constructor a kind: its status and its stable code, which is also the key of its text.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $status:ident;)*) => {$(
@@ -104,6 +112,10 @@ impl Failure {
         nothing_confirmed = CONFLICT;
         /// The body is larger than the operation takes.
         body_too_large = PAYLOAD_TOO_LARGE;
+        /// The address of a request is longer than any of ours.
+        uri_too_long = URI_TOO_LONG;
+        /// The headers of a request are larger than any client needs.
+        headers_too_large = REQUEST_HEADER_FIELDS_TOO_LARGE;
         /// The body is of a type that the operation does not take.
         unsupported_type = UNSUPPORTED_MEDIA_TYPE;
         /// An upload that does not say it is a picture of a kind we read.
@@ -224,12 +236,13 @@ impl Failure {
         self.0.location.as_deref()
     }
 
-    /// Seconds for `Retry-After`: as told, else a second where the status calls for one.
+    /// Seconds for `Retry-After`: as told, else as long as it takes to be otherwise, where the status calls for that.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         let busy = matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
         match self.0.retry_after {
             Some(wait) => Some(wait.as_millis().div_ceil(1000).max(1) as u64),
-            None => busy.then_some(1),
+            None if NEEDS_TECHNICIAN.contains(&self.0.code) => Some(TECHNICIAN_SECONDS),
+            None => busy.then_some(BUSY_SECONDS),
         }
     }
 }

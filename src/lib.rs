@@ -33,7 +33,7 @@
 //!
 //! [`cli`] is what the technician types; while a server runs, commands are carried out by it through a local socket,
 //! because nobody else may open its file. [`certificate`] sets the sheet of paper that a member frames, [`printout`] the
-//! logbook on paper, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
+//! logbook on paper, [`gzip`] compresses what is large, [`progression`] draws the way through the catalogue; [`picture`] makes the pictures of strangers
 //! harmless, [`notice`] puts what happened to a member into words, [`exchange`] takes lists of members, entries and bookings
 //! in and writes them out. [`service`] is what the service manager says and hears. [`tls`] is the hall's own authority. [`jobs`] is what
 //! runs by itself. [`demo`] fills a site with people.
@@ -51,6 +51,7 @@ pub mod exchange;
 pub mod failure;
 pub mod fields;
 pub mod gate;
+pub mod gzip;
 pub mod jobs;
 pub mod keys;
 pub mod language;

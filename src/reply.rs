@@ -12,6 +12,8 @@ use std::ops::ControlFlow;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ETAG_BYTES: usize = 16;
+/// How the tag of a compressed body ends.
+const PACKED: &str = "-gzip";
 /// Room for most answers, so that they are not moved about while they grow. From 1024 bytes on malloc takes a slower way.
 const JSON_BYTES_USUAL: usize = 1000;
 const HEADERS_USUAL: usize = 6;
@@ -27,6 +29,8 @@ pub struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// The body by gzip, where it was compressed once for everybody.
+    pub packed: Option<Bytes>,
 }
 
 /// A part of a report.
@@ -127,6 +131,7 @@ pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
         status,
         headers: headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
         body: body.into(),
+        packed: None,
     }
 }
 
@@ -136,6 +141,7 @@ pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
         status: StatusCode::OK,
         headers: headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)),
         body: body.into(),
+        packed: None,
     }
 }
 
@@ -146,7 +152,7 @@ pub fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<B
 }
 
 /// A page of HTML that may load its style and pictures from this site and do nothing else.
-pub fn page(status: StatusCode, language: Language, html: String) -> Reply {
+pub fn page(status: StatusCode, language: Language, html: impl Into<Bytes>) -> Reply {
     let policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                   frame-ancestors 'none'";
     let mut reply = Reply { status, ..bytes("text/html; charset=utf-8", html) };
@@ -172,12 +178,17 @@ pub fn console(status: StatusCode, language: Language, html: String) -> Reply {
 /// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
 pub fn see_other(place: &str) -> Reply {
     let place = HeaderValue::from_str(place).expect("places are paths of ours");
-    Reply { status: StatusCode::SEE_OTHER, headers: headers(header::LOCATION, place), body: Bytes::new() }
+    Reply { status: StatusCode::SEE_OTHER, headers: headers(header::LOCATION, place), body: Bytes::new(), packed: None }
+}
+
+/// A status that says everything.
+pub fn empty(status: StatusCode) -> Reply {
+    Reply { status, headers: HeaderMap::with_capacity(HEADERS_USUAL), body: Bytes::new(), packed: None }
 }
 
 /// JSON that was an answer before.
 pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
-    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into() }
+    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into(), packed: None }
 }
 
 /// One header, and room for those that every answer has beside it.
@@ -247,9 +258,16 @@ impl Reply {
         self
     }
 
-    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it; shared caches keep
-    /// nothing that is private, and nobody keeps what a `POST` returned.
-    pub fn with_caching(mut self, call: &Call) -> Reply {
+    /// The same body by gzip, compressed once for everybody.
+    pub fn with_packed(mut self, packed: Bytes) -> Reply {
+        self.packed = Some(packed);
+        self
+    }
+
+    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it, in whichever form; shared
+    /// caches keep nothing that is private, and nobody keeps what a `POST` returned. `packed`: the body goes out
+    /// compressed, which is another form with another tag.
+    pub fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
         let reads = call.reads();
         let policy = match (reads, call.route.is_public()) {
             (false, _) => "no-store",
@@ -258,8 +276,9 @@ impl Reply {
         };
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
         if reads && self.status == StatusCode::OK {
-            let etag = format!("\"{}\"", hex(&Sha256::digest(&self.body)[..ETAG_BYTES]));
-            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, &etag)) {
+            let print = hex(&Sha256::digest(&self.body)[..ETAG_BYTES]);
+            let etag = format!("\"{print}{}\"", if packed { PACKED } else { "" });
+            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, &print)) {
                 self.status = StatusCode::NOT_MODIFIED;
                 self.headers.remove(header::CONTENT_TYPE);
                 self.body = Bytes::new();
@@ -270,9 +289,13 @@ impl Reply {
     }
 }
 
-/// The weak comparison that `If-None-Match` asks for.
-fn matches_etag(known: &str, etag: &str) -> bool {
-    known.trim() == "*" || known.split(',').any(|one| one.trim().trim_start_matches("W/") == etag)
+/// The weak comparison that `If-None-Match` asks for, of a body's fingerprint: compressed or not, it is the same body.
+fn matches_etag(known: &str, print: &str) -> bool {
+    let names_it = |one: &str| {
+        let quoted = one.trim().trim_start_matches("W/").strip_prefix('"').and_then(|one| one.strip_suffix('"'));
+        quoted.is_some_and(|tag| tag.strip_suffix(PACKED).unwrap_or(tag) == print)
+    };
+    known.trim() == "*" || known.split(',').any(names_it)
 }
 
 #[cfg(test)]
@@ -281,10 +304,12 @@ mod tests {
 
     #[test]
     fn etags_match_weakly_in_lists_and_by_star() {
-        for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"] {
-            assert!(matches_etag(known, "\"a\""), "{known}");
+        for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*", "\"a-gzip\"", "W/\"a-gzip\""] {
+            assert!(matches_etag(known, "a"), "{known}");
         }
-        assert!(!matches_etag("\"b\"", "\"a\"") && !matches_etag("a", "\"a\""));
+        for other in ["\"b\"", "a", "\"a", "\"-gzip\"", "\"\"", "\""] {
+            assert!(!matches_etag(other, "a"), "{other}");
+        }
     }
 
     #[test]

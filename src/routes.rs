@@ -30,8 +30,8 @@ pub static ROUTES: &[Route] = &[
     partner (PUT,    "/external/partner-metrics/op",                        partner::users::edit),
     partner (GET,    "/external/partner-metrics/op/{id}",                   partner::users::get),
     partner (DELETE, "/external/partner-metrics/op/{id}",                   partner::users::delete),
-    staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings).when_full(),
-    staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history).when_full(),
+    staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings).when_full().compressed(),
+    staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history).when_full().compressed(),
     partner (POST,   "/external/partner-metrics/op/generate-token",         partner::token::generate).with_client_id(),
 
     // Authentication
@@ -141,7 +141,7 @@ pub static ROUTES: &[Route] = &[
 /// The pages: what browsers are shown and send back. They have no place in the API's description.
 pub static PAGES: &[Route] = &[
     page    (GET,    "/",                                                   desk::home),
-    page    (GET,    "/assets/{file}",                                      desk::assets::get).in_clear(),
+    page    (GET,    "/assets/{file}",                                      desk::assets::get).in_clear().compressed(),
 
     // Where mails lead
     page    (GET,    "/confirm",                                            desk::public::confirm::ask),

@@ -51,6 +51,19 @@ fn every_mistake_is_named_at_once() {
 }
 
 #[test]
+fn an_origin_is_a_scheme_and_a_place_and_nothing_else() {
+    let origins = |list: &str| with(&format!("allowed_origins = {list}"), &[]).map(|config| config.allowed_origins);
+    let known = origins(r#"["https://App.example.org", "http://10.0.0.7:3000", "capacitor://localhost"]"#).unwrap();
+    assert_eq!(known, ["https://app.example.org", "http://10.0.0.7:3000", "capacitor://localhost"]);
+    assert_eq!(Config::defaults().allowed_origins, [""; 0]);
+    for bad in
+        ["*", "null", "", "app.example.org", "https://", "https://a.example/", "https://a b", "https://u@a.example"]
+    {
+        assert!(origins(&format!("[{bad:?}]")).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_toml_is_one_mistake_in_one_line() {
     let mistakes = with("listen = [", &[]).unwrap_err();
     assert_eq!(mistakes.len(), 1);

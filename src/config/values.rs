@@ -38,6 +38,19 @@ pub(super) fn public_url(text: &str) -> Result<Option<String>, &'static str> {
     }
 }
 
+/// `scheme://host` or `scheme://host:port`, in lower case. Apps have schemes of their own.
+pub(super) fn origin(text: &str) -> Result<String, &'static str> {
+    let text = text.trim().to_ascii_lowercase();
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_lowercase())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    };
+    let is_place =
+        |place: &str| !place.is_empty() && place.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b));
+    let sound = text.split_once("://").is_some_and(|(scheme, place)| is_scheme(scheme) && is_place(place));
+    if sound { Ok(text) } else { Err("must be like https://app.example.org, without a path; * is not taken") }
+}
+
 pub(super) fn address(text: &str) -> Result<Option<String>, &'static str> {
     if text.is_empty() {
         return Ok(None);

@@ -3,10 +3,12 @@
 
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::gzip;
 use crate::keys::hex;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
+use bytes::Bytes;
 use http::{HeaderValue, header};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
@@ -23,7 +25,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 8] = [
+const FILES: [File; 9] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
@@ -34,6 +36,7 @@ const FILES: [File; 8] = [
         text: include_str!("../../assets/script/kiosk.js"),
     },
     File { name: "docs.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/docs.css") },
+    File { name: "docs.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/docs.js") },
     File { name: "code.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/code.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
@@ -46,6 +49,10 @@ static NAMES: LazyLock<[String; FILES.len()]> = LazyLock::new(|| {
     })
 });
 
+/// Each compressed.
+static PACKED: LazyLock<[Bytes; FILES.len()]> =
+    LazyLock::new(|| FILES.map(|file| gzip::pack_for_all(file.text.as_bytes())));
+
 /// Where a file is to be had; the name is one of [`FILES`], which a test of every page holds.
 pub fn path(name: &str) -> String {
     let place = FILES.iter().position(|file| file.name == name);
@@ -56,5 +63,6 @@ pub fn path(name: &str) -> String {
 pub fn get(_: &Site, call: &Call) -> Answer {
     let place = NAMES.iter().position(|name| name == call.param(0)).ok_or_else(Failure::not_found)?;
     let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
-    Ok(reply::bytes(FILES[place].kind, FILES[place].text).with_header(header::CACHE_CONTROL, kept))
+    let reply = reply::bytes(FILES[place].kind, FILES[place].text).with_packed(PACKED[place].clone());
+    Ok(reply.with_header(header::CACHE_CONTROL, kept))
 }

@@ -57,6 +57,8 @@ pub struct Route {
     pub in_clear: bool,
     /// Goes on while the disk is full, though it is no `GET`: it signs in or out, or only looks.
     pub when_full: bool,
+    /// See [`Route::compresses`].
+    pub compressed: bool,
 }
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
@@ -76,6 +78,7 @@ const fn route(access: Access, method: Method, path: &'static str) -> Route {
         ours: false,
         in_clear: false,
         when_full: false,
+        compressed: false,
     }
 }
 
@@ -167,6 +170,11 @@ impl Route {
         self
     }
 
+    pub(super) const fn compressed(mut self) -> Route {
+        self.compressed = true;
+        self
+    }
+
     pub(super) const fn at_root(mut self) -> Route {
         self.base = "";
         self
@@ -175,6 +183,24 @@ impl Route {
     /// Whether the port for figures answers it too.
     pub fn is_health(&self) -> bool {
         self.base.is_empty() && ["/healthz", "/readyz"].contains(&self.path)
+    }
+
+    /// Whether a large answer may go out compressed.
+    ///
+    /// How long a text is after compression says whether a part of it repeats another. Whoever puts words of his own beside
+    /// a secret, has its owner's browser ask for both again and again, and sees the length of the answers, learns the secret
+    /// letter by letter (BREACH). A browser asks by itself with cookies, which open pages; so no page is compressed. What
+    /// a token opens no foreign page can ask for, and a read of the API tells no secret: the operations that make one
+    /// (a session, a PIN, recovery codes) are no `GET`. Beside the reads are the two reports, which a `POST` asks for, and
+    /// the files of the pages, which are the same for everybody.
+    pub fn compresses(&self) -> bool {
+        self.compressed
+            || match self.access {
+                Access::Open(_) | Access::Member(_) | Access::Bearer(_) | Access::Staff(_) | Access::Partner(_) => {
+                    self.method == Method::GET
+                }
+                Access::Callback(_) | Access::Page(_) | Access::Desk(_) | Access::Kiosk(_) | Access::Guest(_) => false,
+            }
     }
 
     /// Whether the answer is the same for everybody.

@@ -1,6 +1,9 @@
 //! One connection: HTTP/1.1 with a limit on everything a slow or hostile client could drag out.
 
 use super::front::{Door, Front};
+use super::unread;
+use bytes::{Buf, Bytes};
+use http::StatusCode;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -12,16 +15,21 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 /// For a whole request head to arrive, and for an idle connection until the next one.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
-const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// More than the front door takes, so that a head that is too large is most often refused there, in the words of an answer.
+const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// Request head and answer are buffered up to this.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
+/// What a client still sends after it was refused is taken and thrown away, so much of it and for so long: a connection that
+/// is closed on unread bytes takes the answer along.
+const REFUSED_BYTES_MAX: usize = 256 * 1024;
+const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 /// For a client to take some of an answer.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -40,11 +48,16 @@ pub fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         Future: Send,
     >,
 > {
+    let patient = Patient::new(stream, refusing(front.clone(), peer));
     let service = service_fn(move |request| {
         let front = front.clone();
         async move { Ok(front.answer(request, peer, door).await) }
     });
-    limited().serve_connection(Patient::new(stream), service)
+    limited().serve_connection(patient, service)
+}
+
+fn refusing(front: Arc<Front>, peer: IpAddr) -> Refuse {
+    Box::new(move |status| front.refuse_unread(status, peer))
 }
 
 /// HTTP/1.1 with the limits on heads; without a timer hyper would keep none of the times.
@@ -60,16 +73,26 @@ fn limited() -> http1::Builder {
     builder
 }
 
-/// A stream whose writes fail when the other side takes nothing for too long.
+/// Makes the answer to what is no request out of the status that hyper has for it.
+type Refuse = Box<dyn Fn(StatusCode) -> Vec<u8> + Send>;
+
+/// A stream whose writes fail when the other side takes nothing for too long, and on which hyper's own bare refusals go out
+/// as ours.
 pub struct Patient<S> {
     stream: TokioIo<S>,
-    /// Runs while a write waits.
+    /// Runs while a write waits, or what follows a refusal is thrown away.
     deadline: Option<Pin<Box<Sleep>>>,
+    refuse: Refuse,
+    /// What is left to write of a refusal.
+    refusal: Bytes,
+    /// What may still be taken of a client that was refused: `None` where nobody was.
+    leftover_bytes: Option<usize>,
 }
 
 impl<S> Patient<S> {
-    fn new(stream: S) -> Patient<S> {
-        Patient { stream: TokioIo::new(stream), deadline: None }
+    fn new(stream: S, refuse: Refuse) -> Patient<S> {
+        let stream = TokioIo::new(stream);
+        Patient { stream, deadline: None, refuse, refusal: Bytes::new(), leftover_bytes: None }
     }
 
     /// Passes progress on, and turns waiting for too long into an error.
@@ -80,6 +103,48 @@ impl<S> Patient<S> {
         }
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(WRITE_TIME_MAX)));
         deadline.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Whether the bytes were a bare refusal of hyper's, which ours then stands for.
+    fn replaces(&mut self, written: &[u8]) -> bool {
+        let Some(status) = unread::bare_status(written) else { return false };
+        self.refusal = (self.refuse)(status).into();
+        self.leftover_bytes = Some(REFUSED_BYTES_MAX);
+        true
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Patient<S> {
+    fn poll_refusal(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.refusal.is_empty() {
+            let written = Pin::new(&mut self.stream).poll_write(cx, &self.refusal);
+            match ready!(self.within_time(cx, written))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                written => self.refusal.advance(written),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Takes what a refused client still sends, to its end or to the limits.
+    fn poll_leftover(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut scratch = [0; 4096];
+        while let Some(left @ 1..) = self.leftover_bytes {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(self.stream.inner_mut()).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.leftover_bytes = Some(left.saturating_sub(buffer.filled().len()));
+                }
+                Poll::Ready(_) => break,
+                Poll::Pending => {
+                    let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(REFUSED_TIME_MAX)));
+                    ready!(deadline.as_mut().poll(cx));
+                    break;
+                }
+            }
+        }
+        self.leftover_bytes = None;
+        Poll::Ready(())
     }
 }
 
@@ -92,23 +157,29 @@ where
     }
 }
 
-impl<S> Write for Patient<S>
-where
-    TokioIo<S>: Write + Unpin,
-{
+impl<S: AsyncRead + AsyncWrite + Unpin> Write for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if self.replaces(buf) {
+            return Poll::Ready(Ok(buf.len()));
+        }
         let progress = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.within_time(cx, progress)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_refusal(cx))?;
         let progress = Pin::new(&mut self.stream).poll_flush(cx);
         self.within_time(cx, progress)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_refusal(cx))?;
         let progress = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.within_time(cx, progress)
+        if self.leftover_bytes.is_none() {
+            return self.within_time(cx, progress);
+        }
+        ready!(progress)?;
+        self.poll_leftover(cx).map(Ok)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -120,6 +191,11 @@ where
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if let [head] = bufs
+            && self.replaces(head)
+        {
+            return Poll::Ready(Ok(head.len()));
+        }
         let progress = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
         self.within_time(cx, progress)
     }
@@ -128,14 +204,13 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
     use http_body_util::Full;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_is_given_up() {
         let (ours, _theirs): (DuplexStream, DuplexStream) = tokio::io::duplex(4);
-        let mut patient = Patient::new(ours);
+        let mut patient = Patient::new(ours, Box::new(|_| Vec::new()));
         let start = tokio::time::Instant::now();
         let outcome = std::future::poll_fn(|cx| {
             loop {
@@ -155,7 +230,7 @@ mod tests {
         let (ours, mut theirs) = tokio::io::duplex(4096);
         let answer =
             service_fn(async |_| Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::<Bytes>::default())));
-        let connection = tokio::spawn(limited().serve_connection(Patient::new(ours), answer));
+        let connection = tokio::spawn(limited().serve_connection(Patient::new(ours, Box::new(|_| Vec::new())), answer));
         theirs.write_all(sent.as_bytes()).await.unwrap();
         let start = tokio::time::Instant::now();
         let mut got = String::new();

@@ -1,5 +1,6 @@
 //! The front door: from a request's head to its answer, and the line about it in the log.
 
+use super::cors::{self, Origins};
 use super::listener::Guests;
 use super::matcher::{self, Match};
 use super::pool::{self, Finished, Pool};
@@ -8,6 +9,8 @@ use crate::call::{self, Call, OutcomeWord, Who};
 use crate::config::{Limits, LogAddresses};
 use crate::desk::{self, Frame};
 use crate::failure::Failure;
+use crate::gzip;
+use crate::language::Language;
 use crate::reply::{self, Reply};
 use crate::routes::{CALLBACK_BODY_BYTES_MAX, TABLE};
 use crate::site::Site;
@@ -33,6 +36,10 @@ const BEAT: Duration = Duration::from_millis(10);
 /// How long an answer waits that tells somebody who misses too often no more than that he missed. He waits here, holding
 /// no thread, and cannot keep the others waiting by asking faster.
 const HELD: Duration = Duration::from_millis(250);
+/// Of a path with its query: the longest of ours, with everything that it may say, has a few hundred.
+const URI_BYTES_MAX: usize = 8 * 1024;
+/// Of all headers, names and values.
+const HEADER_BYTES_MAX: usize = 16 * 1024;
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -59,6 +66,7 @@ pub struct Front {
     site: std::sync::Mutex<Site>,
     names: Vec<String>,
     proxies: Vec<IpNet>,
+    origins: Origins,
     /// Where a plain connection is sent over to.
     secure_port: u16,
     log_addresses: LogAddresses,
@@ -88,6 +96,7 @@ impl Front {
             site: std::sync::Mutex::new(site.for_another_thread()),
             names: site.config.names.clone(),
             proxies: site.config.proxies.clone(),
+            origins: Origins::new(&site.config.allowed_origins),
             secure_port: site.ports().secure.first().copied().unwrap_or_default(),
             log_addresses: site.config.log.addresses,
         }
@@ -106,9 +115,12 @@ impl Front {
         };
         let language = call::language(request.headers());
         let page = desk::refusal_of(request.uri().path());
+        let asked = self.origins.look(&request);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             // It reads the file, so other connections go on by another thread.
-            return self.respond(line, finished(tokio::task::block_in_place(|| metrics::write(self))));
+            let write = || gzip::finish_beside_table(metrics::write(self), request.headers());
+            let reply = tokio::task::block_in_place(write);
+            return self.respond(line, finished(reply), asked);
         }
         let finished = match self.take(request, door, &mut line).await {
             Ok(call) => {
@@ -125,6 +137,9 @@ impl Front {
                 finished
             }
             Err(failure) => {
+                if let Some(reply) = asked.preflight(&failure) {
+                    return self.respond(line, finished(reply), asked);
+                }
                 let reply = match page {
                     Some(page) => page(&failure, Frame::bare(language), &line.request_id),
                     None => reply::refusal(&failure, language, &line.request_id),
@@ -132,7 +147,38 @@ impl Front {
                 Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
             }
         };
-        self.respond(line, finished)
+        self.respond(line, finished, asked)
+    }
+
+    /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
+    /// sender reads.
+    pub fn refuse_unread(&self, status: StatusCode, peer: IpAddr) -> Vec<u8> {
+        let line = Line {
+            started: Instant::now(),
+            request_id: call::request_id(None),
+            method: http::Method::from_bytes(b"-").expect("a dash is a token"),
+            caller: peer.to_canonical(),
+            row: None,
+            monitor_user: None,
+            large: None,
+        };
+        let failure = match status {
+            StatusCode::URI_TOO_LONG => Failure::uri_too_long(),
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Failure::headers_too_large(),
+            _ => Failure::bad_request(),
+        };
+        let reply = reply::refusal(&failure, Language::English, &line.request_id);
+        let finished = Finished { code: Some(failure.code()), ..finished(reply) };
+        let body = finished.reply.body.clone();
+        let response = self.respond(line, finished, cors::Asked::default());
+        let reason = response.status().canonical_reason().unwrap_or("");
+        let mut bytes = format!("HTTP/1.1 {} {reason}\r\n", response.status().as_str()).into_bytes();
+        for (name, value) in response.headers() {
+            bytes.extend_from_slice(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        bytes.extend_from_slice(format!("connection: close\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes());
+        bytes.extend_from_slice(&body);
+        bytes
     }
 
     /// The request as a whole call, or why it is none.
@@ -178,6 +224,7 @@ impl Front {
 
     /// The row that the head means, with the parts of its path.
     fn find(&self, head: &http::request::Parts, door: Door) -> Result<(usize, Vec<String>), Failure> {
+        check_size(head)?;
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
             Match::Found(place, _) if door == Door::Metrics && !TABLE[place].is_health() => {
@@ -240,13 +287,14 @@ impl Front {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    fn respond(&self, line: Line, finished: Finished) -> Response {
+    fn respond(&self, line: Line, finished: Finished, asked: cors::Asked) -> Response {
         let took = line.started.elapsed();
         let status = finished.reply.status;
         self.stats.answered(line.row, status.as_u16(), took);
         let address = self.log_addresses.shown(line.caller);
         log(&line, &finished, address, status, took.as_micros() as u64);
-        let Reply { status, mut headers, body } = finished.reply;
+        let Reply { status, mut headers, body, .. } = finished.reply;
+        asked.dress(&mut headers);
         headers.insert(
             REQUEST_ID,
             HeaderValue::try_from(line.request_id).expect("a request id is checked when it is taken"),
@@ -257,6 +305,16 @@ impl Front {
         *response.headers_mut() = headers;
         response
     }
+}
+
+/// What a head may have. hyper's own limit is larger, so that the refusal is ours, in the caller's language.
+fn check_size(head: &http::request::Parts) -> Result<(), Failure> {
+    let address = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
+    if address > URI_BYTES_MAX {
+        return Err(Failure::uri_too_long());
+    }
+    let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers > HEADER_BYTES_MAX { Err(Failure::headers_too_large()) } else { Ok(()) }
 }
 
 /// Waits for the next beat after a request came. A message to send, a row to find: what the one costs and the other

@@ -78,7 +78,12 @@ pub fn write(front: &Front) -> Reply {
     }
     front.with_site(|site| doctor(&mut text, site));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    Reply { status: StatusCode::OK, headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]), body: text.into() }
+    Reply {
+        status: StatusCode::OK,
+        headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]),
+        body: text.into(),
+        packed: None,
+    }
 }
 
 /// What the doctor says, and the end of the audit log: whoever keeps the figures keeps a witness of it.

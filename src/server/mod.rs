@@ -2,12 +2,14 @@
 
 mod body;
 mod connection;
+mod cors;
 mod front;
 mod listener;
 pub mod matcher;
 mod metrics;
 mod pool;
 mod tls;
+mod unread;
 
 use crate::config::Config;
 use crate::site::{Ports, Site};

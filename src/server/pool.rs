@@ -10,6 +10,7 @@ use crate::call::{Call, OutcomeWord, Who};
 use crate::desk::{self, Frame};
 use crate::failure::Failure;
 use crate::gate;
+use crate::gzip;
 use crate::reply::{self, Reply};
 use crate::site::Site;
 use crate::site::hashing::Hashers;
@@ -175,7 +176,7 @@ fn perform(site: &Site, call: &Call) -> Finished {
 
 fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished {
     let finished = match answer {
-        Ok(reply) => finished(reply.with_caching(call), call.who.get(), None),
+        Ok(reply) => finished(gzip::finish(reply, call), call.who.get(), None),
         Err(failure) => refused(call, failure, || Frame::of_failure(site, call.language())),
     };
     Finished { held: call.held.get(), outcome: call.outcome.get(), ..finished }
@@ -234,6 +235,7 @@ mod tests {
             ours: false,
             in_clear: false,
             when_full: false,
+            compressed: false,
         }
     }
 

@@ -6,26 +6,74 @@ mod sample;
 mod words;
 
 use crate::call::Call;
+use crate::gzip;
 use crate::language::Language;
 use crate::markup::escape;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use http::StatusCode;
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
-use std::sync::LazyLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 const DOCUMENT: &str = include_str!("../../../assets/openapi.json");
 
-/// Made once: it is the same for everybody.
-static PAGE: LazyLock<String> = LazyLock::new(|| page::write(&Description::read()));
+/// The address in the samples of [`DOCUMENT`], in whose place a site puts its own.
+const SAMPLE_ADDRESS: &str = "http://localhost:8080";
+/// The page may load the site's own style and script, and do nothing else.
+const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'",
+);
+
+/// The description as a site gives it out: the same for everybody, so made and compressed once.
+struct Edition {
+    /// The site's own, which stands in the samples.
+    address: String,
+    document: Text,
+    page: Text,
+}
+
+/// A text and its compressed form.
+struct Text {
+    plain: Bytes,
+    packed: Bytes,
+}
+
+/// The edition of the site of this process; tests have one after the other.
+static EDITION: Mutex<Option<Arc<Edition>>> = Mutex::new(None);
+
+impl Edition {
+    fn of(site: &Site) -> Arc<Edition> {
+        let address = site.public_url();
+        let mut kept = EDITION.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(edition) if edition.address == address => edition.clone(),
+            _ => kept.insert(Arc::new(Edition::make(address))).clone(),
+        }
+    }
+
+    fn make(address: String) -> Edition {
+        let quoted = Value::from(address.as_str()).to_string();
+        let document = DOCUMENT.replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
+        let page = page::write(&Description::read(&document));
+        Edition { address, document: Text::new(document), page: Text::new(page) }
+    }
+}
+
+impl Text {
+    fn new(plain: String) -> Text {
+        Text { packed: gzip::pack_for_all(plain.as_bytes()), plain: plain.into() }
+    }
+}
 
 /// The document, with its references followed.
 struct Description(Value);
 
 impl Description {
-    fn read() -> Description {
-        Description(serde_json::from_str(DOCUMENT).expect("the description is JSON: a test reads it"))
+    fn read(document: &str) -> Description {
+        Description(serde_json::from_str(document).expect("the description is JSON: a test reads it"))
     }
 
     /// What a `$ref` leads to, or the value itself.
@@ -50,11 +98,14 @@ fn text(value: &Value) -> &str {
 }
 
 /// `GET /openapi.json`: the description.
-pub fn document(_: &Site, _: &Call) -> Answer {
-    Ok(reply::bytes("application/json", DOCUMENT))
+pub fn document(site: &Site, _: &Call) -> Answer {
+    let Text { plain, packed } = &Edition::of(site).document;
+    Ok(reply::bytes("application/json", plain.clone()).with_packed(packed.clone()))
 }
 
 /// `GET /docs`: the description as a page.
-pub fn page(_: &Site, _: &Call) -> Answer {
-    Ok(reply::page(StatusCode::OK, Language::English, PAGE.clone()))
+pub fn page(site: &Site, _: &Call) -> Answer {
+    let Text { plain, packed } = &Edition::of(site).page;
+    let reply = reply::page(StatusCode::OK, Language::English, plain.clone()).with_packed(packed.clone());
+    Ok(reply.with_header(header::CONTENT_SECURITY_POLICY, PAGE_POLICY))
 }

@@ -16,7 +16,7 @@ impl Description {
             lines.push(format!("body='{}'", json(body).replace('\'', "'\\''")));
         }
         let method = operation.method;
-        let plain = method == "GET" || (method == "POST" && !body.is_null());
+        let plain = method == if body.is_null() { "GET" } else { "POST" };
         let how = if plain { String::new() } else { format!(" -X {method}") };
         let mut command = format!("curl{how} \"{}{}\"", operation.place(), self.filled(operation));
         if !body.is_null() {

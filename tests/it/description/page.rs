@@ -1,8 +1,9 @@
 //! The description as it is served: to programs as it is, to people as a page made from it.
 
 use crate::harness::description::DESCRIPTION;
-use crate::harness::{Site, sheets};
+use crate::harness::{Browser, Site, sheets};
 use http::Method;
+use serde_json::json;
 use tunneldesk::routes::ROUTES;
 
 const TEXT: &str = include_str!("../../../assets/openapi.json");
@@ -16,12 +17,32 @@ fn page() -> String {
     String::from_utf8(reply.body).unwrap()
 }
 
+/// Where the site says that it is to be had.
+fn address(site: &Site) -> String {
+    format!("http://{}:{}", Site::NAME, site.address().port())
+}
+
+#[test]
+fn samples_call_the_site_that_gives_them_out() {
+    let (one, other) =
+        (Site::open(), Site::open_with(|config| config.public_url = Some("https://tunnel.example.com".to_owned())));
+    for (site, own) in [(&one, address(&one)), (&other, "https://tunnel.example.com".to_owned()), (&one, address(&one))]
+    {
+        for path in ["/docs", "/api/openapi.json"] {
+            let reply = site.stranger().ask_at_root(Method::GET, path).send().ok();
+            let text = String::from_utf8(reply.body).unwrap();
+            assert!(text.contains(&format!("site={own}")) && !text.contains("localhost:8080"), "{path} of {own}");
+        }
+    }
+}
+
 #[test]
 fn the_document_is_served_as_it_is_and_known_by_its_etag() {
     let site = Site::open();
     let stranger = site.stranger();
     let reply = stranger.get("/openapi.json").ok();
-    assert_eq!((reply.header("content-type"), reply.body.as_slice()), (Some("application/json"), TEXT.as_bytes()));
+    let own = TEXT.replace("http://localhost:8080", &address(&site));
+    assert_eq!((reply.header("content-type"), reply.body.as_slice()), (Some("application/json"), own.as_bytes()));
     let etag = reply.header("etag").unwrap().to_owned();
     let again = stranger.ask(Method::GET, "/openapi.json").header("if-none-match", &etag).send();
     assert_eq!((again.status, again.body.len()), (304, 0));
@@ -45,7 +66,10 @@ fn the_page_has_every_operation_and_every_link_leads_somewhere() {
 #[test]
 fn the_page_has_nothing_inline_nothing_from_elsewhere_and_no_place_left_empty() {
     let html = page();
-    for inline in ["style=", "<style", "<script", "onclick", "src=", "href=\"http"] {
+    let scripts: Vec<&str> = html.split("<script").skip(1).filter_map(|rest| rest.split("</script>").next()).collect();
+    assert!(scripts.len() == 1 && scripts[0].starts_with(" src=\"/assets/docs."), "{scripts:?}");
+    assert!(scripts[0].ends_with("\" defer>"), "{scripts:?}");
+    for inline in ["style=", "<style", "onclick", "src=\"http", "href=\"http"] {
         assert!(!html.contains(inline), "{inline} is in the page");
     }
     for place in ["{title}", "{contents}", "{introduction}", "{groups}", "{codes}", "{types}", "**", "```", "`"] {
@@ -69,4 +93,24 @@ fn a_partner_finds_the_vectors_and_a_command_that_signs() {
     ] {
         assert!(html.contains(part), "{part} is not in the page");
     }
+}
+
+#[test]
+fn a_search_leaves_the_operations_that_say_all_of_its_words() {
+    let site = Site::open();
+    let browser = Browser::open();
+    browser.go(&format!("{}/docs", site.origin()));
+    let shown = "return [...document.querySelectorAll('main details.operation')].filter(one => one.checkVisibility())
+                 .map(one => one.querySelector('.body').id)";
+    let all = browser.run(shown, json!([])).as_array().unwrap().len();
+    assert!(all > 70, "{all} operations");
+    browser.press("/comment_denial PUT");
+    browser.wait("return document.getElementById('found').textContent.startsWith('1 of')");
+    assert_eq!(browser.run(shown, json!([])), json!(["editSkill"]));
+    browser.press("\u{E007}");
+    browser.wait("return location.hash === '#editSkill' && document.querySelector('#editSkill').checkVisibility()");
+    browser.run("document.getElementById('search').focus()", json!([]));
+    browser.press("\u{E00C}");
+    assert_eq!(browser.run(shown, json!([])).as_array().unwrap().len(), all, "Escape ends the search");
+    assert_eq!(browser.complaints(), [""; 0]);
 }

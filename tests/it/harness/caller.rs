@@ -207,7 +207,7 @@ impl Caller {
         let mut response = outcome.unwrap_or_else(|e| panic!("{asked} was not answered: {e}"));
         let body = response.body_mut().read_to_vec().unwrap_or_else(|e| panic!("{asked}: the answer broke off: {e}"));
         let reply = Reply { status: response.status().as_u16(), headers: response.headers().clone(), body, asked };
-        DESCRIPTION.check(request.method.as_str(), &request.path, &reply);
+        DESCRIPTION.check(request.method.as_str(), &request.path, &reply.unpacked());
         reply
     }
 }

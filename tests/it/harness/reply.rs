@@ -1,7 +1,9 @@
 //! What came back, and the two things a test says of it: it was done, or it was refused with this status.
 
+use flate2::read::GzDecoder;
 use http::HeaderMap;
 use serde_json::Value;
+use std::io::Read;
 
 pub struct Reply {
     pub status: u16,
@@ -12,6 +14,17 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// With the body as it was before it was compressed.
+    pub fn unpacked(&self) -> Reply {
+        let mut body = self.body.clone();
+        if self.header("content-encoding") == Some("gzip") && !body.is_empty() {
+            body.clear();
+            let read = GzDecoder::new(self.body.as_slice()).read_to_end(&mut body);
+            read.unwrap_or_else(|e| panic!("not gzip ({e}): {self}"));
+        }
+        Reply { body, headers: self.headers.clone(), asked: self.asked.clone(), ..*self }
+    }
+
     /// It was done.
     #[track_caller]
     pub fn ok(self) -> Reply {

@@ -63,14 +63,16 @@ impl Wire {
         stream
     }
 
-    /// Against the description, as far as the bytes name an operation. What is refused before there is an envelope to write
-    /// has no body.
+    /// Against the description, as far as the bytes name an operation. What is refused has the envelope, also where it is no
+    /// request; a browser that asks for a page is told in a page.
     fn check(&self, bytes: &[u8], reply: &Reply) {
         let line =
             bytes.split(|byte| *byte == b'\r').next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or("");
-        let no_http = reply.body.is_empty() && [400, 405, 414, 431].contains(&reply.status);
+        let page = reply.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+        if [400, 414, 431].contains(&reply.status) && !page && !line.starts_with("HEAD") {
+            reply.check_envelope();
+        }
         if let [method, path, "HTTP/1.1"] = line.split(' ').collect::<Vec<_>>()[..]
-            && !no_http
             && self.described
         {
             DESCRIPTION.check(method, path, reply);

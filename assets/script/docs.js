@@ -1,0 +1,67 @@
+// The search through the operations. Without script the page is whole, and the browser's own search finds everything.
+'use strict';
+
+const field = document.getElementById('search');
+const found = document.getElementById('found');
+const operations = [...document.querySelectorAll('main details.operation')];
+const links = new Map([...document.querySelectorAll('nav .group a')].map(link => [link.hash.slice(1), link.parentElement]));
+const texts = new Map();
+
+// What an operation says, in small letters: read once, when somebody searches for the first time.
+const textOf = operation => {
+    if (!texts.has(operation)) texts.set(operation, operation.textContent.toLowerCase());
+    return texts.get(operation);
+};
+
+const search = () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const operation of operations) {
+        const fits = words.every(word => textOf(operation).includes(word));
+        operation.hidden = !fits;
+        const link = links.get(operation.querySelector('.body').id);
+        if (link) link.hidden = !fits;
+        count += fits;
+    }
+    for (const group of document.querySelectorAll('.group')) {
+        const shown = [...group.querySelectorAll('details.operation, li')].some(one => !one.hidden);
+        group.hidden = !shown;
+        if (group.matches('nav details')) group.open = words.length > 0 && shown;
+    }
+    document.body.classList.toggle('searching', words.length > 0);
+    found.textContent = words.length ? `${count} of ${operations.length}` : '';
+};
+
+const open = () => {
+    const first = operations.find(operation => !operation.hidden);
+    if (!first || !field.value.trim()) return;
+    first.open = true;
+    location.hash = first.querySelector('.body').id;
+};
+
+field.parentElement.hidden = false;
+field.addEventListener('input', search);
+field.addEventListener('keydown', event => {
+    if (event.key === 'Enter') open();
+    if (event.key === 'Escape') {
+        field.value = '';
+        search();
+    }
+});
+addEventListener('keydown', event => {
+    if (event.key !== '/' || event.target.matches('input') || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    field.focus();
+});
+
+// A link into an operation opens it; a browser does that by itself only for what was closed by its own hand.
+const reveal = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const operation = target && target.closest('details.operation');
+    if (!operation) return;
+    operation.open = true;
+    target.scrollIntoView();
+};
+addEventListener('hashchange', reveal);
+reveal();
+if (field.value) search();

@@ -1,0 +1,75 @@
+//! Pages of other origins that may call the API from a browser: those that the settings name, and none unless they do.
+//!
+//! No answer allows credentials: a browser then sends no cookie along, and a token is sent by the page that has it.
+
+use crate::failure::Failure;
+use crate::reply::{self, Reply};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use hyper::Request;
+
+/// What the API is asked with beyond what browsers always allow.
+const REQUEST_HEADERS: &str = "token, authorization, content-type, client-id, idempotency-key, accept-language, ~accept-language, \
+                               ~monitor-user, if-none-match, x-request-id, x-timestamp";
+/// What a page may read of an answer beyond what browsers always show.
+const ANSWER_HEADERS: &str = "x-total-count, link, etag, retry-after, x-request-id, content-language, allow";
+/// For how long a browser need not ask again: two hours, the most that one of them keeps.
+const KEPT_SECONDS: &str = "7200";
+const BASE: &str = "/api/";
+
+/// The origins that may call, as browsers write them.
+pub struct Origins(Vec<String>);
+
+/// What the origin of one request means for its answer.
+#[derive(Default)]
+pub struct Asked {
+    /// Whether the answer could be another for another origin.
+    varies: bool,
+    /// The origin, where it may call.
+    allowed: Option<HeaderValue>,
+    /// Whether a browser asks what the page may send before it sends it.
+    is_preflight: bool,
+}
+
+impl Origins {
+    pub fn new(allowed: &[String]) -> Origins {
+        Origins(allowed.to_vec())
+    }
+
+    /// Looks at a request of the API; pages are for their own origin alone.
+    pub fn look<B>(&self, request: &Request<B>) -> Asked {
+        if self.0.is_empty() || !request.uri().path().starts_with(BASE) {
+            return Asked::default();
+        }
+        let headers = request.headers();
+        let known =
+            |origin: &&HeaderValue| self.0.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(origin.as_bytes()));
+        let allowed = headers.get(header::ORIGIN).filter(known).cloned();
+        let asks = request.method() == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        Asked { varies: true, is_preflight: asks && allowed.is_some(), allowed }
+    }
+}
+
+impl Asked {
+    /// What the page may send, where a browser asks that: the table has no row for `OPTIONS`, and its refusal names the
+    /// methods that the path knows.
+    pub fn preflight(&self, failure: &Failure) -> Option<Reply> {
+        let methods = failure.allowed_methods().filter(|_| self.is_preflight)?;
+        let methods = HeaderValue::from_str(methods).ok()?;
+        let reply = reply::empty(StatusCode::NO_CONTENT)
+            .with_header(header::ACCESS_CONTROL_ALLOW_METHODS, methods)
+            .with_header(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS))
+            .with_header(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(KEPT_SECONDS));
+        Some(reply)
+    }
+
+    /// Says in the answer whose page may read it.
+    pub fn dress(self, headers: &mut HeaderMap) {
+        if self.varies {
+            headers.append(header::VARY, HeaderValue::from_static("origin"));
+        }
+        if let Some(origin) = self.allowed {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(ANSWER_HEADERS));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What hyper refuses by itself because it cannot be read as a request. Its bare answers become the envelope that every
+//! refusal has.
+
+use http::StatusCode;
+
+/// What hyper answers so: a broken request line, header or framing, and a head beyond its buffer.
+const STATUSES: [StatusCode; 3] =
+    [StatusCode::BAD_REQUEST, StatusCode::URI_TOO_LONG, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
+/// All that such an answer says. Every answer of our own has more: a request id at least.
+const HEADERS: [&str; 3] = ["connection: close", "content-length: 0", "date: "];
+
+/// The status of an answer that hyper gives by itself; `None` for bytes that are anything else.
+pub fn bare_status(written: &[u8]) -> Option<StatusCode> {
+    // Most of what is written is told apart by its first bytes.
+    let rest = written.strip_prefix(b"HTTP/1.1 4")?.strip_suffix(b"\r\n\r\n")?;
+    let mut lines = std::str::from_utf8(rest).ok()?.split("\r\n");
+    let line = lines.next()?;
+    let status = STATUSES.into_iter().find(|status| {
+        let reason = status.canonical_reason().unwrap_or("");
+        line.strip_prefix(&status.as_str()[1..]).is_some_and(|said| said.trim_start() == reason)
+    })?;
+    lines.all(|line| HEADERS.iter().any(|header| line.starts_with(header))).then_some(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_answer_is_known_and_nothing_of_our_own_is() {
+        let bare = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\ndate: Sun, 22 Nov 2026 16:00:00 GMT\r\n\r\n";
+        assert_eq!(bare_status(bare.as_bytes()), Some(StatusCode::BAD_REQUEST));
+        for ours in [
+            bare.replace("date:", "x-request-id: 1\r\ndate:"),
+            bare.replace("400 Bad Request", "404 Not Found"),
+            format!("x{bare}"),
+            format!("{bare}x"),
+            bare.replace("\r\n\r\n", "\r\n"),
+        ] {
+            assert_eq!(bare_status(ours.as_bytes()), None, "{ours}");
+        }
+    }
+}

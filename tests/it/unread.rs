@@ -1,0 +1,64 @@
+//! What cannot be read as a request is refused in the envelope that every refusal has.
+
+use crate::harness::{Site, Wire};
+
+fn refused(site: &Site, bytes: &[u8], status: u16, code: &str) {
+    let asked: String = bytes.iter().take(60).map(|b| b.escape_ascii().to_string()).collect();
+    let reply = Wire::to(site.address()).exchange_alone(bytes, false, &asked);
+    let reply = reply.unwrap_or_else(|| panic!("{asked}: no answer")).refused(status);
+    assert_eq!((reply.json()["code"].as_str(), reply.header("connection")), (Some(code), Some("close")), "{reply}");
+    assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+}
+
+#[test]
+fn a_broken_head_or_framing_is_400_and_says_so() {
+    let site = Site::open();
+    let post = |headers: &str| format!("POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n\r\n{{}}");
+    for bytes in [
+        "nonsense\r\n\r\n".to_owned(),
+        "GET\r\n\r\n".to_owned(),
+        "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n".to_owned(),
+        "GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nbad header: x\r\n\r\n".to_owned(),
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nx: a\0b\r\n\r\n".to_owned(),
+        post("content-length: x"),
+        post("content-length: 2\r\ncontent-length: 3"),
+        post("content-length: -1"),
+        post("transfer-encoding: nonsense"),
+    ] {
+        refused(&site, bytes.as_bytes(), 400, "bad_request");
+    }
+    site.stranger().ask_at_root(http::Method::GET, "/healthz").send().ok();
+}
+
+#[test]
+fn what_is_too_long_for_any_request_is_414_or_431_and_the_rest_of_it_does_not_eat_the_answer() {
+    let site = Site::open();
+    let head =
+        |kib: usize| format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\nx-filler: {}\r\n\r\n", "x".repeat(kib << 10));
+    refused(&site, head(40).as_bytes(), 431, "headers_too_large");
+    refused(&site, head(200).as_bytes(), 431, "headers_too_large");
+    let mut wire = Wire::to(site.address());
+    let ours = wire.exchange(head(20).as_bytes(), "20 KiB of headers").unwrap().refused(431);
+    assert_eq!(ours.header("connection"), None, "a whole request: the connection goes on");
+    let path = format!("GET /api/{} HTTP/1.1\r\nHost: localhost\r\naccept-language: de\r\n\r\n", "x".repeat(9 << 10));
+    let reply = wire.exchange(path.as_bytes(), "9 KiB of path").unwrap().refused(414);
+    assert_eq!((reply.json()["code"].as_str(), reply.header("content-language")), (Some("uri_too_long"), Some("de")));
+}
+
+/// A body whose framing breaks is noticed after the head was read.
+#[test]
+fn a_chunk_that_is_none_is_400() {
+    let site = Site::open();
+    let head = "POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\ntransfer-encoding: chunked\r\n\r\n";
+    let reply = Wire::to(site.address()).exchange_alone(format!("{head}zz\r\n").as_bytes(), false, "a bad chunk");
+    assert_eq!(reply.unwrap().refused(400).json()["code"], "bad_request");
+}
+
+#[test]
+fn a_good_request_before_it_has_its_own_answer() {
+    let site = Site::open();
+    let mut wire = Wire::to(site.address());
+    wire.exchange(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "a good one").unwrap().ok();
+    wire.exchange(b"nonsense\r\n\r\n", "a bad one").unwrap().refused(400);
+}
