@@ -11,7 +11,7 @@ use http::header::{self, AsHeaderName};
 use http::{HeaderMap, HeaderName, Method};
 use serde_json::{Map, Value};
 use std::cell::{Cell, OnceCell};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -90,6 +90,29 @@ pub struct Call {
     pub repeat: OnceCell<Repeat>,
 }
 
+/// Who counts as one caller wherever an address has a limit: an IPv4 address, and of IPv6 the /64 that every household has
+/// to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Network(IpAddr);
+
+impl From<IpAddr> for Network {
+    fn from(address: IpAddr) -> Network {
+        Network(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            }
+            address => address,
+        })
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A principal as the log names it: numbers, never names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Who {
@@ -147,6 +170,11 @@ impl Call {
         if let Some(repeat) = self.repeat.get() {
             repeat.token_hash.set(Some(*token_hash));
         }
+    }
+
+    /// Whose limits count for the caller's address.
+    pub fn network(&self) -> Network {
+        self.peer.into()
     }
 
     /// The name under which the caller reaches the site, without a port.

@@ -4,6 +4,9 @@ use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 
+/// The exit code of what broke.
+pub const BROKEN: u8 = 2;
+
 /// What a command leaves: text for people or machines, and its exit code.
 #[derive(Serialize, Deserialize)]
 pub struct Outcome {
@@ -26,7 +29,7 @@ pub enum Trouble {
 
 impl Outcome {
     pub fn broken(text: &str) -> Outcome {
-        Outcome { code: 2, text: text.to_owned(), is_result: false }
+        Outcome { code: BROKEN, text: text.to_owned(), is_result: false }
     }
 }
 
@@ -35,7 +38,7 @@ impl From<Result<String, Trouble>> for Outcome {
         match done {
             Ok(text) => Outcome { code: 0, text, is_result: true },
             Err(Trouble::Refused(text)) => Outcome { code: 1, text, is_result: false },
-            Err(Trouble::Broken(text)) => Outcome { code: 2, text, is_result: false },
+            Err(Trouble::Broken(text)) => Outcome { code: BROKEN, text, is_result: false },
             Err(Trouble::Found(code, text)) => Outcome { code, text, is_result: true },
         }
     }

@@ -1,5 +1,6 @@
 //! `tunneldesk serve`: the site itself.
 
+use super::outcome::BROKEN;
 use super::owner::become_owner;
 use super::{Global, Trouble, broken, check_settings, control, refused};
 use crate::clock::Clock;
@@ -8,6 +9,7 @@ use crate::demo;
 use crate::jobs;
 use crate::jobs::backup::upgrade::Upgraded;
 use crate::server::{self, Running, Sockets};
+use crate::service::ending::end_within;
 use crate::service::{Service, footprint, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
@@ -17,14 +19,25 @@ use crate::store::soundness;
 use clap::Args;
 use std::io::Write;
 use std::net::TcpListener;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How often a running server looks whether it must stop by itself.
+/// How often a running server looks whether a flush of the disk failed, which ends it.
+const STOPPED_LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// How often it looks at the disk.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
-/// How often it gives back memory; that takes about a millisecond.
-const SHED_INTERVAL: Duration = Duration::from_secs(10);
+/// For the process to end once it is told to, whatever hangs: longer than open requests may take, shorter than a service
+/// manager waits.
+const END_TIME_MAX: Duration = Duration::from_secs(15);
+/// After a failed flush: for answers that are made already, and for the process to end.
+const STOPPED_DRAIN_TIME_MAX: Duration = Duration::from_millis(300);
+const STOPPED_END_TIME_MAX: Duration = Duration::from_millis(700);
+/// The line for the technician after a failed flush.
+const FLUSH_FAILED: &str =
+    "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound";
+/// After so many looks it gives back memory; that takes about a millisecond.
+const LOOKS_BETWEEN_SHEDDING: u64 = 20;
 /// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
 const DESCRIPTORS_BESIDE: u64 = 40;
 /// Fewer connections than this are no site, whatever the system allows.
@@ -95,7 +108,7 @@ impl Serve {
         crate::log::start(&config.log);
         fit_connections(&mut config, raise_descriptor_limit());
         become_owner(&config.data)?;
-        let place = self.hold(&config)?;
+        let place = Arc::new(self.hold(&config)?);
         let sockets = self.bind(&config, service.take_sockets())?;
         let blame = |trouble| blame(&place, trouble);
         let (site, demo) = self.open(&place, config, service).map_err(blame)?;
@@ -108,29 +121,29 @@ impl Serve {
         let url = announce(&site, &running, demo, place.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
-        let (stop, stopped) = mpsc::channel();
-        let end = std::thread::scope(|scope| {
-            if let Some(patience) = service.watchdog {
-                let (service, site, pulse) = (&*service, site.for_another_thread(), running.pulse());
-                scope.spawn(move || watchdog::feed_until_stopped(service, patience, &site, &pulse, &stopped));
+        let watching = watch(service, &site, &running, &place)?;
+        let end = signals.wait(&site, &watching);
+        match end {
+            End::StoreStopped => {
+                end_within(STOPPED_END_TIME_MAX, BROKEN, FLUSH_FAILED);
+                running.stop_within(STOPPED_DRAIN_TIME_MAX);
+                // Nothing that is written from here on could be trusted.
+                return Err(broken(FLUSH_FAILED));
             }
-            let end = signals.wait(&site, &place);
-            drop(stop);
-            end
-        });
+            End::Told | End::Writable => {
+                end_within(END_TIME_MAX, BROKEN, "something hung, so the server ended without it")
+            }
+        }
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");
         running.stop();
         jobs.into_iter().for_each(Jobs::stop);
         site.close();
         match end {
-            End::Told => Ok(String::new()),
-            End::StoreStopped => Err(broken(
-                "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound",
-            )),
             End::Writable => {
                 Err(broken("the disk takes writes again, and the site was served as it is until now; start again"))
             }
+            _ => Ok(String::new()),
         }
     }
 
@@ -223,11 +236,7 @@ fn open_read_only(place: &Place, config: Config) -> Result<Site, Trouble> {
 
 /// Runs a job on a thread of its own until the sender is dropped.
 fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result<mpsc::Sender<()>, Trouble> {
-    let (stop, stopped) = mpsc::channel();
-    let site = site.for_another_thread();
-    let work = move || jobs::keep_at(&site, &stopped, jobs::FAULT_PAUSE, job);
-    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
+    spawn(name, site, move |site, stopped| jobs::keep_at(site, stopped, jobs::FAULT_PAUSE, job))
 }
 
 /// Says where the site answers to whoever started it, and returns its address.
@@ -280,26 +289,74 @@ impl Signals {
         Ok(Signals { runtime, terminate, interrupt })
     }
 
-    /// Until one of them comes, or the disk cannot be trusted any more.
-    fn wait(self, site: &Site, place: &Place) -> End {
+    /// Until one of them comes, a flush of the disk failed, or the file can be written again. Nothing here waits for the
+    /// disk or for a lock.
+    fn wait(self, site: &Site, watching: &Watching) -> End {
         let Signals { runtime, mut terminate, mut interrupt } = self;
         runtime.block_on(async {
-            let mut shed = tokio::time::interval(SHED_INTERVAL);
             loop {
                 tokio::select! {
-                    _ = shed.tick() => footprint::shed(),
                     _ = terminate.recv() => return End::Told,
                     _ = interrupt.recv() => return End::Told,
-                    _ = tokio::time::sleep(WATCH_INTERVAL) => {
-                        match site.store.writer().condition() {
-                            Condition::Stopped => return End::StoreStopped,
-                            Condition::ReadOnly if matches!(place.takes_writes(), Ok(true)) => return End::Writable,
-                            _ => site.store.look_at_the_room(),
+                    _ = tokio::time::sleep(STOPPED_LOOK_INTERVAL) => {
+                        if site.store.writer().is_stopped() {
+                            return End::StoreStopped;
+                        }
+                        if watching.writable.try_recv().is_ok() {
+                            return End::Writable;
                         }
                     }
                 }
             }
         })
+    }
+}
+
+/// The threads that look after the server until this is dropped. Nobody waits for them: each may hang with what it looks at.
+struct Watching {
+    /// Told when a file that was served as it is could be written.
+    writable: mpsc::Receiver<()>,
+    _until_dropped: Vec<mpsc::Sender<()>>,
+}
+
+fn watch(service: &Service, site: &Site, running: &Running, place: &Arc<Place>) -> Result<Watching, Trouble> {
+    let (tell, writable) = mpsc::channel();
+    let place = place.clone();
+    let mut until_dropped = vec![spawn("watch", site, move |site, stop| watch_disk(site, &place, &tell, stop))?];
+    if let Some(patience) = service.watchdog {
+        let (service, pulse) = (service.listener(), running.pulse());
+        let feed = move |site: &Site, stop: &mpsc::Receiver<()>| {
+            watchdog::feed_until_stopped(&service, patience, site, &pulse, stop);
+        };
+        until_dropped.push(spawn("watchdog", site, feed)?);
+    }
+    Ok(Watching { writable, _until_dropped: until_dropped })
+}
+
+/// Runs work on a thread of its own until the sender is dropped.
+fn spawn(
+    name: &str,
+    site: &Site,
+    work: impl FnOnce(&Site, &mpsc::Receiver<()>) + Send + 'static,
+) -> Result<mpsc::Sender<()>, Trouble> {
+    let (stop, stopped) = mpsc::channel();
+    let site = site.for_another_thread();
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&site, &stopped));
+    spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
+}
+
+/// Looks whether there is room on the disk, whether a file that was served as it is can be written, and gives back memory.
+fn watch_disk(site: &Site, place: &Place, writable: &mpsc::Sender<()>, stop: &mpsc::Receiver<()>) {
+    let mut looks = 0_u64;
+    while stop.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+        match site.store.writer().condition() {
+            Condition::ReadOnly if matches!(place.takes_writes(), Ok(true)) => _ = writable.send(()),
+            _ => site.store.look_at_the_room(),
+        }
+        looks += 1;
+        if looks.is_multiple_of(LOOKS_BETWEEN_SHEDDING) {
+            footprint::shed();
+        }
     }
 }
 

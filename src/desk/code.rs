@@ -1,6 +1,6 @@
 //! The second step of signing in: a code of the authenticator app, or a recovery code.
 
-use super::sign_in::{bar, enter, place};
+use super::sign_in::{Entry, answer, bar, enter, place};
 use super::{Frame, form, show};
 use crate::call::Call;
 use crate::failure::Failure;
@@ -76,18 +76,33 @@ pub fn take(site: &Site, call: &Call) -> Answer {
     if code.is_empty() {
         return Page::refused(site, call, &by, &to, "desk.code_missing");
     }
-    site.store.write(site.now(), |tx| {
+    let outcome = site.store.write(site.now(), |tx| {
         let Some(account) = step::try_once(tx, token, Intent::Desk)?.filter(|account| bar(account).is_none()) else {
-            return Ok(reply::see_other(ANEW));
+            return Ok(Outcome::Ended);
         };
         let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::judge_code(site, call, tx, &account, prove)? {
             Proof::Right(cleared) => {
                 step::end(tx, account.member_id)?;
-                enter(site, call, tx, cleared, &account, None, &to)
+                Ok(Outcome::Right(enter(site, call, tx, cleared, &account, None)?, account.username))
             }
-            Proof::Wrong => Page::refused(site, call, &by, &to, "desk.code_wrong"),
-            Proof::ClockSuspect => Page::refused(site, call, &by, &to, "factor.clock_suspect"),
+            Proof::Wrong => Ok(Outcome::Wrong("desk.code_wrong")),
+            Proof::ClockSuspect => Ok(Outcome::Wrong("factor.clock_suspect")),
         }
-    })
+    })?;
+    match outcome {
+        Outcome::Ended => Ok(reply::see_other(ANEW)),
+        Outcome::Right(entry, username) => answer(site, call, entry, &username, &to),
+        Outcome::Wrong(key) => Page::refused(site, call, &by, &to, key),
+    }
+}
+
+/// What a code came to.
+enum Outcome {
+    /// The step can no longer be taken.
+    Ended,
+    /// With the name of the account.
+    Right(Entry, String),
+    /// The key of the reason.
+    Wrong(&'static str),
 }

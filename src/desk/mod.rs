@@ -34,7 +34,7 @@ use crate::language::{Language, Text};
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{Write, audit};
+use crate::store::{Write, audit, writer_held};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
@@ -101,14 +101,19 @@ fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl 
 
 /// A page for everybody from its template: it runs nothing, sends nothing, and tells nobody where it was.
 pub fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
-    reply::page(status, language, page.render().unwrap_or_default())
+    reply::page(status, language, rendered(page))
 }
 
 /// A page from its template.
 pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+    reply::console(status, language, rendered(page))
+        .with_header(header::VARY, HeaderValue::from_static("accept-language"))
+}
+
+fn rendered(page: &impl Template) -> String {
+    writer_held::forbid("a page");
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
-    let html = page.render().unwrap_or_default();
-    reply::console(status, language, html).with_header(header::VARY, HeaderValue::from_static("accept-language"))
+    page.render().unwrap_or_default()
 }
 
 /// What a clerk did for a member, in the audit log: in the deed's own transaction.

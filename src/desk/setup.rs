@@ -60,8 +60,7 @@ pub fn take(site: &Site, call: &Call) -> Answer {
     let code = code.get(&ok).unwrap_or_default();
     let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
     let again = StatusCode::UNPROCESSABLE_ENTITY;
-    let frame = Frame::outside(site, call)?;
-    let refused = site.store.write(site.now(), |tx| {
+    let set_up = site.store.write(site.now(), |tx| {
         let Some(account) = step::try_once(tx, token, Intent::DeskSetup)?.filter(|account| bar(account).is_none())
         else {
             return Ok(Err(None));
@@ -89,12 +88,14 @@ pub fn take(site: &Site, call: &Call) -> Answer {
             &call.by(account.member_id),
         )?;
         let opened = sign_in::open_session(site, call, tx, cleared, &account, None)?;
-        let opened = opened.ok_or_else(Failure::not_signed_in)?;
-        let page = show(StatusCode::OK, call.language(), &Welcome { frame, codes });
-        Ok(Ok(welcome(site, call, page, &opened)))
+        Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, codes)))
     })?;
-    match refused {
-        Ok(reply) => Ok(reply),
+    match set_up {
+        Ok((opened, codes)) => {
+            let frame = Frame::outside(site, call)?;
+            let page = show(StatusCode::OK, call.language(), &Welcome { frame, codes });
+            Ok(welcome(site, call, page, &opened))
+        }
         Err(Some((account, key))) => page(site, call, again, &account, Some(key)),
         Err(None) => Ok(reply::see_other(ANEW)),
     }

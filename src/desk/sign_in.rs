@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::fields;
 use crate::gate::passkey::{self as ceremony, Outcome};
 use crate::gate::second_factor::{self, Cleared, Due, Next};
-use crate::gate::sign_in::{self, Verdict};
+use crate::gate::sign_in::{self, Opened, Verdict};
 use crate::gate::step::{self, Intent};
 use crate::gate::{Clerk, clerk, device, token_hash};
 use crate::reply::{self, Reply};
@@ -73,29 +73,51 @@ pub fn with_password(site: &Site, call: &Call) -> Answer {
         return Page::refused(site, call, &typed, &wanted, "desk.wrong");
     };
     let renewed = renewed_hash(site, &account, &secret);
-    site.store.write(site.now(), |tx| {
+    let outcome = site.store.write(site.now(), |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
-            return Page::refused(site, call, &typed, &wanted, "desk.wrong");
+            return Ok(Entry::Refused("desk.wrong"));
         }
         if let Some(key) = bar(&account) {
             call.outcome.set(if account.banned { OutcomeWord::Banned } else { OutcomeWord::Plain });
-            return Page::refused(site, call, &typed, &wanted, key);
+            return Ok(Entry::Refused(key));
         }
         match second_factor::next(site, tx, &account, None)? {
-            Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref(), &wanted),
+            Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
             Next::Due(due) => {
                 call.outcome.set(OutcomeWord::SecondFactorDue);
                 // Whoever works here is sent no passcode.
                 let by = if due == Due::Totp { "app" } else { "none" };
                 let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
-                on_the_way(site, call, tx, &account, Intent::Desk, &page)
+                on_the_way(call, tx, &account, Intent::Desk, page)
             }
             Next::Missing => {
-                second_factor::begin_setup(site, tx, account.member_id)?;
-                on_the_way(site, call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup")
+                second_factor::begin_setup(site, tx, account.member_id, &second_factor::new_secret())?;
+                on_the_way(call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
             }
         }
-    })
+    })?;
+    answer(site, call, outcome, &typed, &wanted)
+}
+
+/// What a proof came to, before it is shown.
+pub(super) enum Entry {
+    In(Opened),
+    /// A second step is due: the token of the step, and its page.
+    Due {
+        token: String,
+        page: String,
+    },
+    /// The key of the reason.
+    Refused(&'static str),
+}
+
+/// The page, or the way on, that tells an outcome; `to` is where to go afterwards.
+pub(super) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, to: &str) -> Answer {
+    match outcome {
+        Entry::In(opened) => Ok(welcome(site, call, reply::see_other(&place(to)), &opened)),
+        Entry::Due { token, page } => Ok(clerk::step::hand(site, call, reply::see_other(&page), &token)),
+        Entry::Refused(key) => Page::refused(site, call, username, to, key),
+    }
 }
 
 /// Why a member whose password is right has no place at the desk.
@@ -107,12 +129,11 @@ pub(super) fn bar(account: &Account) -> Option<&'static str> {
     }
 }
 
-fn on_the_way(site: &Site, call: &Call, tx: &Write, account: &Account, intent: Intent, page: &str) -> Answer {
-    let token = step::begin(call, tx, account.member_id, intent)?;
-    Ok(clerk::step::hand(site, call, reply::see_other(page), &token))
+fn on_the_way(call: &Call, tx: &Write, account: &Account, intent: Intent, page: String) -> Result<Entry, Failure> {
+    Ok(Entry::Due { token: step::begin(call, tx, account.member_id, intent)?, page })
 }
 
-/// The session, and the page that was wanted.
+/// The session, unless the account changed meanwhile.
 pub(super) fn enter(
     site: &Site,
     call: &Call,
@@ -120,16 +141,13 @@ pub(super) fn enter(
     cleared: Cleared,
     account: &Account,
     renewed: Option<&str>,
-    to: &str,
-) -> Answer {
-    match sign_in::open_session(site, call, tx, cleared, account, renewed)? {
-        Some(opened) => Ok(welcome(site, call, reply::see_other(&place(to)), &opened)),
-        None => Page::refused(site, call, &account.username, to, "desk.wrong"),
-    }
+) -> Result<Entry, Failure> {
+    let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
+    Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
 }
 
 /// The reply with what the browser keeps from now on.
-pub(super) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &sign_in::Opened) -> Reply {
+pub(super) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -> Reply {
     let known = device::hand_over_to_browser(site, reply, &opened.device_token);
     clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token))
 }
@@ -141,20 +159,21 @@ pub fn with_passkey(site: &Site, call: &Call) -> Answer {
     let to = body.optional("to", fields::line(200));
     let ok = body.finish()?;
     let to = to.get(&ok).unwrap_or_default();
-    let refused = |key| Page::refused(site, call, "", &to, key);
-    let Some(answer) = ceremony::read(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
-        return refused("desk.passkey_refused");
+    const REFUSED: Entry = Entry::Refused("desk.passkey_refused");
+    let Some(proof) = ceremony::read(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
+        return answer(site, call, REFUSED, "", &to);
     };
-    site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &answer)? {
+    let outcome = site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &proof)? {
         Outcome::SignedIn(account, opened) => match bar(&account) {
-            None => Ok(welcome(site, call, reply::see_other(&place(&to)), &opened)),
+            None => Ok(Entry::In(opened)),
             Some(key) => {
                 sessions::delete(tx, &token_hash(&opened.token))?;
-                refused(key)
+                Ok(Entry::Refused(key))
             }
         },
-        Outcome::Registered(_) | Outcome::Refused => refused("desk.passkey_refused"),
-    })
+        Outcome::Registered(_) | Outcome::Refused => Ok(REFUSED),
+    })?;
+    answer(site, call, outcome, "", &to)
 }
 
 /// `POST /desk/sign-out`: ends the session of this browser.

@@ -33,7 +33,7 @@ impl Counters {
         account: Option<&Account>,
     ) -> Result<Counters, Failure> {
         let name = account.map_or(typed, |account| &account.username).to_lowercase();
-        let (name, address) = (name.as_bytes(), call.peer.to_string());
+        let (name, address) = (name.as_bytes(), call.network().to_string());
         let account_key = Some(account_key(site, name));
         let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
         let of_all = |parts: &[&[u8]]| Counter {

@@ -125,7 +125,7 @@ pub enum Paired {
 /// Takes a code that somebody typed into the browser. Spaces do not count. The transaction must be kept, also after a
 /// miss.
 pub fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
-    let address = call.peer.to_string();
+    let address = call.network().to_string();
     let key = site.keys.hash(Purpose::Throttle, &[b"kiosk pairing", address.as_bytes()]);
     if throttles::closed_for(tx, &key, tx.now())? > 0 {
         return Ok(Paired::Delayed);
@@ -172,11 +172,14 @@ pub fn judge(
     Ok(account)
 }
 
-/// A code for a member's app to show, in place of the one before.
-pub fn new_code(tx: &Write, member_id: i64) -> Result<String, Failure> {
-    let code = digits(CODE_DIGITS);
-    kiosks::set_code(tx, member_id, &token_hash(&code), tx.now() + CODE_SECONDS)?;
-    Ok(code)
+/// A code for a member's app to show; good for nothing before [`set_code`].
+pub fn new_code() -> String {
+    digits(CODE_DIGITS)
+}
+
+/// Takes the code as the member's, in place of the one before.
+pub fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Failure> {
+    Ok(kiosks::set_code(tx, member_id, &token_hash(code), tx.now() + CODE_SECONDS).map(drop)?)
 }
 
 /// Whose code a scanner read; it is good for this once. What is no digit came from the scanner itself.

@@ -1,8 +1,8 @@
 //! How many requests of one kind a caller may send, by the monotonic clock.
 
+use crate::call::Network;
 use crate::failure::Failure;
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,9 @@ const FORGOTTEN_AT_ONCE: usize = BUCKETS_MAX / 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Caller {
     Partner(i64),
-    SignupFrom(IpAddr),
-    PasskeysFrom(IpAddr),
-    ContactFrom(IpAddr),
+    SignupFrom(Network),
+    PasskeysFrom(Network),
+    ContactFrom(Network),
 }
 
 /// So many at once, and refilled evenly over a time.
@@ -102,6 +102,7 @@ fn make_room(buckets: &mut HashMap<Caller, Bucket>, now: Instant) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::IpAddr;
 
     const ONE: Caller = Caller::Partner(1);
 
@@ -122,7 +123,7 @@ mod tests {
         let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_hour(60));
         for n in 0..2 * BUCKETS_MAX as u32 {
             let later = start + Duration::from_secs(120 * u64::from(n));
-            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes())), pace, later).unwrap();
+            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), pace, later).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
     }
@@ -132,7 +133,7 @@ mod tests {
         let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_hour(60));
         (0..60).for_each(|_| rates.take_at(ONE, pace, start).unwrap());
         for n in 0..2 * BUCKETS_MAX as u32 {
-            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes())), pace, start).unwrap();
+            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), pace, start).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
         assert!(rates.take_at(ONE, pace, start).is_err());

@@ -180,12 +180,19 @@ fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, 
     Ok(Proof::Right(Cleared(())))
 }
 
-/// A new secret that waits for its first code; an older one that waited is dead, and what is on stays on.
-pub fn begin_setup(site: &Site, tx: &Write, member_id: i64) -> Result<[u8; totp::SECRET_BYTES], Failure> {
-    let secret = random::<{ totp::SECRET_BYTES }>();
-    let sealed = site.keys.seal(Purpose::SecondFactor, &secret);
+/// The secret of an authenticator app.
+pub type Secret = [u8; totp::SECRET_BYTES];
+
+/// A secret of nobody's yet.
+pub fn new_secret() -> Secret {
+    random()
+}
+
+/// The secret waits for its first code; an older one that waited is dead, and what is on stays on.
+pub fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
+    let sealed = site.keys.seal(Purpose::SecondFactor, secret);
     second_factors::set_pending(tx, member_id, &sealed, tx.now() + PENDING_SECONDS)?;
-    Ok(secret)
+    Ok(())
 }
 
 /// The secret that waits for its first code.

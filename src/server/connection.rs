@@ -1,6 +1,7 @@
 //! One connection: HTTP/1.1 with a limit on everything a slow or hostile client could drag out.
 
 use super::front::{Door, Front};
+use super::limiter::{Progress, Waits};
 use super::unread;
 use bytes::{Buf, Bytes};
 use http::StatusCode;
@@ -13,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::RawFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -33,12 +35,14 @@ const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 /// For a client to take some of an answer.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The connection as a future that ends with it.
+/// The connection as a future that ends with it; `socket` is what carries the stream.
 pub fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     front: Arc<Front>,
     stream: S,
+    socket: RawFd,
     peer: IpAddr,
     door: Door,
+    progress: Arc<Progress>,
 ) -> http1::Connection<
     Patient<S>,
     impl hyper::service::Service<
@@ -48,10 +52,15 @@ pub fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         Future: Send,
     >,
 > {
-    let patient = Patient::new(stream, refusing(front.clone(), peer));
+    let patient = Patient::new(stream, socket, progress.clone(), refusing(front.clone(), peer));
     let service = service_fn(move |request| {
-        let front = front.clone();
-        async move { Ok(front.answer(request, peer, door).await) }
+        let (front, progress) = (front.clone(), progress.clone());
+        async move {
+            progress.set(Waits::Rest);
+            let answer = front.answer(request, peer, door, &progress).await;
+            progress.set(Waits::Taking);
+            Ok(answer)
+        }
     });
     limited().serve_connection(patient, service)
 }
@@ -76,10 +85,12 @@ fn limited() -> http1::Builder {
 /// Makes the answer to what is no request out of the status that hyper has for it.
 type Refuse = Box<dyn Fn(StatusCode) -> Vec<u8> + Send>;
 
-/// A stream whose writes fail when the other side takes nothing for too long, and on which hyper's own bare refusals go out
-/// as ours.
+/// A stream whose writes fail when the other side takes nothing for too long, on which hyper's own bare refusals go out as
+/// ours, and which ends between two requests once the connection is to close.
 pub struct Patient<S> {
     stream: TokioIo<S>,
+    socket: RawFd,
+    progress: Arc<Progress>,
     /// Runs while a write waits, or what follows a refusal is thrown away.
     deadline: Option<Pin<Box<Sleep>>>,
     refuse: Refuse,
@@ -90,9 +101,14 @@ pub struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    fn new(stream: S, refuse: Refuse) -> Patient<S> {
+    fn new(stream: S, socket: RawFd, progress: Arc<Progress>, refuse: Refuse) -> Patient<S> {
         let stream = TokioIo::new(stream);
-        Patient { stream, deadline: None, refuse, refusal: Bytes::new(), leftover_bytes: None }
+        Patient { stream, socket, progress, deadline: None, refuse, refusal: Bytes::new(), leftover_bytes: None }
+    }
+
+    /// Whether the stream is to end here: no request has begun, not even in the system's own buffer.
+    fn ends(&self) -> bool {
+        self.progress.is_closing() && self.progress.waits() == Waits::Idle && !has_unread_bytes(self.socket)
     }
 
     /// Passes progress on, and turns waiting for too long into an error.
@@ -153,7 +169,14 @@ where
     TokioIo<S>: Read + Unpin,
 {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        match Pin::new(&mut self.stream).poll_read(cx, buf) {
+            Poll::Pending if self.ends() => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
+            read => {
+                self.progress.set(Waits::Rest);
+                read
+            }
+        }
     }
 }
 
@@ -168,8 +191,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Write for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_refusal(cx))?;
-        let progress = Pin::new(&mut self.stream).poll_flush(cx);
-        self.within_time(cx, progress)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        if flushed.is_ready() && self.progress.waits() == Waits::Taking {
+            self.progress.set(Waits::Idle);
+            if self.progress.is_closing() {
+                // Read once more, which ends it.
+                cx.waker().wake_by_ref();
+            }
+        }
+        self.within_time(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -201,16 +231,32 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Write for Patient<S> {
     }
 }
 
+/// The runtime hears of bytes later than they come.
+fn has_unread_bytes(socket: RawFd) -> bool {
+    let mut byte = 0_u8;
+    // SAFETY: the kernel writes at most the one byte; a descriptor that is none is an error.
+    let read = unsafe {
+        libc::recv(socket, (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
+    };
+    read > 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use http_body_util::Full;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
+    const NO_SOCKET: RawFd = -1;
+
+    fn patient(stream: DuplexStream) -> Patient<DuplexStream> {
+        Patient::new(stream, NO_SOCKET, Arc::default(), Box::new(|_| Vec::new()))
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_is_given_up() {
         let (ours, _theirs): (DuplexStream, DuplexStream) = tokio::io::duplex(4);
-        let mut patient = Patient::new(ours, Box::new(|_| Vec::new()));
+        let mut patient = patient(ours);
         let start = tokio::time::Instant::now();
         let outcome = std::future::poll_fn(|cx| {
             loop {
@@ -230,7 +276,7 @@ mod tests {
         let (ours, mut theirs) = tokio::io::duplex(4096);
         let answer =
             service_fn(async |_| Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::<Bytes>::default())));
-        let connection = tokio::spawn(limited().serve_connection(Patient::new(ours, Box::new(|_| Vec::new())), answer));
+        let connection = tokio::spawn(limited().serve_connection(patient(ours), answer));
         theirs.write_all(sent.as_bytes()).await.unwrap();
         let start = tokio::time::Instant::now();
         let mut got = String::new();

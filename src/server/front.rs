@@ -1,9 +1,10 @@
 //! The front door: from a request's head to its answer, and the line about it in the log.
 
 use super::cors::{self, Origins};
-use super::listener::Guests;
+use super::limiter::{Limiter, Progress, Waits};
 use super::matcher::{self, Match};
 use super::pool::{self, Finished, Pool};
+use super::tls::HANDSHAKES_MAX;
 use super::{body, metrics};
 use crate::call::{self, Call, OutcomeWord, Who};
 use crate::config::{Limits, LogAddresses};
@@ -24,11 +25,16 @@ use ipnet::IpNet;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub type Response = hyper::Response<Full<Bytes>>;
 
+/// Handshakes of one network at once: half of those that there are, so that nobody keeps everybody from https.
+const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
+/// At the port for figures.
+pub const METRICS_CONNECTIONS_MAX: usize = 16;
 /// Bodies of many times the usual size are read before anybody knows whose they are: so many at once, and no more.
 const LARGE_BODIES_MAX: usize = 4;
 /// Long against the work of an answer without a hash, short against a person's patience.
@@ -59,8 +65,11 @@ pub enum Door {
 /// What every connection shares.
 pub struct Front {
     pub pool: Pool,
-    pub guests: Guests,
-    pub limits: Limits,
+    pub limiter: Arc<Limiter>,
+    /// Of the port for figures: whoever fills the others does not keep the figures from being read.
+    pub metrics_limiter: Arc<Limiter>,
+    /// Requests that came while the server was being stopped.
+    pub late_requests: AtomicU64,
     pub stats: Arc<Stats>,
     large_bodies: Arc<Semaphore>,
     site: std::sync::Mutex<Site>,
@@ -87,10 +96,14 @@ struct Line {
 
 impl Front {
     pub fn new(site: &Site, pool: Pool) -> Front {
+        let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
+        let limiter =
+            |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
         Front {
             pool,
-            guests: Guests::default(),
-            limits: site.config.limits.clone(),
+            limiter: limiter(connections_max, connections_per_address_max),
+            metrics_limiter: limiter(METRICS_CONNECTIONS_MAX, METRICS_CONNECTIONS_MAX),
+            late_requests: AtomicU64::new(0),
             stats: site.stats.clone(),
             large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
             site: std::sync::Mutex::new(site.for_another_thread()),
@@ -103,7 +116,16 @@ impl Front {
     }
 
     /// Answers one request, whatever it is.
-    pub async fn answer(&self, request: Request<Incoming>, peer: IpAddr, door: Door) -> Response {
+    pub async fn answer(&self, request: Request<Incoming>, peer: IpAddr, door: Door, progress: &Progress) -> Response {
+        let mut response = self.answer_one(request, peer, door, progress).await;
+        if progress.is_last() {
+            self.late_requests.fetch_add(1, Ordering::Relaxed);
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+
+    async fn answer_one(&self, request: Request<Incoming>, peer: IpAddr, door: Door, progress: &Progress) -> Response {
         let mut line = Line {
             started: Instant::now(),
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
@@ -117,12 +139,15 @@ impl Front {
         let page = desk::refusal_of(request.uri().path());
         let asked = self.origins.look(&request);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
+            progress.set(Waits::Answer);
             // It reads the file, so other connections go on by another thread.
             let write = || gzip::finish_beside_table(metrics::write(self), request.headers());
             let reply = tokio::task::block_in_place(write);
             return self.respond(line, finished(reply), asked);
         }
-        let finished = match self.take(request, door, &mut line).await {
+        let taken = self.take(request, door, &mut line).await;
+        progress.set(Waits::Answer);
+        let finished = match taken {
             Ok(call) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
                 let edge = pool::Edge { stats: &self.stats, language, request_id: &line.request_id };
@@ -370,6 +395,6 @@ mod tests {
             }
         }
         assert_eq!(in_clear, ["/healthz", "/readyz", "/ca", "/ca.crt", "/assets/{file}"]);
-        front.pool.stop();
+        front.pool.stop(Duration::from_secs(60));
     }
 }

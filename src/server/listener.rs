@@ -1,136 +1,130 @@
-//! Accepts connections, as many as the limits say, in all and from one address.
+//! Accepts connections, as many as the limits say, and has them end when the server does.
 
-use super::DRAIN_TIME_MAX;
+use super::Phase;
 use super::connection;
 use super::front::{Door, Front};
-use super::tls::{Acceptor, HANDSHAKES_MAX};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use std::collections::HashMap;
+use super::limiter::{Progress, Slot, Waits};
+use super::tls::{Acceptor, Shaken};
 use std::net::IpAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// After a failed accept (out of descriptors, most often): others get a chance to close theirs.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Handshakes of one address at once: half of those that there are, so that nobody keeps everybody from https.
-const HANDSHAKES_PER_ADDRESS_MAX: usize = HANDSHAKES_MAX / 2;
-
-/// Open connections by address.
-#[derive(Default)]
-pub struct Guests {
-    by_address: Mutex<HashMap<IpAddr, Address>>,
-}
-
-/// What one address has.
-struct Address {
-    connections: usize,
-    handshakes: Arc<Semaphore>,
-}
-
-/// One connection's place among the guests, given back when it is dropped.
-pub struct Place {
+/// What every connection of a listener has in common.
+#[derive(Clone)]
+struct Listener {
     front: Arc<Front>,
-    address: IpAddr,
-    handshakes: Arc<Semaphore>,
+    door: Door,
+    acceptor: Option<Acceptor>,
+    phase: watch::Receiver<Phase>,
 }
 
-impl Default for Address {
-    fn default() -> Address {
-        Address { connections: 0, handshakes: Arc::new(Semaphore::new(HANDSHAKES_PER_ADDRESS_MAX)) }
-    }
-}
-
-impl Guests {
-    fn enter(front: &Arc<Front>, address: IpAddr) -> Option<Place> {
-        let mut guests = front.guests.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: u64 = front.stats.connections_open.load(Ordering::Relaxed);
-        let own = guests.get(&address).map_or(0, |own| own.connections);
-        if own >= front.limits.connections_per_address_max || all >= front.limits.connections_max as u64 {
-            return None;
-        }
-        let own = guests.entry(address).or_default();
-        own.connections += 1;
-        front.stats.connections_open.fetch_add(1, Ordering::Relaxed);
-        Some(Place { front: front.clone(), address, handshakes: own.handshakes.clone() })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut guests = self.front.guests.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        self.front.stats.connections_open.fetch_sub(1, Ordering::Relaxed);
-        if let Some(own) = guests.get_mut(&self.address) {
-            own.connections -= 1;
-            if own.connections == 0 {
-                guests.remove(&self.address);
-            }
-        }
-    }
-}
-
-/// Accepts until told to stop, then waits for open requests to end, for as long as the limit says.
+/// Accepts until the server is to stop. The connections go on by themselves.
 pub async fn accept(
     front: Arc<Front>,
     socket: TcpListener,
     door: Door,
     acceptor: Option<Acceptor>,
-    mut stopped: watch::Receiver<bool>,
+    phase: watch::Receiver<Phase>,
 ) {
-    let graceful = GracefulShutdown::new();
+    let mut stopped = phase.clone();
+    let listener = Listener { front, door, acceptor, phase };
     loop {
         let accepted = tokio::select! {
             accepted = socket.accept() => accepted,
-            _ = stopped.wait_for(|stopped| *stopped) => break,
+            _ = stopped.wait_for(|phase| *phase != Phase::Open) => break,
         };
         match accepted {
-            Ok((stream, peer)) => welcome(&front, graceful.watcher(), stream, peer.ip(), door, &acceptor),
+            Ok((stream, peer)) => listener.welcome(stream, peer.ip()),
             Err(e) => {
                 tracing::warn!(cause = %e, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
-    drop(socket);
-    if tokio::time::timeout(DRAIN_TIME_MAX, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not end in time and were cut off");
+    // Those that the system has let in already would be reset.
+    let Ok(socket) = socket.into_std() else { return };
+    while let Ok((stream, peer)) = socket.accept() {
+        let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+        stream.into_iter().for_each(|stream| listener.welcome(stream, peer.ip()));
     }
 }
 
-/// One guest too many is turned away by closing: an answer would cost what the limit saves.
-fn welcome(
-    front: &Arc<Front>,
-    watcher: Watcher,
-    stream: TcpStream,
-    peer: IpAddr,
-    door: Door,
-    acceptor: &Option<Acceptor>,
-) {
-    let Some(place) = Guests::enter(front, peer) else {
-        front.stats.connections_refused.fetch_add(1, Ordering::Relaxed);
-        return;
-    };
-    _ = stream.set_nodelay(true);
-    match acceptor {
-        Some(acceptor) if door == Door::Secure => {
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                if let Some(stream) = acceptor.shake(&place.front, &place.handshakes, stream).await {
-                    entertain(place, watcher, stream, peer, door).await;
-                }
-            });
+impl Listener {
+    /// One connection too many is closed: an answer would cost what the limit saves.
+    fn welcome(&self, stream: TcpStream, peer: IpAddr) {
+        let limiter = match self.door {
+            Door::Metrics => &self.front.metrics_limiter,
+            Door::Public | Door::Secure | Door::Clear => &self.front.limiter,
+        };
+        let Some(slot) = limiter.enter(peer) else { return };
+        _ = stream.set_nodelay(true);
+        let (this, socket) = (self.clone(), stream.as_raw_fd());
+        match self.acceptor.clone() {
+            Some(acceptor) if self.door == Door::Secure => {
+                tokio::spawn(async move {
+                    slot.progress.set(Waits::Rest);
+                    if let Some(stream) = this.shake(&acceptor, &slot, stream).await {
+                        slot.progress.set(Waits::Idle);
+                        this.serve(slot, stream, socket, peer, Door::Secure).await;
+                    }
+                });
+            }
+            acceptor => {
+                let own = stream.local_addr().map(|own| own.ip());
+                let trusted = self.front.is_proxy(peer);
+                let clear = !trusted && own.is_ok_and(|own| is_clear(self.door, own, acceptor.is_some()));
+                let door = if clear { Door::Clear } else { self.door };
+                tokio::spawn(async move { this.serve(slot, stream, socket, peer, door).await });
+            }
         }
-        acceptor => {
-            let own = stream.local_addr().map(|own| own.ip());
-            let trusted = front.is_proxy(peer);
-            let clear = !trusted && own.is_ok_and(|own| is_clear(door, own, acceptor.is_some()));
-            let door = if clear { Door::Clear } else { door };
-            tokio::spawn(entertain(place, watcher, stream, peer, door));
+    }
+
+    /// The handshake; `None` where none came of it, or the connection has to go before.
+    async fn shake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<Shaken> {
+        let mut phase = self.phase.clone();
+        tokio::select! {
+            shaken = acceptor.shake(&self.front, &slot.handshakes, stream) => shaken,
+            () = slot.progress.evicted.notified() => None,
+            _ = phase.wait_for(|phase| *phase == Phase::Close) => None,
         }
+    }
+
+    async fn serve<S>(mut self, slot: Slot, stream: S, socket: RawFd, peer: IpAddr, door: Door)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let progress = &slot.progress;
+        let mut connection = pin!(connection::serve(self.front.clone(), stream, socket, peer, door, progress.clone()));
+        // The first look is at the phase in which the connection came.
+        self.phase.mark_changed();
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                outcome = &mut connection => break outcome,
+                () = progress.evicted.notified() => return,
+                Ok(()) = self.phase.changed() => follow(*self.phase.borrow_and_update(), progress),
+            }
+        };
+        if outcome.is_err() && !progress.is_closing() {
+            self.front.stats.connections_broken.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn follow(phase: Phase, progress: &Progress) {
+    match phase {
+        Phase::Open => {}
+        Phase::Last => progress.make_last(),
+        Phase::Close => progress.close(),
     }
 }
 
@@ -138,16 +132,6 @@ fn welcome(
 /// machine, and cannot be overheard; a proxy of ours is asked over https itself.
 fn is_clear(door: Door, own: IpAddr, secured: bool) -> bool {
     secured && door == Door::Public && !own.to_canonical().is_loopback()
-}
-
-async fn entertain<S>(place: Place, watcher: Watcher, stream: S, peer: IpAddr, door: Door)
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let connection = watcher.watch(connection::serve(place.front.clone(), stream, peer, door));
-    if connection.await.is_err() {
-        place.front.stats.connections_broken.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod body;
 mod connection;
 mod cors;
 mod front;
+mod limiter;
 mod listener;
 pub mod matcher;
 mod metrics;
@@ -17,11 +18,30 @@ use front::{Door, Front};
 use pool::Pool;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// How long open requests may take to end once the server is told to stop.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Without a request for so long a server that is to stop closes the connections between two requests: whoever asks one
+/// after the other has been told by then, in an answer, that it was the last.
+const QUIET_TIME: Duration = Duration::from_millis(25);
+const QUIET_WAIT_MAX: Duration = Duration::from_secs(1);
+/// For the network threads to end, and then for the threads of requests, that have no request any more.
+const THREADS_END_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// What connections do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// They serve one request after the other.
+    Open,
+    /// The next answer is the last, and says so.
+    Last,
+    /// The same, and where no request has begun they close.
+    Close,
+}
 
 /// The sockets of a server to be: bound before anything else starts, so that a taken port is one clear line.
 pub struct Sockets {
@@ -35,9 +55,8 @@ pub struct Running {
     pub addresses: Vec<SocketAddr>,
     pub secure_addresses: Vec<SocketAddr>,
     pub metrics_address: Option<SocketAddr>,
-    stop: watch::Sender<bool>,
+    phase: watch::Sender<Phase>,
     runtime: tokio::runtime::Runtime,
-    listeners: Vec<tokio::task::JoinHandle<()>>,
     front: Arc<Front>,
 }
 
@@ -118,8 +137,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let front = Arc::new(Front::new(site, Pool::start(site)?));
     runtime.spawn(keep_a_timer_near());
-    let (stop, stopped) = watch::channel(false);
-    let mut listeners = Vec::new();
+    let (phase, phases) = watch::channel(Phase::Open);
     let doors = sockets
         .public
         .into_iter()
@@ -129,9 +147,9 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     for (socket, door) in doors {
         let _context = runtime.enter();
         let socket = tokio::net::TcpListener::from_std(socket).map_err(|e| format!("cannot listen: {e}"))?;
-        listeners.push(runtime.spawn(listener::accept(front.clone(), socket, door, acceptor.clone(), stopped.clone())));
+        runtime.spawn(listener::accept(front.clone(), socket, door, acceptor.clone(), phases.clone()));
     }
-    Ok(Running { addresses, secure_addresses, metrics_address, stop, runtime, listeners, front })
+    Ok(Running { addresses, secure_addresses, metrics_address, phase, runtime, front })
 }
 
 /// A timer that is earlier than all others wakes the threads by a system call when it is set, and each request sets one
@@ -159,18 +177,39 @@ impl Running {
         Pulse(self.runtime.handle().clone())
     }
 
-    /// Takes no new connections, lets open requests end, and returns when the last thread has.
+    /// Takes no new connections, answers what was begun, and returns when the last thread has ended.
     pub fn stop(self) {
-        _ = self.stop.send(true);
-        self.runtime.block_on(async {
-            for listener in self.listeners {
-                _ = tokio::time::timeout(DRAIN_TIME_MAX + Duration::from_secs(1), listener).await;
+        self.stop_within(DRAIN_TIME_MAX);
+    }
+
+    /// The same, but requests that take longer are cut off.
+    pub fn stop_within(self, drain_time_max: Duration) {
+        let Running { phase, runtime, front, .. } = self;
+        runtime.block_on(async {
+            let deadline = tokio::time::Instant::now() + drain_time_max;
+            phase.send_replace(Phase::Last);
+            _ = tokio::time::timeout_at(deadline, quiet(&front)).await;
+            phase.send_replace(Phase::Close);
+            if tokio::time::timeout_at(deadline, phase.closed()).await.is_err() {
+                tracing::warn!("some requests did not end in time and were cut off");
             }
         });
-        self.runtime.shutdown_timeout(Duration::from_secs(1));
-        if let Some(front) = Arc::into_inner(self.front) {
-            front.pool.stop();
+        runtime.shutdown_timeout(THREADS_END_TIME_MAX);
+        front.pool.stop(THREADS_END_TIME_MAX);
+    }
+}
+
+/// Until there is no connection, or no request has come for a while.
+async fn quiet(front: &Front) {
+    let since = tokio::time::Instant::now();
+    let requests = || front.late_requests.load(Ordering::Relaxed);
+    let mut before = requests();
+    while front.stats.connections_open.load(Ordering::Relaxed) > 0 && since.elapsed() < QUIET_WAIT_MAX {
+        tokio::time::sleep(QUIET_TIME).await;
+        if requests() == before {
+            return;
         }
+        before = requests();
     }
 }
 

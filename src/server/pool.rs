@@ -14,11 +14,11 @@ use crate::gzip;
 use crate::reply::{self, Reply};
 use crate::site::Site;
 use crate::site::hashing::Hashers;
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -48,7 +48,9 @@ struct Manner {
 struct Lane {
     /// `None` ends the thread that takes it.
     jobs: Sender<Option<Job>>,
-    threads: Vec<JoinHandle<()>>,
+    threads: usize,
+    /// Disconnected once the last thread has ended.
+    ended: Receiver<Infallible>,
 }
 
 struct Job {
@@ -120,9 +122,16 @@ impl Pool {
         (self.hashing.jobs.len(), self.reading.jobs.len() + self.writing.jobs.len())
     }
 
-    /// Ends the threads after what is queued.
-    pub fn stop(self) {
-        [self.reading, self.writing, self.hashing].into_iter().for_each(Lane::stop);
+    /// Ends the threads after what is queued; those that hang are left behind.
+    pub fn stop(&self, time_max: Duration) {
+        let deadline = Instant::now() + time_max;
+        let lanes = [&self.reading, &self.writing, &self.hashing];
+        lanes.iter().for_each(|lane| lane.tell_to_end(deadline));
+        let ended =
+            lanes.iter().filter(|lane| lane.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected));
+        if ended.count() < lanes.len() {
+            tracing::warn!("some threads for requests did not end in time");
+        }
     }
 }
 
@@ -130,17 +139,23 @@ impl Lane {
     fn start(site: &Site, name: &str, manner: &Manner) -> Result<Lane, String> {
         let (jobs, taken) = bounded(manner.queue_max);
         let Manner { threads, patience, .. } = *manner;
+        let (alive, ended) = bounded::<Infallible>(0);
         let spawn = |_| {
-            let (site, taken) = (site.for_another_thread(), taken.clone());
-            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&site, &taken, patience))
+            let (site, taken, alive) = (site.for_another_thread(), taken.clone(), alive.clone());
+            let work = move || {
+                run(&site, &taken, patience);
+                // Whoever waits for the end may open the file anew.
+                drop(site);
+                drop(alive);
+            };
+            std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
         };
-        let threads = (0..threads).map(spawn).collect::<Result<_, _>>();
-        Ok(Lane { jobs, threads: threads.map_err(|e| format!("cannot start the threads for requests: {e}"))? })
+        (0..threads).try_for_each(spawn).map_err(|e| format!("cannot start the threads for requests: {e}"))?;
+        Ok(Lane { jobs, threads, ended })
     }
 
-    fn stop(self) {
-        self.threads.iter().for_each(|_| _ = self.jobs.send(None));
-        self.threads.into_iter().for_each(|thread| _ = thread.join());
+    fn tell_to_end(&self, deadline: Instant) {
+        (0..self.threads).for_each(|_| _ = self.jobs.send_deadline(None, deadline));
     }
 }
 
@@ -279,6 +294,6 @@ mod tests {
             assert_eq!(pool.run(&edge, call(&WORKS)).await.reply.status, StatusCode::OK);
         }
         assert_eq!(site.stats.panics.load(Ordering::Relaxed), 3);
-        pool.stop();
+        pool.stop(Duration::from_secs(60));
     }
 }

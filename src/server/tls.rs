@@ -14,6 +14,9 @@ const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Handshakes at once; each is some signing and some memory.
 pub const HANDSHAKES_MAX: usize = 64;
 
+/// A connection that has shaken hands.
+pub type Shaken = TlsStream<TcpStream>;
+
 #[derive(Clone)]
 pub struct Acceptor {
     tls: TlsAcceptor,
@@ -32,7 +35,7 @@ pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor
 
 impl Acceptor {
     /// `own`: the places of whoever came. `None`: it speaks no TLS that we do, or took too long.
-    pub async fn shake(&self, front: &Front, own: &Semaphore, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+    pub async fn shake(&self, front: &Front, own: &Semaphore, stream: TcpStream) -> Option<Shaken> {
         let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
             let _own = own.acquire().await.ok()?;
             let _place = self.places.acquire().await.ok()?;

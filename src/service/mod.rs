@@ -1,6 +1,7 @@
 //! The service manager that started this process, where there is one: the sockets and the watchdog that it gave, and what
 //! it wants to hear. Its protocol (`sd_notify(3)`, `sd_listen_fds(3)`) is a datagram of text and three variables.
 
+pub mod ending;
 pub mod footprint;
 pub mod pace;
 pub mod watchdog;
@@ -47,9 +48,12 @@ impl Service {
 
     /// Tells it something (`READY=1`). Whoever does not listen misses it: that must not stop a server.
     pub fn tell(&self, state: &str) {
-        if let Some(address) = &self.listens {
-            _ = UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), address));
-        }
+        self.listener().tell(state);
+    }
+
+    /// Whom to tell, for another thread.
+    pub fn listener(&self) -> Listener {
+        Listener(self.listens.clone())
     }
 
     /// Says how far a long start is, and that it is none that hangs.
@@ -57,6 +61,19 @@ impl Service {
         let percent = done.saturating_mul(100) / total.max(1);
         let patience = STEP_TIME_MAX.as_micros();
         self.tell(&format!("STATUS=upgrading the file: {step}, {percent} %\nEXTEND_TIMEOUT_USEC={patience}"));
+    }
+}
+
+/// The service manager's ear; nobody's, where no variable speaks of one.
+#[derive(Debug, Clone)]
+pub struct Listener(Option<SocketAddr>);
+
+impl Listener {
+    /// See [`Service::tell`].
+    pub fn tell(&self, state: &str) {
+        if let Some(address) = &self.0 {
+            _ = UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), address));
+        }
     }
 }
 

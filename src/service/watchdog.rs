@@ -1,7 +1,7 @@
 //! The sign of life: given only by a server that has just read its file, whose writer has answered, and whose network
 //! threads run. One that hangs falls silent, and the service manager starts it again.
 
-use super::Service;
+use super::Listener;
 use crate::failure::Failure;
 use crate::server::Pulse;
 use crate::site::Site;
@@ -14,7 +14,7 @@ use std::time::Duration;
 const SIGNS: u32 = 3;
 
 /// Gives signs of life until the sender of `stop` is dropped.
-pub fn feed_until_stopped(service: &Service, patience: Duration, site: &Site, pulse: &Pulse, stop: &Receiver<()>) {
+pub fn feed_until_stopped(service: &Listener, patience: Duration, site: &Site, pulse: &Pulse, stop: &Receiver<()>) {
     let interval = patience / SIGNS;
     loop {
         match look(site, pulse, interval) {

@@ -8,6 +8,7 @@
 use super::Site;
 use crate::domain::password;
 use crate::service::pace;
+use crate::store::writer_held;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,6 +71,7 @@ impl Hashers {
     }
 
     fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        writer_held::forbid("a hash");
         let Some(jobs) = self.jobs.get() else { return work() };
         let (done, result) = std::sync::mpsc::sync_channel(1);
         jobs.send(Box::new(move || _ = done.send(work()))).expect("the threads live as long as the queue");

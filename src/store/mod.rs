@@ -65,6 +65,7 @@ pub mod throttles;
 pub mod tls;
 pub mod tunnels;
 mod writer;
+pub mod writer_held;
 
 pub use condition::Condition;
 pub use writer::Writer;
@@ -183,7 +184,9 @@ impl Store {
 
     /// Runs `question` on this thread's snapshot of the file. Reads share one snapshot until the thread writes or rests,
     /// so that one request sees one state.
+    #[track_caller]
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
+        writer_held::forbid("a read by another connection");
         let none = self.reader.borrow().is_none();
         if none {
             self.reader.replace(Some(self.readers.take()?));
@@ -194,16 +197,21 @@ impl Store {
     }
 
     /// Runs `change` as one transaction at the moment `now`, together with those of other threads, and returns when it
-    /// is on the disk. An error leaves nothing of it.
+    /// is on the disk. An error leaves nothing of it. Other writers wait while `change` runs, so it reads by its own
+    /// transaction alone, and neither renders nor hashes.
+    #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+        writer_held::forbid("another write");
         self.rest();
         let mut queued = false;
-        let value = self.writer.write(now, |conn| {
+        let in_transaction = |conn: &Connection| {
             let tx = Write::on(conn, now);
             let value = change(&tx)?;
             queued = tx.queued.get();
             Ok(value)
-        })?;
+        };
+        // Whoever waits for the flush holds no snapshot: the next in line may need it to get there.
+        let value = self.writer.write(now, in_transaction, || self.rest())?;
         if queued {
             self.bell.ring();
         }

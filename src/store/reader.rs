@@ -7,6 +7,7 @@
 //! every write that was acknowledged, and none pins the write-ahead log.
 
 use super::connection::{open_immutable, prepare_connection};
+use crate::failure::Failure;
 use rusqlite::{Connection, OpenFlags};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 pub(super) const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
+/// Whoever waited so long for a connection is turned away.
+const WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 pub(super) const CACHE_KIB: i64 = 480;
 /// So many read at once for each core, and some for writers' short looks; others wait for one of them, no longer than a
 /// read may take. Each is some memory.
@@ -110,9 +113,9 @@ impl Readers {
         &self.path
     }
 
-    /// One with a snapshot of the file as it is.
-    pub fn take(&self) -> rusqlite::Result<Reader> {
-        let reader = match self.next() {
+    /// One with a snapshot of the file as it is; 503 where none was given back in time.
+    pub fn take(&self) -> Result<Reader, Failure> {
+        let reader = match self.next()? {
             Some(reader) => reader,
             None => self.open().and_then(Reader::over).inspect_err(|_| self.close(&mut self.line(), 1))?,
         };
@@ -122,6 +125,11 @@ impl Readers {
             reader.begin().inspect_err(|_| self.close(&mut self.line(), 1))?;
         }
         Ok(reader)
+    }
+
+    #[cfg(test)]
+    pub fn open_max(&self) -> usize {
+        self.open_max
     }
 
     /// For whoever reads next.
@@ -157,18 +165,24 @@ impl Readers {
     }
 
     /// An idle one, or leave to open another.
-    fn next(&self) -> Option<Reader> {
+    fn next(&self) -> Result<Option<Reader>, Failure> {
         let mut line = self.line();
+        let mut until = None;
         loop {
             if let Some(reader) = line.idle.pop() {
-                return Some(reader);
+                return Ok(Some(reader));
             }
             if line.open < self.open_max {
                 line.open += 1;
-                return None;
+                return Ok(None);
+            }
+            let now = Instant::now();
+            let left = until.get_or_insert(now + WAIT_TIME_MAX).saturating_duration_since(now);
+            if left.is_zero() {
+                return Err(Failure::overloaded().because("no connection that reads was given back in time"));
             }
             line.waiting += 1;
-            line = self.given_back.wait(line).unwrap_or_else(PoisonError::into_inner);
+            line = self.given_back.wait_timeout(line, left).unwrap_or_else(PoisonError::into_inner).0;
             line.waiting -= 1;
         }
     }

@@ -78,6 +78,43 @@ fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
 }
 
 #[test]
+fn whoever_finds_no_connection_that_reads_waits_no_longer_than_the_limit() {
+    let (_dir, store) = numbers();
+    let holders: Vec<Store> =
+        std::iter::repeat_with(|| store.for_another_thread()).take(store.readers.open_max()).collect();
+    holders.iter().for_each(|holder| assert_eq!(count(holder), 0));
+    let since = Instant::now();
+    let refused = store.read(|_| Ok(())).unwrap_err();
+    assert_eq!((refused.status(), refused.retry_after_seconds()), (StatusCode::SERVICE_UNAVAILABLE, Some(1)));
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+    drop(holders);
+    assert_eq!(count(&store), 0);
+}
+
+/// What a thread does while it holds the writer.
+#[cfg(debug_assertions)]
+fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
+    let (_dir, store) = numbers();
+    let in_write = || {
+        store.write(0, |_| {
+            tried(&store);
+            Ok(())
+        })
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(in_write)).is_err());
+    assert_eq!(count(&store), 0, "afterwards the thread reads");
+    insert(&store, 1).unwrap();
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_thread_that_holds_the_writer_does_nothing_else() {
+    is_refused_in_a_write(|store| assert_eq!(count(store), 0));
+    is_refused_in_a_write(|store| assert!(insert(store, 1).is_ok()));
+    is_refused_in_a_write(|_| writer_held::forbid("a page"));
+}
+
+#[test]
 fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
     let (_dir, store) = numbers();
     let pages =

@@ -6,6 +6,7 @@
 
 use super::condition::{Condition, Watched};
 use super::reader::Readers;
+use super::writer_held::Held;
 use crate::failure::Failure;
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
@@ -75,15 +76,23 @@ impl Writer {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Runs `change` in the open group and returns once the group is on the disk.
-    pub fn write<T>(&self, now: i64, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+    /// Runs `change` in the open group, then `before_flush`, and returns once the group is on the disk.
+    pub fn write<T>(
+        &self,
+        now: i64,
+        change: impl FnOnce(&Connection) -> Result<T, Failure>,
+        before_flush: impl FnOnce(),
+    ) -> Result<T, Failure> {
         let mut line = self.take_connection();
         if let Some(refusal) = self.watched.refusal() {
             line.lose_group(&refusal);
             return Err(refusal);
         }
         let group = line.join_group(now).inspect_err(|failure| self.watched.hear(failure))?;
+        let held = Held::mark();
         let outcome = catch_unwind(AssertUnwindSafe(|| in_savepoint(&line.conn, change)));
+        drop(held);
+        before_flush();
         let failure = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err());
         failure.inspect(|failure| self.watched.hear(failure));
         let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
@@ -99,6 +108,7 @@ impl Writer {
             self.commit(&line.conn, &group);
         }
         let _change = self.readers.change();
+        let _held = Held::mark();
         work(&mut line.conn)
     }
 
@@ -219,8 +229,12 @@ mod tests {
         (dir, Writer::new(conn, true, Arc::new(Readers::of(&path)), Condition::Sound))
     }
 
+    fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+        writer.write(0, change, || ())
+    }
+
     fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
-        writer.write(0, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
+        write(writer, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
     }
 
     fn held(writer: &Writer) -> Vec<i64> {
@@ -238,7 +252,7 @@ mod tests {
         let outcomes: Vec<bool> = std::thread::scope(|scope| {
             // While the first holds the connection, nine more get in line; number 5 meets the 0 that is there.
             let first = scope.spawn(|| {
-                writer.write(0, |conn| {
+                write(&writer, |conn| {
                     while writer.waiting() < 9 {
                         std::thread::sleep(Duration::from_millis(1));
                     }
@@ -273,7 +287,7 @@ mod tests {
         let (tell, told) = std::sync::mpsc::channel();
         let (first, telling) = (writer.clone(), tell.clone());
         std::thread::spawn(move || {
-            let outcome = first.write(0, |conn| {
+            let outcome = write(&first, |conn| {
                 while first.waiting() == 0 {
                     std::thread::yield_now();
                 }
@@ -298,7 +312,7 @@ mod tests {
     fn a_panic_rolls_back_its_own_work_only() {
         let (_dir, writer) = numbers();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            writer.write(0, |conn| -> Result<(), Failure> {
+            write(&writer, |conn| -> Result<(), Failure> {
                 conn.execute("INSERT INTO numbers VALUES (1)", [])?;
                 panic!("half way")
             })
@@ -311,7 +325,7 @@ mod tests {
     #[test]
     fn a_transaction_that_sqlite_rolled_back_fails_its_group_and_the_next_one_works() {
         let (_dir, writer) = numbers();
-        let lost = writer.write(0, |conn| {
+        let lost = write(&writer, |conn| {
             conn.execute("INSERT INTO numbers VALUES (1)", [])?;
             Ok(conn.execute_batch("ROLLBACK")?)
         });

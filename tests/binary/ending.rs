@@ -1,8 +1,10 @@
 //! SIGTERM and SIGINT: what was begun is finished, and the process ends with 0.
 
 use crate::harness::{Caller, Desk, PASSWORD, Server};
-use std::io::{BufReader, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a stop waits for open requests, in the server.
@@ -43,6 +45,76 @@ fn a_request_in_the_air_is_finished_before_the_server_ends() {
     drop(idle);
 }
 
+/// Asks one request after the other until an answer says that it was the last, or nobody takes connections; how many were
+/// sent and never answered.
+fn ask_until_told(address: SocketAddr, number: usize, begun: &AtomicUsize) -> usize {
+    let request = match number % 3 {
+        0 => "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(),
+        1 => "GET /api/public/tunnels/1 HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(),
+        _ => {
+            let body = r#"{"name": "Ann", "email": "ann@example.com", "message": "Are you open?", "country": "CH"}"#;
+            let length = body.len();
+            format!("POST /api/public/contact HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}")
+        }
+    };
+    let mut unanswered = 0;
+    while let Ok(stream) = TcpStream::connect(address) {
+        let mut stream = BufReader::new(stream);
+        loop {
+            // A connection that was never accepted is no request.
+            if stream.get_mut().write_all(request.as_bytes()).is_err() {
+                break;
+            }
+            match crate::harness::read_answer(&mut stream) {
+                Ok(answer) if answer.header("connection") == Some("close") => return unanswered,
+                Ok(_) => _ = begun.fetch_add(1, Ordering::Relaxed),
+                Err(_) => {
+                    unanswered += 1;
+                    break;
+                }
+            }
+        }
+    }
+    unanswered
+}
+
+#[test]
+fn every_request_on_a_connection_that_was_kept_is_answered_while_the_server_ends() {
+    const CLIENTS: usize = 64;
+    let desk = Desk::with_site();
+    for _ in 0..3 {
+        let server = desk.serve_with(&[("TUNNELDESK_LIMITS_CONTACTS_PER_HOUR_PER_ADDRESS", "1000000")]);
+        let (address, begun) = (server.address, AtomicUsize::new(0));
+        let unanswered: usize = std::thread::scope(|scope| {
+            let begun = &begun;
+            let ask = |number| scope.spawn(move || ask_until_told(address, number, begun));
+            let clients: Vec<_> = (0..CLIENTS).map(ask).collect();
+            while begun.load(Ordering::Relaxed) < 10 * CLIENTS {
+                std::thread::yield_now();
+            }
+            server.terminate();
+            clients.into_iter().map(|client| client.join().unwrap()).sum()
+        });
+        let ended = server.ended();
+        assert_eq!((unanswered, ended.code), (0, Some(0)), "{}", ended.log.join("\n"));
+    }
+}
+
+#[test]
+fn a_head_of_which_half_came_before_the_end_is_answered_as_the_last_one() {
+    let desk = Desk::with_site();
+    let server = desk.serve();
+    let mut stream = server.connect();
+    stream.write_all(b"GET /readyz HTTP/1.1\r\nho").unwrap();
+    assert_eq!(server.get(&Caller::Anyone, "/healthz").status, 200);
+    server.terminate();
+    server.log.wait_for("stopping").unwrap();
+    stream.write_all(b"st: localhost\r\n\r\n").unwrap();
+    let answer = crate::harness::read_answer(&mut BufReader::new(stream)).unwrap();
+    assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+    assert_eq!(server.ended().code, Some(0));
+}
+
 #[test]
 fn a_request_that_never_ends_holds_a_stop_up_no_longer_than_the_deadline() {
     let desk = Desk::with_site();
@@ -66,4 +138,37 @@ fn a_killed_server_starts_again_and_so_does_one_that_was_told_twice() {
     server.terminate();
     assert_eq!(server.ended().code, Some(0));
     desk.serve();
+}
+
+/// Whoever reads the log stops reading, so that every thread that has something to say waits in a full pipe: the threads of
+/// requests and of the network, and the one that stops the server.
+#[test]
+fn a_server_of_which_every_thread_hangs_ends_within_its_deadline() {
+    /// Longer than a stop may take (15 s in the server), on a machine that does much else.
+    const END_TIME_MAX: Duration = Duration::from_secs(25);
+    const HANGS_AFTER: Duration = Duration::from_secs(1);
+    let desk = Desk::with_site();
+    let mut command = desk.command(&["serve"]);
+    command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "127.0.0.1:0");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    let port =
+        said.split("://").nth(1).and_then(|rest| rest.split([' ', '/']).next()?.rsplit(':').next()?.parse().ok());
+    let address = SocketAddr::from(([127, 0, 0, 1], port.expect("an address")));
+    let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
+    stream.get_mut().set_read_timeout(Some(HANGS_AFTER)).unwrap();
+    let mut answers = 0;
+    while stream.get_mut().write_all(b"GET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\n").is_ok()
+        && crate::harness::read_answer(&mut stream).is_ok()
+    {
+        answers += 1;
+        assert!(answers < 100_000, "the log never fills its pipe");
+    }
+    let since = Instant::now();
+    // SAFETY: the process is our child and not waited for yet, so the number is still its own.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert!(since.elapsed() < END_TIME_MAX, "{:?}", since.elapsed());
+    assert_eq!(desk.serve().stop().code, Some(0), "nothing is lost by it");
 }

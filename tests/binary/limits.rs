@@ -137,6 +137,39 @@ fn one_address_cannot_take_every_connection() {
     assert!(tries.by_ref().take(10_000).any(|answer| answer.is_ok_and(|answer| answer.status == 200)));
 }
 
+#[test]
+fn idle_connections_of_a_few_addresses_shut_nobody_out() {
+    const ASK: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let desk = Desk::with_site();
+    let limits = [("TUNNELDESK_LIMITS_CONNECTIONS_MAX", "16"), ("TUNNELDESK_LIMITS_CONNECTIONS_PER_ADDRESS_MAX", "8")];
+    let server = desk.serve_with(&limits);
+    let mut idle: Vec<TcpStream> = Vec::new();
+    for address in ["127.0.0.2:0", "127.0.0.3:0"] {
+        for n in 0..8 {
+            let mut stream = connect_from(address, &server);
+            // Nothing, half a head, half a body, and one that was served.
+            let begun: &[u8] = [
+                b"",
+                &ASK[..20],
+                b"POST /api/auth/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{",
+                ASK,
+            ][n % 4];
+            stream.write_all(begun).unwrap();
+            idle.push(stream);
+        }
+    }
+    for n in 10..16 {
+        let mut stream = connect_from(&format!("127.0.0.{n}:0"), &server);
+        stream.write_all(ASK).unwrap();
+        let answer = crate::harness::read_answer(&mut std::io::BufReader::new(&stream)).expect("a place was made");
+        assert_eq!(answer.status, 200);
+        idle.push(stream);
+    }
+    let figures = server.figure("tunneldesk_connections_refused_total");
+    assert_eq!(figures, 6, "each newcomer took the place of one");
+    drop(idle);
+}
+
 /// A connection from another address of this machine.
 fn connect_from(own: &str, server: &Server) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

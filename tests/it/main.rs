@@ -9,6 +9,7 @@ mod callbacks;
 mod compression;
 mod cors;
 mod credentials;
+mod crowds;
 mod description;
 mod desk;
 mod everywhere;

@@ -79,7 +79,7 @@ fn to_register(site: &Site, call: &Call, mut body: Fields, member: &Member) -> A
 fn admit(site: &Site, call: &Call) -> Result<Party, Failure> {
     let party = Party::of(site, call)?;
     let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.rates.take(Caller::PasskeysFrom(call.peer), pace)?;
+    site.rates.take(Caller::PasskeysFrom(call.network()), pace)?;
     Ok(party)
 }
 

@@ -1,5 +1,6 @@
 //! A QR code as a picture that a page can show without asking for another file.
 
+use crate::store::writer_held;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -15,6 +16,7 @@ pub fn data_url(text: &str) -> Option<String> {
 
 /// SVG, to stand in a page; `None` where the text is longer than a QR code can be.
 pub fn svg(text: &str) -> Option<String> {
+    writer_held::forbid("a QR code");
     QrCode::encode_text(text, QrCodeEcc::Medium).ok().map(|code| drawn(&code))
 }
 

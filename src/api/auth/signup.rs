@@ -46,7 +46,7 @@ pub fn create(site: &Site, call: &Call) -> Answer {
         return Err(Failure::username_taken());
     }
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.rates.take(Caller::SignupFrom(call.peer), pace)?;
+    site.rates.take(Caller::SignupFrom(call.network()), pace)?;
     let password_hash = site.hash(&signup.password);
     let answers: Vec<_> =
         signup.answers.iter().map(|(number, answer)| (*number, site.hash(&questions::normalise(answer)))).collect();

@@ -15,7 +15,7 @@ use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members::{self, Account};
-use crate::store::{Write, second_factors, tunnels};
+use crate::store::{second_factors, tunnels};
 use serde::Serialize;
 
 const CODE_CHARS_MAX: usize = 40;
@@ -69,6 +69,7 @@ pub fn setup(site: &Site, call: &Call) -> Answer {
     let body = call.fields()?;
     let asked = Asked::read(body, false, passwordless(site, call)?)?;
     let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
+    let made = Made::of(site, &account)?;
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
             return Ok(refused(call.say(WRONG)));
@@ -85,19 +86,30 @@ pub fn setup(site: &Site, call: &Call) -> Answer {
                 proof => return Ok(refused(call.say(why_not(&proof)))),
             }
         }
-        hand_out(site, call, tx, &account)
+        second_factor::begin_setup(site, tx, account.member_id, &made.secret)?;
+        let (message, member_id) = (call.say("factor.scan"), account.member_id);
+        let totp::Setup { secret, otpauth_url } = made.setup;
+        Ok(reply::ok(&SetupReply { status: true, message, member_id, secret, otpauth_url, qr: made.qr }))
     })
 }
 
-fn hand_out(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
-    let secret = second_factor::begin_setup(site, tx, account.member_id)?;
-    let tunnel = tunnels::find(tx, site.tunnel_id)?;
-    let site_name = tunnel.map_or_else(|| "tunneldesk".to_owned(), |tunnel| tunnel.name);
-    let totp::Setup { secret, otpauth_url } = totp::setup(&secret, &site_name, &account.username);
-    let qr = qr::data_url(&otpauth_url)
-        .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
-    let message = call.say("factor.scan");
-    Ok(reply::ok(&SetupReply { status: true, message, member_id: account.member_id, secret, otpauth_url, qr }))
+/// A new secret, and how an app learns it.
+struct Made {
+    secret: second_factor::Secret,
+    setup: totp::Setup,
+    qr: String,
+}
+
+impl Made {
+    fn of(site: &Site, account: &Account) -> Result<Made, Failure> {
+        let secret = second_factor::new_secret();
+        let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
+        let site_name = tunnel.map_or_else(|| "tunneldesk".to_owned(), |tunnel| tunnel.name);
+        let setup = totp::setup(&secret, &site_name, &account.username);
+        let qr = qr::data_url(&setup.otpauth_url)
+            .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
+        Ok(Made { secret, setup, qr })
+    }
 }
 
 /// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every session and booking token from

@@ -24,9 +24,10 @@ struct CodeReply {
 /// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two minutes;
 /// the one before is dead. It opens nothing else.
 pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+    let code = kiosk::new_code();
+    let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;
     site.once(call, |tx| {
-        let code = kiosk::new_code(tx, member.id())?;
-        let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;
+        kiosk::set_code(tx, member.id(), &code)?;
         let message = call.say("kiosk.code_made");
         let ends_at = tx.now() + kiosk::CODE_SECONDS;
         Ok(reply::created(&CodeReply { status: true, message, code, qr, ends_at }))

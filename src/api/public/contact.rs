@@ -33,7 +33,7 @@ struct Form {
 pub fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
     let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
-    site.rates.take(Caller::ContactFrom(call.peer), pace)?;
+    site.rates.take(Caller::ContactFrom(call.network()), pace)?;
     site.once(call, |tx| {
         contact::insert(tx, &form.as_new(call.language()))?;
         pass_on(site, tx, &form, call.language())?;

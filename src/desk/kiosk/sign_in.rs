@@ -62,12 +62,11 @@ pub fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let pin = pin.get(&ok);
     // What is no number is nobody's, and judged like one.
     let member_id = typed.parse().unwrap_or(0);
-    site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
-        Some(account) => {
-            enter(site, call, tx, kiosk, &account, |key| number_page(site, call, typed.clone(), Some(key)))
-        }
-        None => number_page(site, call, typed.clone(), Some("kiosk.wrong_pin")),
-    })
+    let outcome = site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
+        Some(account) => enter(tx, kiosk, &account),
+        None => Ok(Err("kiosk.wrong_pin")),
+    })?;
+    answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
 }
 
 /// `GET /kiosk/scan`: a field that takes what a scanner types, and the camera where the browser can read it.
@@ -86,10 +85,11 @@ pub fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let code = body.required("code", fields::line(SCAN_CHARS_MAX));
     let Ok(ok) = body.finish() else { return scan_page(site, call, Some("kiosk.scan_wrong")) };
     let code = code.get(&ok);
-    site.store.write(site.now(), |tx| match kiosk::take_code(call, tx, &code)? {
-        Some(account) => enter(site, call, tx, kiosk, &account, |key| scan_page(site, call, Some(key))),
-        None => scan_page(site, call, Some("kiosk.scan_wrong")),
-    })
+    let outcome = site.store.write(site.now(), |tx| match kiosk::take_code(call, tx, &code)? {
+        Some(account) => enter(tx, kiosk, &account),
+        None => Ok(Err("kiosk.scan_wrong")),
+    })?;
+    answer(site, call, outcome, |key| scan_page(site, call, Some(key)))
 }
 
 /// `GET /kiosk/passkey`: asks whose passkey it is.
@@ -108,26 +108,29 @@ pub fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let refused = |key| passkey_page(site, call, Some(key));
     let Ok(ok) = body.finish() else { return refused("kiosk.passkey_refused") };
-    let Some(answer) = ceremony::read(site, call, &credential.get(&ok), Intent::Kiosk)? else {
+    let Some(proof) = ceremony::read(site, call, &credential.get(&ok), Intent::Kiosk)? else {
         return refused("kiosk.passkey_refused");
     };
-    site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &answer)? {
-        Outcome::SignedIn(account, ()) => enter(site, call, tx, kiosk, &account, refused),
-        Outcome::Registered(_) | Outcome::Refused => refused("kiosk.passkey_refused"),
-    })
+    let outcome = site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &proof)? {
+        Outcome::SignedIn(account, ()) => enter(tx, kiosk, &account),
+        Outcome::Registered(_) | Outcome::Refused => Ok(Err("kiosk.passkey_refused")),
+    })?;
+    answer(site, call, outcome, refused)
 }
 
-/// The first page of whoever proved enough.
-fn enter(
-    site: &Site,
-    call: &Call,
-    tx: &Write,
-    kiosk: &Kiosk,
-    account: &Account,
-    refused: impl Fn(&'static str) -> Answer,
-) -> Result<crate::reply::Reply, Failure> {
-    match kiosk::enter(tx, kiosk, account)? {
-        Some(token) => Ok(kiosk::hand_guest(site, call, reply::see_other("/kiosk/home"), &token)),
-        None => refused("kiosk.closed"),
+/// What a proof came to: the token by which the browser is known for as long as the guest is, or the key of the reason
+/// why not.
+type Entry = Result<String, &'static str>;
+
+/// Lets somebody in who proved enough.
+fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
+    Ok(kiosk::enter(tx, kiosk, account)?.ok_or("kiosk.closed"))
+}
+
+/// The first page of whoever was let in, else a page with the reason.
+fn answer(site: &Site, call: &Call, outcome: Entry, refused: impl FnOnce(&'static str) -> Answer) -> Answer {
+    match outcome {
+        Ok(token) => Ok(kiosk::hand_guest(site, call, reply::see_other("/kiosk/home"), &token)),
+        Err(key) => refused(key),
     }
 }

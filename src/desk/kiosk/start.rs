@@ -54,11 +54,11 @@ pub fn pair(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let code = body.finish().map(|ok| code.get(&ok)).ok().flatten().unwrap_or_default();
-    site.store.write(site.now(), |tx| match kiosk::pair(site, call, tx, &code)? {
+    match site.store.write(site.now(), |tx| kiosk::pair(site, call, tx, &code))? {
         Paired::Right(key) => Ok(kiosk::hand_key(site, call, reply::see_other("/kiosk"), &key)),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
-    })
+    }
 }
 
 /// `POST /kiosk/language`: everything in this language, until somebody leaves.

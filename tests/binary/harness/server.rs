@@ -72,6 +72,13 @@ impl Server {
         Caller::session(super::text(&answer["token"]))
     }
 
+    /// A figure of `/metrics`.
+    pub fn figure(&self, name: &str) -> u64 {
+        let text = Client::new(self.metrics_address).get(&Caller::Anyone, "/metrics").body;
+        let number = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        number.unwrap_or_else(|| panic!("no {name} among the figures"))
+    }
+
     /// A connection to write anything into.
     pub fn connect(&self) -> TcpStream {
         http::connect(self.address).unwrap()

@@ -66,7 +66,8 @@ impl Clerk {
         self.keep(asking.body(body).send())
     }
 
-    fn line(&self) -> String {
+    /// The cookies as a request carries them.
+    pub fn line(&self) -> String {
         let pairs = self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
         if pairs.is_empty() { "none=1".to_owned() } else { pairs.join("; ") }
     }

@@ -21,7 +21,7 @@ mod sign_in;
 mod sign_offs;
 mod signing;
 mod site;
-mod table;
+pub mod table;
 
 pub use clerk::Clerk;
 

@@ -6,7 +6,7 @@ use http::Method;
 use tunneldesk::routes::{PAGES, ROUTES};
 
 /// A path in which every place names something.
-fn path(path: &str) -> String {
+pub fn path(path: &str) -> String {
     let numbers = [
         "{booking_id}",
         "{member_id}",

@@ -42,6 +42,22 @@ impl Wire {
         Some(reply)
     }
 
+    /// Sends the bytes on the open connection (or a new one); [`Wire::receive`] reads the answer.
+    pub fn send(&mut self, bytes: &[u8]) {
+        let mut stream = self.stream.take().unwrap_or_else(|| self.connect());
+        stream.write_all(bytes).expect("the server takes a request");
+        self.stream = Some(stream);
+    }
+
+    /// The answer to what was sent. Panics when there is none in time.
+    pub fn receive(&mut self, asked: &str) -> Reply {
+        let mut stream = self.stream.take().expect("something was sent");
+        let (reply, goes_on, _) =
+            read_reply(&mut stream, asked).unwrap_or_else(|| panic!("{asked}: closed unanswered"));
+        self.stream = Some(stream).filter(|_| goes_on);
+        reply
+    }
+
     /// The same on a connection of its own, for bytes that may be no whole request or more than one: only the first
     /// answer is read. `stop` closes the sending side, so that what was promised never comes.
     pub fn exchange_alone(&self, bytes: &[u8], stop: bool, asked: &str) -> Option<Reply> {

@@ -1,0 +1,249 @@
+//! How many connections there are, in all and from one network, and which of them goes when there are too many.
+
+use crate::call::Network as Source;
+use crate::stats::Stats;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, Semaphore};
+
+/// The connections of one kind of listener.
+pub struct Limiter {
+    connections_max: usize,
+    /// From one network, see [`Source`].
+    connections_per_network_max: usize,
+    handshakes_per_network_max: usize,
+    stats: Arc<Stats>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    count: usize,
+    by_network: HashMap<Source, Network>,
+}
+
+struct Network {
+    /// The newest last.
+    connections: Vec<Arc<Progress>>,
+    handshakes: Arc<Semaphore>,
+}
+
+/// One connection's place within the limits, given back when it is dropped.
+pub struct Slot {
+    limiter: Arc<Limiter>,
+    network: Source,
+    pub progress: Arc<Progress>,
+    /// The TLS handshakes that the network may have at once.
+    pub handshakes: Arc<Semaphore>,
+}
+
+/// What a connection waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Waits {
+    /// For the first byte of a request.
+    Idle,
+    /// For the rest of a request, or of a TLS handshake.
+    Rest,
+    /// For this server.
+    Answer,
+    /// For its client to take the answer.
+    Taking,
+}
+
+const ALL: [Waits; 4] = [Waits::Idle, Waits::Rest, Waits::Answer, Waits::Taking];
+
+/// How far a connection is, and what it is told; shared by its task, its stream and the limiter.
+#[derive(Default)]
+pub struct Progress {
+    waits: AtomicU8,
+    /// The next answer is the last of the connection.
+    last: AtomicBool,
+    /// Between two requests the connection is closed.
+    closing: AtomicBool,
+    /// Tells the connection's task to drop it.
+    pub evicted: Notify,
+}
+
+impl Progress {
+    pub fn waits(&self) -> Waits {
+        ALL[usize::from(self.waits.load(Ordering::Relaxed))]
+    }
+
+    pub fn set(&self, waits: Waits) {
+        self.waits.store(waits as u8, Ordering::Relaxed);
+    }
+
+    pub fn is_last(&self) -> bool {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    pub fn make_last(&self) {
+        self.last.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    pub fn close(&self) {
+        self.make_last();
+        self.closing.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Limiter {
+    pub fn new(
+        connections_max: usize,
+        connections_per_network_max: usize,
+        handshakes_per_network_max: usize,
+        stats: &Arc<Stats>,
+    ) -> Limiter {
+        Limiter {
+            connections_max,
+            connections_per_network_max,
+            handshakes_per_network_max,
+            stats: stats.clone(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// A place for a connection from this address; `None`: one too many, to be closed at once. Where all places are taken,
+    /// a connection that waits for its client is dropped for it: of the network that has most, and more than this one.
+    pub fn enter(self: &Arc<Limiter>, address: IpAddr) -> Option<Slot> {
+        let network = Source::from(address);
+        let mut open = self.open();
+        let own = open.by_network.get(&network).map_or(0, |own| own.connections.len());
+        let full = open.count >= self.connections_max;
+        if own >= self.connections_per_network_max || full && !open.evict(own) {
+            self.stats.connections_refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        if full {
+            self.stats.connections_refused.fetch_add(1, Ordering::Relaxed);
+        }
+        open.count += 1;
+        let own = open.by_network.entry(network).or_insert_with(|| Network {
+            connections: Vec::new(),
+            handshakes: Arc::new(Semaphore::new(self.handshakes_per_network_max)),
+        });
+        let progress = Arc::new(Progress::default());
+        own.connections.push(progress.clone());
+        self.stats.connections_open.fetch_add(1, Ordering::Relaxed);
+        Some(Slot { limiter: self.clone(), network, progress, handshakes: own.handshakes.clone() })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Tells one connection to go; `false`: there is none that waits for its client, in a network with more than `own`.
+    fn evict(&mut self, own: usize) -> bool {
+        let larger = self.by_network.iter().filter(|(_, one)| one.connections.len() > own);
+        let candidates = larger.filter_map(|(network, one)| Some((one.connections.len(), *network, one.newest()?)));
+        let Some((_, network, place)) = candidates.max_by_key(|(count, ..)| *count) else { return false };
+        let progress = self.remove(network, place);
+        progress.evicted.notify_one();
+        true
+    }
+
+    fn remove(&mut self, network: Source, place: usize) -> Arc<Progress> {
+        let own = self.by_network.get_mut(&network).expect("the network has connections");
+        let progress = own.connections.remove(place);
+        if own.connections.is_empty() {
+            self.by_network.remove(&network);
+        }
+        self.count -= 1;
+        progress
+    }
+}
+
+impl Network {
+    /// The place of the newest idle connection, else of the newest that waits for its client in another way.
+    fn newest(&self) -> Option<usize> {
+        let newest = |fits: fn(Waits) -> bool| self.connections.iter().rposition(|one| fits(one.waits()));
+        newest(|waits| waits == Waits::Idle).or_else(|| newest(|waits| waits != Waits::Answer))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.limiter.stats.connections_open.fetch_sub(1, Ordering::Relaxed);
+        let mut open = self.limiter.open();
+        let own = open.by_network.get(&self.network);
+        // One that was told to go gave its place back then.
+        let place = own.and_then(|own| own.connections.iter().position(|one| Arc::ptr_eq(one, &self.progress)));
+        if let Some(place) = place {
+            open.remove(self.network, place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limiter(connections_max: usize, per_network_max: usize) -> Arc<Limiter> {
+        Arc::new(Limiter::new(connections_max, per_network_max, 1, &Arc::default()))
+    }
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    /// Whether the connection was told to go.
+    async fn is_evicted(slot: &Slot) -> bool {
+        tokio::time::timeout(std::time::Duration::ZERO, slot.progress.evicted.notified()).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn where_all_places_are_taken_the_newest_idle_one_of_the_fullest_network_goes() {
+        let limiter = limiter(7, 4);
+        let enter = |from: &str| limiter.enter(address(from));
+        let fullest: Vec<Slot> = (0..4).map(|_| enter("10.0.0.1").unwrap()).collect();
+        let other: Vec<Slot> = (0..3).map(|_| enter("10.0.0.2").unwrap()).collect();
+        assert!(enter("10.0.0.1").is_none(), "it has its share");
+        fullest[3].progress.set(Waits::Answer);
+        fullest[2].progress.set(Waits::Rest);
+        let newcomer = enter("10.0.0.3").expect("there is an idle one");
+        assert!(is_evicted(&fullest[1]).await);
+        for kept in [&fullest[0], &fullest[2], &fullest[3]] {
+            assert!(!is_evicted(kept).await);
+        }
+        // Now both have three: the other network has the one that came to it last.
+        let mut newcomers = vec![newcomer];
+        newcomers.extend((0..2).map_while(|_| enter("10.0.0.3")));
+        assert_eq!(newcomers.len(), 3, "each network has its part of the places");
+        assert!(enter("10.0.0.3").is_none(), "nobody has more than whoever asks");
+        drop((fullest, other, newcomers));
+        assert_eq!(limiter.open().count, 0);
+        assert_eq!(limiter.open().by_network.len(), 0);
+        assert_eq!(limiter.stats.connections_open.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn whoever_is_being_served_stays_and_whoever_lets_the_server_wait_goes() {
+        for waits in ALL {
+            let limiter = limiter(2, 2);
+            let held: Vec<Slot> = (0..2).map(|_| limiter.enter(address("10.0.0.1")).unwrap()).collect();
+            held.iter().for_each(|slot| slot.progress.set(waits));
+            let entered = limiter.enter(address("10.0.0.2"));
+            assert_eq!(entered.is_some(), waits != Waits::Answer, "{waits:?}");
+            assert_eq!(is_evicted(&held[1]).await, waits != Waits::Answer, "{waits:?}");
+        }
+    }
+
+    #[test]
+    fn a_network_of_the_sixth_version_counts_as_one_address() {
+        let limiter = limiter(10, 2);
+        let first = limiter.enter(address("2001:db8:1:2::1")).unwrap();
+        let second = limiter.enter(address("2001:db8:1:2:ffff::9")).unwrap();
+        assert!(limiter.enter(address("2001:db8:1:2::3")).is_none());
+        assert!(limiter.enter(address("2001:db8:1:3::3")).is_some());
+        assert!(Arc::ptr_eq(&first.handshakes, &second.handshakes));
+    }
+}
