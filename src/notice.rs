@@ -20,6 +20,13 @@ pub fn text(language: Language, hall: &Hall, subject: &str, detail: &Value) -> S
     say(language, hall, subject, detail).or_else(|| say(language, hall, UNKNOWN, detail)).unwrap_or_default()
 }
 
+/// What a notice is about, in a few words.
+pub fn subject(language: Language, subject: &str) -> String {
+    let name = subject.strip_prefix("notice.").unwrap_or(subject);
+    let known = Text::find(&format!("subject.{name}"), |_| None).or_else(|| Text::find("subject.other", |_| None));
+    known.map(|text| language.say(&text)).unwrap_or_default()
+}
+
 /// The same in a few words, as a mail's subject says it.
 pub fn headline(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
@@ -103,6 +110,18 @@ mod tests {
         assert_eq!(amount(Language::English, &json!({ "amount_cents": -7, "currency": "EUR" })).unwrap(), "-0.07 EUR");
         assert_eq!(amount(Language::German, &json!({ "amount_cents": 500, "currency": "JPY" })).unwrap(), "500 JPY");
         assert_eq!(amount(Language::English, &json!({ "amount_cents": "7" })), None);
+    }
+
+    #[test]
+    fn every_notice_has_a_subject_in_words_of_its_own() {
+        let texts = Language::English.texts();
+        let names: Vec<&str> = texts.keys().filter_map(|key| key.strip_prefix("notice.")).collect();
+        assert!(names.len() > 30, "{names:?}");
+        for name in names {
+            assert!(texts.contains_key(&format!("subject.{name}")), "notice.{name} has no subject");
+        }
+        assert_eq!(subject(Language::German, "notice.of the future"), subject(Language::German, "notice.other"));
+        assert_ne!(subject(Language::French, "notice.denied"), subject(Language::English, "notice.denied"));
     }
 
     #[test]

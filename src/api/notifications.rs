@@ -20,7 +20,9 @@ const UNREAD_COUNT: HeaderName = HeaderName::from_static("x-unread-count");
 #[derive(Serialize)]
 struct NoticeReply {
     notification_id: i64,
-    /// What kind of notice it is: the key of its text.
+    /// What kind of notice it is, for programs: `booking_recorded`.
+    kind: String,
+    /// What it is about, in the caller's language.
     subject: String,
     /// In the caller's language.
     text: String,
@@ -61,7 +63,8 @@ fn show(row: Notice, language: Language, hall: &Hall) -> NoticeReply {
     NoticeReply {
         notification_id: row.notification_id,
         text: notice::text(language, hall, &row.subject, &detail),
-        subject: row.subject,
+        subject: notice::subject(language, &row.subject),
+        kind: row.subject.strip_prefix("notice.").unwrap_or(&row.subject).to_owned(),
         detail,
         read: row.read_at.is_some(),
         read_at: row.read_at,

@@ -33,8 +33,8 @@ struct Verdict {
     /// Whether the holder has the level, since the date on the paper.
     valid: bool,
     message: String,
-    /// Empty once the holder's account is erased.
-    screen_name: String,
+    /// The name on the paper; empty once the holder's account is erased.
+    holder: String,
     level: String,
     entry_date: i64,
     site: String,
@@ -65,14 +65,14 @@ fn judge(site: &Site, call: &Call, issued: Issued, home: String) -> Verdict {
         message: call.say(if issued.valid { "verify.valid" } else { "verify.void" }),
         level: level.map_or_else(unnamed, |level| level.name.clone()),
         entry_date: issued.held.since,
-        screen_name: issued.screen_name.unwrap_or_default(),
+        holder: issued.holder.unwrap_or_default(),
         site: home,
     }
 }
 
 fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failure> {
     let facts = [
-        ("verify.holder", verdict.screen_name),
+        ("verify.holder", verdict.holder),
         ("verify.level", verdict.level),
         ("verify.date", when::day(call.language(), &site.hall()?, verdict.entry_date)),
         ("verify.site", verdict.site),

@@ -37,8 +37,9 @@ pub enum Member {
         /// Only one role: member, desk, admin or sync
         #[arg(long, value_parser = role)]
         role: Option<Role>,
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
+        /// Members to list, newest first [default: 50; with --json all]
+        #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+        limit: Option<i64>,
         #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
         offset: i64,
     },
@@ -308,14 +309,20 @@ fn as_value(profile: &Profile) -> serde_json::Value {
     })
 }
 
-fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) -> Result<String, Trouble> {
+/// Members that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
+
+/// A table is cut at the limit and says how many members are left; a machine gets all unless it asks for a part.
+fn list(site: &Site, role: Option<Role>, limit: Option<i64>, offset: i64, json: bool) -> Result<String, Trouble> {
     let now = site.now();
-    let profiles: Vec<Profile> = site.store.read(|tx| {
-        let listed = members::list(tx, role, limit, offset)?;
+    let limit = limit.unwrap_or(if json { i64::MAX } else { LISTED_USUAL });
+    let (profiles, total): (Vec<Profile>, i64) = site.store.read(|tx| {
+        let (listed, total) = (members::list(tx, role, limit, offset)?, members::count_with_role(tx, role)?);
         if !json {
-            return Ok(listed);
+            return Ok((listed, total));
         }
-        listed.into_iter().map(|profile| by_now(tx, profile, now)).collect()
+        let by_now = listed.into_iter().map(|profile| by_now(tx, profile, now)).collect::<Result<_, _>>()?;
+        Ok((by_now, total))
     })?;
     if json {
         return Ok(as_json(&profiles.iter().map(as_value).collect::<Vec<_>>()));
@@ -342,7 +349,12 @@ fn list(site: &Site, role: Option<Role>, limit: i64, offset: i64, json: bool) ->
             ]
         })
         .collect();
-    Ok(table(&["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""], &rows))
+    let listed = table(&["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""], &rows);
+    let next = offset + rows.len() as i64;
+    Ok(match total - next {
+        more @ 1.. if !rows.is_empty() => format!("{listed}\n… and {more} more: --offset {next}, or a larger --limit"),
+        _ => listed,
+    })
 }
 
 fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {

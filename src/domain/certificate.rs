@@ -13,6 +13,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 pub struct Signed {
     pub skill: String,
     pub approval: i64,
+    /// As it stands on paper: see [`name_on_paper`].
     pub signer_name: String,
     pub tunnel_name: String,
 }
@@ -26,6 +27,11 @@ pub fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a Signed>
         .filter(|skill| skill.required)
         .filter_map(|skill| first(&skill.skill))
         .max_by_key(|s| s.approval)
+}
+
+/// The name on a paper: the real one, which a stranger can compare with a passport; another where nobody gave it.
+pub fn name_on_paper<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
+    [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
 }
 
 /// The code of a certificate, from a keyed hash.

@@ -164,14 +164,19 @@ pub struct Arrival {
 }
 
 /// Who comes to a tunnel between two moments, by the time of their flights.
-pub fn list_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Arrival>> {
+pub fn list_arrivals(
+    tx: &Read,
+    tunnel_id: i64,
+    (from, to): (i64, i64),
+    (limit, offset): (i64, i64),
+) -> Result<Vec<Arrival>> {
     let sql = "SELECT b.booking_id, b.member_id,
                       coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username),
                       EXISTS (SELECT 1 FROM media WHERE member_id = m.member_id), b.flight_date, b.minutes_booked, b.arrived_at
                FROM bookings b JOIN members m ON m.member_id = b.member_id
                WHERE b.flight_date >= :from AND b.flight_date < :to AND b.tunnel_id = :tunnel_id
-               ORDER BY b.flight_date, b.booking_id LIMIT :limit";
-    let params = named_params! {":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit};
+               ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset";
+    let params = named_params! {":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit, ":offset": offset};
     tx.list(sql, params, |row| {
         Ok(Arrival {
             booking_id: row.get(0)?,

@@ -2,7 +2,7 @@
 
 use super::{Read, Write};
 use crate::domain::catalogue::LevelKey;
-use crate::domain::certificate::Signed;
+use crate::domain::certificate::{self, Signed};
 use rusqlite::{Result, Row, named_params};
 
 /// A level that a member holds.
@@ -24,8 +24,8 @@ impl Held {
 #[derive(Debug)]
 pub struct Issued {
     pub held: Held,
-    /// `None` once the member was erased.
-    pub screen_name: Option<String>,
+    /// The holder's name as it stands on the paper; `None` once the member was erased.
+    pub holder: Option<String>,
     /// Whether the member holds the level, and since the moment on the paper.
     pub valid: bool,
 }
@@ -43,11 +43,12 @@ pub fn list_held(tx: &Read, member_id: i64) -> Result<Vec<Held>> {
 
 /// The open skills of a member, each with who signed it and where.
 pub fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
-    let sql = "SELECT e.skill, coalesce(e.approval_date, e.entry_date), coalesce(s.screen_name, ''), t.name
+    let sql = "SELECT e.skill, coalesce(e.approval_date, e.entry_date), t.name, s.real_name, s.screen_name, s.username
                FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id
                WHERE e.member_id = ?1 AND e.kind = 'skill' AND e.status = 'open' ORDER BY e.entry_id";
     tx.list(sql, [member_id], |row| {
-        Ok(Signed { skill: row.get(0)?, approval: row.get(1)?, signer_name: row.get(2)?, tunnel_name: row.get(3)? })
+        let signer_name = name_on_paper(row, 3)?.unwrap_or_default();
+        Ok(Signed { skill: row.get(0)?, approval: row.get(1)?, signer_name, tunnel_name: row.get(2)? })
     })
 }
 
@@ -63,10 +64,21 @@ pub fn insert(tx: &Write, code: &str, member_id: i64, held: &Held) -> Result<usi
 }
 
 pub fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
-    let sql = "SELECT c.cat_group, c.cat_id, c.track, c.since, m.screen_name, h.member_id IS NOT NULL
+    let sql = "SELECT c.cat_group, c.cat_id, c.track, c.since, h.member_id IS NOT NULL,
+                      m.real_name, m.screen_name, m.username
                FROM certificates c LEFT JOIN members m ON m.member_id = c.member_id
                LEFT JOIN holdings h ON (h.member_id, h.cat_group, h.cat_id, h.track, h.since)
                                      = (c.member_id, c.cat_group, c.cat_id, c.track, c.since)
                WHERE c.code = ?1";
-    tx.find(sql, [code], |row| Ok(Issued { held: held(row)?, screen_name: row.get(4)?, valid: row.get(5)? }))
+    tx.find(sql, [code], |row| Ok(Issued { held: held(row)?, valid: row.get(4)?, holder: name_on_paper(row, 5)? }))
+}
+
+/// Of a real name, a screen name and a username that stand in this order; `None` where nobody has them.
+fn name_on_paper(row: &Row, first: usize) -> Result<Option<String>> {
+    let [Some(real_name), Some(screen_name), Some(username)] =
+        [row.get::<_, Option<String>>(first)?, row.get(first + 1)?, row.get(first + 2)?]
+    else {
+        return Ok(None);
+    };
+    Ok(Some(certificate::name_on_paper(&real_name, &screen_name, &username).to_owned()))
 }

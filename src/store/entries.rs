@@ -27,6 +27,7 @@ pub struct TimeEntry {
     pub booking_id: Option<i64>,
     /// Whether it is part of an opening balance.
     pub opening: bool,
+    pub created_at: i64,
 }
 
 /// Whose an entry is and what may be done with it.
@@ -91,7 +92,7 @@ pub fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<Owner>> {
 }
 
 const TIME: &str = "SELECT e.entry_id, e.member_id, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment, e.author_id, e.booking_id,
-                           e.opening IS NOT NULL
+                           e.opening IS NOT NULL, e.created_at
                     FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id";
 
 fn time_entry(row: &Row) -> Result<TimeEntry> {
@@ -107,6 +108,7 @@ fn time_entry(row: &Row) -> Result<TimeEntry> {
         author_id: row.get(8)?,
         booking_id: row.get(9)?,
         opening: row.get(10)?,
+        created_at: row.get(11)?,
     })
 }
 

@@ -27,12 +27,13 @@ pub struct Line {
     pub comments_instructor: String,
     pub comment_denial: String,
     pub approval_date: Option<i64>,
+    pub created_at: i64,
 }
 
 const LINE: &str =
     "SELECT e.entry_id, e.kind, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment, e.author_id,
                            e.booking_id, e.cat_group, e.cat_id, e.skill, e.instructor_id, coalesce(s.screen_name, ''),
-                           e.comments_instructor, e.comment_denial, e.approval_date
+                           e.comments_instructor, e.comment_denial, e.approval_date, e.created_at
                     FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id
                     LEFT JOIN members s ON s.member_id = e.instructor_id";
 
@@ -56,6 +57,7 @@ fn line(row: &Row) -> Result<Line> {
         comments_instructor: row.get(15)?,
         comment_denial: row.get(16)?,
         approval_date: row.get(17)?,
+        created_at: row.get(18)?,
     })
 }
 

@@ -192,6 +192,12 @@ pub fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Ve
     tx.list(&sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset}, profile)
 }
 
+/// How many members there are of a role, or in all.
+pub fn count_with_role(tx: &Read, role: Option<Role>) -> Result<i64> {
+    let sql = "SELECT count(*) FROM members WHERE ?1 IS NULL OR role = ?1";
+    tx.get(sql, [role.map(Role::name)], |row| row.get(0))
+}
+
 /// Those who are more than members, by number.
 pub fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
     tx.list(&format!("{PROFILE} WHERE m.role <> 'member' ORDER BY m.member_id"), [], profile)

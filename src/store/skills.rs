@@ -67,6 +67,7 @@ pub struct SkillEntry {
     pub version: i64,
     /// The version of which the named signer was told.
     pub asked_version: i64,
+    pub created_at: i64,
 }
 
 /// Which of a member's entries: the stored states and `not_current`; and the programmes whose currency has lapsed, whose
@@ -175,7 +176,8 @@ pub fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
 const COLUMNS: &str =
     "e.entry_id, e.member_id, h.screen_name, e.kind, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment,
     e.author_id, e.cat_group, e.cat_id, e.skill, e.instructor_id, coalesce(s.screen_name, ''), e.comments_instructor,
-    e.comment_denial, e.approval_date, e.opening, e.version, e.asked_version";
+    e.comment_denial, e.approval_date, e.opening, e.version, e.asked_version,
+    e.created_at";
 const JOINED: &str = "entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id JOIN members h ON h.member_id = e.member_id
     LEFT JOIN members s ON s.member_id = e.instructor_id";
 
@@ -205,6 +207,7 @@ fn entry(row: &Row) -> Result<SkillEntry> {
         opening: row.get(19)?,
         version: row.get(20)?,
         asked_version: row.get(21)?,
+        created_at: row.get(22)?,
     })
 }
 

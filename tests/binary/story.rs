@@ -131,9 +131,9 @@ fn book_as_a_current_flyer(server: &Server, cast: &Cast) {
     let path = |entry: &dyn std::fmt::Display| format!("/api/account/logbook/time/{entry}");
     http.put(&first, &path(&entry_id), &json!({"time": "21", "comment": "shared with a friend"})).ok();
     for entry in [other_entry.to_string(), own_entry.to_string()] {
-        http.put(&first, &path(&entry), &json!({"time": "1"})).refused(404);
+        http.put(&first, &path(&entry), &json!({"time": "1"})).refused(403);
     }
-    http.put(&second, &path(&entry_id), &json!({"time": "1"})).refused(404);
+    http.put(&second, &path(&entry_id), &json!({"time": "1"})).refused(403);
     http.get(&first, "/api/account/profile/user").ok();
     http.post(&first, "/api/account/logbook/time/", &own).refused(403);
     http.call(&first, "DELETE", &format!("/api/account/logbook/{entry_id}"), None, &Value::Null).unwrap().refused(403);

@@ -7,10 +7,10 @@ use serde_json::json;
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// A certificate that was handed out to a new member of this name.
-fn issued(site: &Site, screen_name: &str) -> (Caller, String) {
+fn issued(site: &Site, real_name: &str) -> (Caller, String) {
     let holder = site.member(&format!("holder{}", site.next_number()));
-    let sql = "UPDATE members SET screen_name = ?2, real_name = 'Secret Person' WHERE member_id = ?1";
-    site.change(|tx| Ok(tx.run(sql, (holder.id, screen_name))?));
+    let sql = "UPDATE members SET screen_name = 'Secret Nickname', real_name = ?2 WHERE member_id = ?1";
+    site.change(|tx| Ok(tx.run(sql, (holder.id, real_name))?));
     site.hold(&holder, "Flyer", "3", "Static", site.now());
     let row = holder.get("/account/profile/certificate-list").ok().json()[0].clone();
     holder.post("/account/profile/get-certificate", row).ok();
@@ -38,7 +38,7 @@ fn a_program_gets_json_and_a_browser_a_page() {
     for accept in ["*/*", "application/json", "text/html;q=0.5, application/json"] {
         let verdict = look(&site, &code, accept).ok().json();
         let told = json!({ "status": true, "valid": true, "message": "This certificate is valid.", "level": "Static Level 3",
-                           "screen_name": "Jane <b>&amp; \"Mark\"</b> {facts}", "entry_date": site.now(), "site": "Windwerk" });
+                           "holder": "Jane <b>&amp; \"Mark\"</b> {facts}", "entry_date": site.now(), "site": "Windwerk" });
         assert_eq!(verdict, told);
     }
     let html = page(&look(&site, &code, BROWSER).ok());
@@ -120,7 +120,7 @@ fn of_an_erased_member_the_paper_is_void_and_no_name_is_told() {
     let (jane, code) = issued(&site, "Jane");
     site.change(|tx| Ok(tx.run("UPDATE certificates SET member_id = NULL WHERE member_id = ?1", [jane.id])?));
     let told = look(&site, &code, "*/*").ok().json();
-    assert_eq!((&told["valid"], &told["screen_name"]), (&json!(false), &json!("")));
+    assert_eq!((&told["valid"], &told["holder"]), (&json!(false), &json!("")));
     assert!(!page(&look(&site, &code, BROWSER).ok()).contains("Jane"));
 }
 

@@ -1,6 +1,6 @@
 //! What time entries and skills have in common.
 
-use super::signing;
+use super::{may_see, no_change, reads_everybody, signing};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::gate::Member;
@@ -15,10 +15,16 @@ use crate::store::{Write, entries};
 pub fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.once(call, |tx| {
-        let owner = entries::find_owner(tx, entry_id)?
-            .filter(|entry| entry.member_id == member.id() || member.role().is_staff());
-        let owner = owner.ok_or_else(Failure::not_found)?;
-        match skills::find(tx, entry_id)? {
+        let owner = entries::find_owner(tx, entry_id)?.ok_or_else(Failure::not_found)?;
+        let signable = skills::find(tx, entry_id)?;
+        if owner.member_id != member.id() && !member.role().is_staff() {
+            let may_read = match &signable {
+                Some(entry) => may_see(tx, member, entry, tx.now())?,
+                None => reads_everybody(tx, member, tx.now())?,
+            };
+            return Err(no_change(may_read));
+        }
+        match signable {
             Some(entry) => delete_unsigned(tx, &entry, member)?,
             None => _ = entries::delete(tx, entry_id)?,
         }

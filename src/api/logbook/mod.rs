@@ -49,6 +49,11 @@ fn reads_everybody(tx: &Read, member: &Member, now: i64) -> Result<bool, Failure
     Ok(currency.instructor.current || currency.trainer.current || currency.examiner.current)
 }
 
+/// The refusal of a change: 403 to whoever may read the entry, 404 to everybody else, who does not learn that it is there.
+fn no_change(may_read: bool) -> Failure {
+    if may_read { Failure::not_allowed() } else { Failure::not_found() }
+}
+
 /// Whether the caller may see this entry: its holder, the signer it names, and whoever reads every logbook.
 fn may_see(tx: &Read, member: &Member, entry: &SkillEntry, now: i64) -> Result<bool, Failure> {
     let own = entry.member_id == member.id() || entry.instructor_id == Some(member.id());

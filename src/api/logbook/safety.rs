@@ -38,6 +38,7 @@ struct SafetyReply {
     /// The first moment at which it no longer holds; null where it does not run out.
     valid_until: Option<i64>,
     in_force: bool,
+    created_at: i64,
 }
 
 /// `GET /account/logbook/coach-safety/{member_id}`
@@ -101,5 +102,6 @@ fn row(site: &Site, member_id: i64, line: Line) -> SafetyReply {
         author_id: line.author_id,
         valid_until: validity.until,
         in_force: validity.in_force,
+        created_at: line.created_at,
     }
 }

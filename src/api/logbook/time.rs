@@ -1,7 +1,7 @@
 //! Flight time.
 
 use super::skills::ask::{COMMENT_CHARS_MAX, check_place};
-use super::{read_member, signing};
+use super::{no_change, read_member, reads_everybody, signing};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
@@ -29,6 +29,7 @@ struct TimeReply {
     booking_id: Option<i64>,
     /// Whether it is part of an opening balance.
     opening: bool,
+    created_at: i64,
 }
 
 #[derive(Serialize)]
@@ -53,6 +54,7 @@ impl From<TimeEntry> for TimeReply {
             author_id: entry.author_id,
             booking_id: entry.booking_id,
             opening: entry.opening,
+            created_at: entry.created_at,
         }
     }
 }
@@ -106,8 +108,10 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let (entry_date, minutes, tunnel_id, comment) =
         (entry_date.get(&ok), minutes.get(&ok), tunnel.get(&ok), comment.get(&ok));
     site.once(call, |tx| {
-        let known =
-            entries::find_time(tx, entry_id)?.filter(|entry| may_edit(bearer, entry)).ok_or_else(Failure::not_found)?;
+        let known = entries::find_time(tx, entry_id)?.ok_or_else(Failure::not_found)?;
+        if !may_edit(bearer, &known) {
+            return Err(no_change(may_read(tx, bearer, &known, tx.now())?));
+        }
         if known.opening {
             // It is part of a signed paper, or of one that waits for its signature.
             return Err(Failure::entry_signed());
@@ -162,6 +166,14 @@ fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
         Bearer::Booking { member_id, booking_id } => {
             *member_id == entry.member_id && booking_id.is_some() && *booking_id == entry.booking_id
         }
+    }
+}
+
+/// Whoever reads the member's logbook: a booking token does, and edits one entry of it.
+fn may_read(tx: &Read, bearer: &Bearer, entry: &TimeEntry, now: i64) -> Result<bool, Failure> {
+    match bearer {
+        Bearer::Member(member) => reads_everybody(tx, member, now),
+        Bearer::Booking { member_id, .. } => Ok(*member_id == entry.member_id),
     }
 }
 

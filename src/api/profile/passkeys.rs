@@ -14,7 +14,7 @@ struct PasskeyReply {
     passkey_id: i64,
     name: String,
     device_id: Option<i64>,
-    created: i64,
+    created_at: i64,
     last_used: Option<i64>,
 }
 
@@ -24,7 +24,7 @@ impl From<Passkey> for PasskeyReply {
             passkey_id: passkey.passkey_id,
             name: passkey.name,
             device_id: passkey.device_id,
-            created: passkey.created_at,
+            created_at: passkey.created_at,
             last_used: passkey.used_at,
         }
     }

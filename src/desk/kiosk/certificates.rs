@@ -41,8 +41,9 @@ struct OnePage {
 
 /// `GET /kiosk/certificates`: the levels that the member holds, the latest first.
 pub fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let (rows, hall) = (site.store.read(|tx| certificates::rows(site, tx, guest.member_id()))?, site.hall()?);
-    let shown = rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
+    let earned = site.store.read(|tx| certificates::read_earned(site, tx, guest.member_id()))?;
+    let hall = site.hall()?;
+    let shown = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
         place,
         date: when::day(call.language(), &hall, row.entry_date),
         name: row.name,
@@ -60,7 +61,7 @@ pub fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let ok = body.finish()?;
     let place = place.get(&ok) as usize;
     let (name, url) = site.store.write(site.now(), |tx| {
-        let mut rows = certificates::rows(site, tx, guest.member_id())?.into_iter();
+        let mut rows = certificates::read_earned(site, tx, guest.member_id())?.rows.into_iter();
         let (row, held) = rows.nth(place).ok_or_else(Failure::not_found)?;
         Ok((row.name, certificates::publish(site, tx, guest.member_id(), &held)?))
     })?;

@@ -44,6 +44,9 @@ const TABS: [(&str, &str); 5] = [
 /// Tabs that show what opens an account and what its owner is told: shown to a clerk who may serve the account.
 const SERVED_TABS: [&str; 2] = ["messages", "security"];
 
+/// Lines that a card passes over at the most: more than anybody has.
+const SKIP_MAX: i64 = 100_000;
+
 #[derive(Template)]
 #[template(path = "desk/member.html", config = "assets/templates/askama.toml")]
 struct Page {
@@ -53,6 +56,7 @@ struct Page {
     nothing: String,
     tabs: Vec<Tab>,
     lines: Vec<Line>,
+    turns: Turns,
     /// In the tab of that name alone.
     security: Option<Security>,
     time: TimeForm,
@@ -63,6 +67,25 @@ struct Tab {
     name: &'static str,
     text: String,
     shown: bool,
+}
+
+/// Where the lines go on: queries of the card's address.
+struct Turns {
+    newer: Option<String>,
+    older: Option<String>,
+}
+
+impl Turns {
+    /// Takes the line too many off, which says that there are older ones.
+    fn of(tab: &str, skip: i64, lines: &mut Vec<Line>) -> Turns {
+        let to = |skip: i64| format!("tab={tab}&skip={skip}");
+        let has_older = lines.len() as i64 > lines::LINES_MAX;
+        lines.truncate(lines::LINES_MAX as usize);
+        Turns {
+            newer: (skip > 0).then(|| to((skip - lines::LINES_MAX).max(0))),
+            older: has_older.then(|| to(skip + lines::LINES_MAX)),
+        }
+    }
 }
 
 struct Person {
@@ -84,7 +107,7 @@ struct Fact {
     mark: Option<Mark>,
 }
 
-/// `GET /desk/members/{member_id}`: the card, with the tab that `tab` names.
+/// `GET /desk/members/{member_id}`: the card, with the tab that `tab` names, after `skip` lines of it.
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     page(site, call, clerk, member_id, None)
@@ -95,8 +118,8 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
     let (hall, now, language) = (site.hall()?, site.now(), call.language());
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let tab = asked_tab(call);
-    let (person, lines, security, denial) = site.store.read(|tx| {
+    let (tab, skip) = asked_tab(call);
+    let (person, mut lines, security, denial) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
@@ -104,10 +127,10 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
         let place = lines::Place { site, hall: &hall, language, now };
         let lines = match tab {
             _ if denial.is_some() => Vec::new(),
-            "logbook" => lines::logbook(tx, &place, member_id)?,
-            "bookings" => lines::bookings(tx, &place, member_id)?,
-            "payments" => lines::payments(tx, &place, member_id)?,
-            "messages" => lines::messages(tx, &place, member_id)?,
+            "logbook" => lines::logbook(tx, &place, member_id, skip)?,
+            "bookings" => lines::bookings(tx, &place, member_id, skip)?,
+            "payments" => lines::payments(tx, &place, member_id, skip)?,
+            "messages" => lines::messages(tx, &place, member_id, skip)?,
             _ => Vec::new(),
         };
         let security = match tab {
@@ -117,11 +140,12 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
         Ok((person, lines, security, denial))
     })?;
     let nothing = call.say(denial.unwrap_or_else(|| nothing_in(tab)));
+    let turns = Turns::of(tab, skip, &mut lines);
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let today = hall.date(now);
     let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
-    let page = Page { frame, person, nothing, tabs: tabs.into(), lines, security, time, today };
+    let page = Page { frame, person, nothing, tabs: tabs.into(), lines, turns, security, time, today };
     Ok(shown(status, language, &page))
 }
 
@@ -134,11 +158,13 @@ fn nothing_in(tab: &str) -> &'static str {
     }
 }
 
-fn asked_tab(call: &Call) -> &'static str {
+/// The tab, and how many newer lines of it are passed over.
+fn asked_tab(call: &Call) -> (&'static str, i64) {
     let mut query = call.query();
-    let tab = query.optional("tab", fields::line(20));
-    let tab = query.finish().map(|ok| tab.get(&ok)).ok().flatten();
-    TABS.iter().find(|(name, _)| tab.as_deref() == Some(*name)).map_or(TABS[0].0, |(name, _)| name)
+    let (tab, skip) = (query.optional("tab", fields::line(20)), query.optional("skip", fields::whole_in(0..=SKIP_MAX)));
+    let (tab, skip) = query.finish().map(|ok| (tab.get(&ok), skip.get(&ok))).unwrap_or_default();
+    let tab = TABS.iter().find(|(name, _)| tab.as_deref() == Some(*name)).map_or(TABS[0].0, |(name, _)| name);
+    (tab, skip.unwrap_or(0))
 }
 
 fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {

@@ -1,4 +1,5 @@
-//! The tabs of a card that are lists: what is in the logbook, booked, paid and said. Each is the latest lines of it.
+//! The tabs of a card that are lists: what is in the logbook, booked, paid and said. Each has the latest lines, from the one after
+//! `skip` newer ones on; one line more than is shown says that there are older ones.
 
 use crate::api::logbook::skills::names;
 use crate::desk::mark::Mark;
@@ -15,7 +16,10 @@ use crate::store::{Read, logbook as entries, notices, outbox, payments as money,
 use crate::when;
 use serde_json::{Value, json};
 
-const LINES_MAX: i64 = 60;
+/// Lines on one card.
+pub const LINES_MAX: i64 = 60;
+/// One more is read than is shown: then there are older ones.
+const LINES_READ: i64 = LINES_MAX + 1;
 
 /// One thing that happened.
 pub struct Line {
@@ -66,10 +70,10 @@ pub fn entry_mark(place: &Place, status: &str) -> Mark {
     Mark::new(tone, place.say(key))
 }
 
-pub fn logbook(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Failure> {
+pub fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
     let lapsed = standing::lapsed(tx, member_id, place.now)?;
-    for entry_id in entries::list_ids(tx, member_id, LINES_MAX, 0)? {
+    for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
         let Some(entry) = entries::find(tx, entry_id)? else { continue };
         let flown = entry.kind == "time";
         let (level, skill) = names(place.site.catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
@@ -92,9 +96,9 @@ pub fn logbook(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Fa
     Ok(lines)
 }
 
-pub fn bookings(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Failure> {
+pub fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let filter = Filter { member_id: Some(member_id), ..Filter::default() };
-    let booked = bookings::list(tx, &filter, LINES_MAX, 0)?.into_iter().map(|row| Line {
+    let booked = bookings::list(tx, &filter, LINES_READ, skip)?.into_iter().map(|row| Line {
         when: place.moment(row.booking.flight_date),
         what: format!("{} min", row.booking.minutes_booked),
         about: joined(&[row.tunnel_name, row.client_id]),
@@ -105,8 +109,8 @@ pub fn bookings(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, F
     Ok(booked.collect())
 }
 
-pub fn payments(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Failure> {
-    let paid = money::list(tx, member_id, LINES_MAX, 0)?.into_iter().map(|row| {
+pub fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+    let paid = money::list(tx, member_id, LINES_READ, skip)?.into_iter().map(|row| {
         let (tone, key) = match row.status.as_str() {
             "succeeded" => ("good", "desk.payment_succeeded"),
             "failed" => ("bad", "desk.payment_failed"),
@@ -130,9 +134,9 @@ pub fn payments(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, F
 
 /// What the site told the member in the app, and what it sent; the latest first. What a message says is not shown: it may
 /// be a secret.
-pub fn messages(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, Failure> {
+pub fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let mut dated = Vec::new();
-    for row in notices::list(tx, member_id, LINES_MAX / 2, 0)? {
+    for row in notices::list(tx, member_id, skip.saturating_add(LINES_READ), 0)? {
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
         let (tone, key) =
             if row.read_at.is_some() { ("good", "desk.message_read") } else { ("plain", "desk.message_unread") };
@@ -146,7 +150,7 @@ pub fn messages(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, F
         };
         dated.push((row.created_at, line));
     }
-    for row in outbox::list_of_member(tx, member_id, LINES_MAX / 2)? {
+    for row in outbox::list_of_member(tx, member_id, skip.saturating_add(LINES_READ))? {
         let key = if row.channel == Channel::Email { "desk.message_email" } else { "desk.message_sms" };
         let code = row.template.starts_with("passcode");
         let (tone, state) = match row.state.as_str() {
@@ -165,7 +169,8 @@ pub fn messages(tx: &Read, place: &Place, member_id: i64) -> Result<Vec<Line>, F
         dated.push((row.created_at, line));
     }
     dated.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    Ok(dated.into_iter().map(|(_, line)| line).collect())
+    let shown = dated.into_iter().skip(skip as usize).take(LINES_READ as usize);
+    Ok(shown.map(|(_, line)| line).collect())
 }
 
 /// Minutes as people say them in a logbook of hours.

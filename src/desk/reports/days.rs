@@ -18,6 +18,7 @@ pub struct Counted {
     pub booked: i64,
     /// For how many bookings somebody came.
     pub arrived: i64,
+    /// Flown by now.
     pub flights: i64,
     pub flown: i64,
 }
@@ -56,7 +57,7 @@ pub fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, V
     let mut brought = site.store.read(|tx| {
         let mut brought: Vec<Brought> = partners::list(tx)?.into_iter().map(named).collect();
         for span in spans(&starts, range.to) {
-            add(tx, site.tunnel_id, span, &starts, (&mut days, &mut brought))?;
+            add(tx, (site.tunnel_id, site.now()), span, &starts, (&mut days, &mut brought))?;
         }
         Ok(brought)
     })?;
@@ -74,17 +75,19 @@ fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
     starts.iter().copied().zip(ends).collect()
 }
 
-/// Adds what a span had to its days and partners.
+/// Adds what a span had to its days and partners: what is booked in it, and what was flown in it by `now`.
 fn add(
     tx: &Read,
-    tunnel_id: i64,
+    (tunnel_id, now): (i64, i64),
     (from, to): (i64, i64),
     starts: &[i64],
     (days, brought): (&mut [Counted], &mut [Brought]),
 ) -> Result<(), Failure> {
     // Nothing is before the first.
     let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
-    for one in hours::list_flown(tx, tunnel_id, from, to)? {
+    // A booked flight stands in the logbook before it is flown.
+    let flown = hours::list_flown(tx, tunnel_id, from, to.min(now + 1).max(from))?;
+    for one in flown {
         let day = &mut days[day(one.at)];
         day.flights += one.flights;
         day.flown += one.minutes;

@@ -43,9 +43,17 @@ pub fn first_shown(day: &Day, now: i64) -> i64 {
     (now - now.rem_euclid(HOUR_SECONDS) - HOUR_SECONDS).max(day.from)
 }
 
-pub fn list(site: &Site, tx: &Read, hall: &Hall, day: Day, now: i64, language: Language) -> Result<Vec<Hour>, Failure> {
+/// The arrivals between two moments, hour by hour, from the one after `skipped` others on; as many as fit on one page.
+pub fn list(
+    site: &Site,
+    tx: &Read,
+    hall: &Hall,
+    (span, skipped): ((i64, i64), i64),
+    now: i64,
+    language: Language,
+) -> Result<Vec<Hour>, Failure> {
     let mut hours: Vec<Hour> = Vec::new();
-    for found in bookings::list_arrivals(tx, site.tunnel_id, day.from, day.to, ROWS_MAX)? {
+    for found in bookings::list_arrivals(tx, site.tunnel_id, span, (ROWS_MAX, skipped))? {
         let stand = mark::of(site, tx, found.member_id, now, language)?;
         let clock = format!("{:02}:00", hall.hour(found.flight_date));
         let row = Row {

@@ -6,7 +6,6 @@ mod waiting;
 
 use super::{Frame, show as shown};
 use crate::call::Call;
-use crate::domain::local_time::Day;
 use crate::failure::Failure;
 use crate::fields;
 use crate::gate::Clerk;
@@ -45,6 +44,9 @@ struct Page {
     hours: Vec<Hour>,
     /// Arrivals before those that are shown; 0 where all are.
     earlier: i64,
+    /// Arrivals after those that are shown, and how many of the day come before them.
+    later: i64,
+    skip_to: i64,
     counted: String,
     chart: Chart,
     waiting: Vec<Waiting>,
@@ -62,7 +64,7 @@ pub struct WalkIn {
     pub problem: Option<String>,
 }
 
-/// `GET /desk`: the day as it stands; `all` begins with its first arrival.
+/// `GET /desk`: the day as it stands; `all` begins with its first arrival, `skip` with the one after so many.
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
@@ -70,20 +72,24 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The page, with the booking form as it was sent where that was refused.
 pub fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) -> Answer {
     let mut query = call.query();
-    let (done, all) = (query.optional("done", fields::line(20)), call.query.split('&').any(|pair| pair == "all"));
-    let done = query.finish().map(|ok| done.get(&ok)).ok().flatten();
+    let (done, skip) =
+        (query.optional("done", fields::line(20)), query.optional("skip", fields::whole_in(0..=i64::MAX)));
+    let (done, skip) = query.finish().map(|ok| (done.get(&ok), skip.get(&ok))).unwrap_or_default();
+    let (all, skip) = (skip.is_some() || call.query.split('&').any(|pair| pair == "all"), skip.unwrap_or(0));
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
     let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
     frame.done = known.map(|(_, key)| call.say(key));
     let (hall, now) = (site.hall()?, site.now());
     let day = hall.day(now, 0);
     let from = if all { day.from } else { arrivals::first_shown(&day, now) };
-    let (hours, earlier, counted) = site.store.read(|tx| {
-        let hours = arrivals::list(site, tx, &hall, Day { from, ..day }, now, call.language())?;
-        let (earlier, _) = bookings::count_arrivals(tx, site.tunnel_id, day.from, from)?;
+    let (hours, earlier, expected, counted) = site.store.read(|tx| {
+        let hours = arrivals::list(site, tx, &hall, ((from, day.to), skip), now, call.language())?;
+        let (before, _) = bookings::count_arrivals(tx, site.tunnel_id, day.from, from)?;
         let (expected, here) = bookings::count_arrivals(tx, site.tunnel_id, day.from, day.to)?;
-        Ok((hours, earlier, Text::new("desk.counted").with("here", here).with("expected", expected)))
+        let counted = Text::new("desk.counted").with("here", here).with("expected", expected);
+        Ok((hours, (before + skip).min(expected), expected, counted))
     })?;
+    let skip_to = earlier + hours.iter().map(|hour| hour.rows.len() as i64).sum::<i64>();
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let weekday = call.say(WEEKDAYS[hall.weekday(now)]);
     let page = Page {
@@ -91,6 +97,8 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) ->
         clock: hall.clock(now),
         hours,
         earlier,
+        later: expected - skip_to,
+        skip_to,
         counted: frame.tell(&counted),
         chart: flown::draw(site, &hall, now, &weekday, call.language())?,
         waiting: waiting::list(site, call.language())?,

@@ -237,3 +237,18 @@ fn what_root_has_written_is_root_s_although_the_site_is_somebody_else_s() {
     assert!(site_files().all(|path| path.metadata().unwrap().uid() == nobody), "root left something in the site");
     assert_eq!(std::fs::read_dir(desk.path()).unwrap().count(), 2, "the site and the list");
 }
+
+#[test]
+fn a_table_of_members_says_how_many_it_leaves_out_and_a_machine_gets_all() {
+    let desk = Desk::with_site();
+    let rows: String = (0..60).map(|n| format!("flyer{n},Flyer {n},flyer{n}@example.com\n")).collect();
+    import(&desk, "members", &format!("username,real_name,email\n{rows}")).done();
+    let listed = desk.run(&["member", "list"]).done();
+    assert_eq!(listed.lines().count(), 1 + 50 + 1, "{listed}");
+    assert!(listed.trim_end().ends_with("… and 10 more: --offset 50, or a larger --limit"), "{listed}");
+    let rest = desk.run(&["member", "list", "--offset", "50"]).done();
+    assert!(rest.lines().count() == 1 + 10 && !rest.contains("more"), "{rest}");
+    assert_eq!(desk.run(&["member", "list", "--limit", "60"]).done().lines().count(), 1 + 60);
+    assert_eq!(desk.json(&["member", "list"]).as_array().unwrap().len(), 60);
+    assert_eq!(desk.json(&["member", "list", "--limit", "5"]).as_array().unwrap().len(), 5);
+}

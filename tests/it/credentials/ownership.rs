@@ -66,6 +66,8 @@ fn of_the_object(whose: Whose, role: Role, having: Having) -> Result<(), u16> {
     match whose {
         Whose::Everybodys => sees(true, 404),
         Whose::MembersAndOverseers => sees([Desk, Admin, Instructor].contains(&role), 403),
+        // Who reads every logbook learns that the entry is there.
+        Whose::MembersAndStaffs if role == Instructor && having == Having::Foreign => Err(403),
         Whose::MembersAndStaffs => sees([Desk, Admin].contains(&role), 404),
         Whose::OwnersAlone { refusal } => sees(false, refusal),
     }

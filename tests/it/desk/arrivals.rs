@@ -105,3 +105,33 @@ fn what_people_wrote_is_text() {
         assert!(!page.contains("<script>") && !page.contains("<img src=x"), "{page}");
     }
 }
+
+/// Bookings of a minute each, one after the other from now on.
+fn crowd(site: &crate::harness::Site, arrivals: i64) {
+    let jane = site.flyer("jane");
+    book(site, &jane, 60);
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < ?2)
+               INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, created_at, updated_at)
+               SELECT b.partner_id, b.member_id, b.flight_date + (n - 1) * 60, 1, b.tunnel_id, b.created_at, b.updated_at
+               FROM number, bookings b WHERE b.member_id = ?1";
+    site.change(|tx| Ok(tx.run(sql, (jane.id, arrivals))?));
+}
+
+#[test]
+fn more_arrivals_than_a_page_holds_are_a_click_away() {
+    let site = demo();
+    crowd(&site, 130);
+    let clerk = Clerk::at(&site, &site.desk());
+    let shown = |page: &str| page.matches("/check-in\"><button").count();
+    let first = clerk.get("/desk").page();
+    assert_eq!(shown(&first), 120);
+    assert!(first.contains("<a href=\"/desk?skip=120\">Show later arrivals (10)</a>"), "{first}");
+    let rest = clerk.get("/desk?skip=120").page();
+    assert_eq!(shown(&rest), 10);
+    assert!(
+        !rest.contains("Show later") && rest.contains("<a href=\"/desk?all\">Show earlier arrivals (120)</a>"),
+        "{rest}"
+    );
+    let beyond = clerk.get("/desk?skip=9223372036854775807").page();
+    assert!(shown(&beyond) == 0 && !beyond.contains("Show later"), "{beyond}");
+}

@@ -255,3 +255,30 @@ fn a_card_has_its_tabs_and_what_people_wrote_is_text() {
         assert!(n == pages.len() - 1 || page.contains("&#60;img src=x onerror=alert(1)&#62;"), "{n}: {page}");
     }
 }
+
+#[test]
+fn a_card_with_more_lines_than_it_shows_leads_to_the_older_ones() {
+    let site = demo();
+    let jane = site.member("jane");
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 70)
+               INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, created_at, updated_at)
+               SELECT ?1, 'time', 'open', ?2 - n * 60, n, 7, ?1, ?2, ?2 FROM number";
+    site.change(|tx| Ok(tx.run(sql, (jane.id, site.now()))?));
+    for _ in 0..70 {
+        site.note(&jane, "notice.password_changed", serde_json::json!({}));
+    }
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = format!("/desk/members/{}", jane.id);
+    let lines = |page: &str| page.matches("<li><p class=\"when ").count();
+    for tab in ["logbook", "messages"] {
+        let first = clerk.get(&format!("{card}?tab={tab}")).page();
+        let older = format!("<a href=\"{card}?tab={tab}&#38;skip=60\">Older entries</a>");
+        assert!(lines(&first) == 60 && first.contains(&older) && !first.contains("Newer entries"), "{first}");
+        let rest = clerk.get(&format!("{card}?tab={tab}&skip=60")).page();
+        let newer = format!("<a href=\"{card}?tab={tab}&#38;skip=0\">Newer entries</a>");
+        assert!(lines(&rest) == 10 && rest.contains(&newer) && !rest.contains("Older entries"), "{rest}");
+    }
+    let oldest = clerk.get(&format!("{card}?skip=60")).page();
+    assert!(oldest.contains(">70 min<") && !oldest.contains(">60 min<"), "each line stands on one page: {oldest}");
+    assert!(!clerk.get(&format!("{card}?tab=bookings")).page().contains("Older entries"));
+}

@@ -207,6 +207,8 @@ fn what_a_partner_deleted_comes_back() {
     let all = clerk.post(&format!("{card}/users/restore"), &[]);
     assert!(all.header("location").unwrap().contains("done=restored"), "{all}");
     partner.get(&format!("{USERS}/{}", ids[1])).ok();
+    let history = site.sync().post("/admin/reports/external/partner-metrics/history", json!({})).ok().json();
+    assert_eq!(history["data"][0]["detail"], json!({ "restored_by": "desk" }), "and it fits the description");
     let another = site.partner();
     let elsewhere = format!("/desk/partners/{}/users/{}/restore", number(&site, &another), ids[2]);
     assert!(clerk.post(&elsewhere, &[]).header("location").unwrap().contains("done=nothing"), "of this partner alone");

@@ -1,6 +1,7 @@
 //! Reports at the desk: days, partners and members, as pages and as tables for other programs.
 
 use super::{Clerk, HOSTILE, book, day, demo};
+use tunneldesk::store::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.
 fn rows(clerk: &Clerk, path: &str) -> Vec<String> {
@@ -191,4 +192,24 @@ fn counted(clerk: &Clerk) {
         }
         assert!(std::time::Instant::now() < until, "{page}");
     }
+}
+
+#[test]
+fn what_lies_ahead_is_booked_and_not_flown_until_its_time_has_come() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    book(&site, &jane, 3_600);
+    let ahead = NewTime {
+        entry_date: site.now() + 3_600,
+        minutes: 20,
+        tunnel_id: crate::harness::Site::TUNNEL_ID,
+        comment: String::new(),
+    };
+    site.change(|tx| Ok(entries::insert_time(tx, jane.id, jane.id, None, &ahead)?));
+    let date = jiff_date(site.now());
+    let today = |clerk: &Clerk| rows(clerk, &format!("/desk/reports/days.csv?from={date}&to={date}")).remove(0);
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(today(&clerk), format!("{date},1,12,0,0,0"), "one booking of 12 minutes, and nothing flown");
+    site.advance(std::time::Duration::from_secs(3_600));
+    assert_eq!(today(&clerk), format!("{date},1,12,0,1,20"));
 }

@@ -120,6 +120,9 @@ fn somebody_elses_entry_is_not_there_but_for_the_desk() {
     let entry_id = add(&jane, json!({"entry_date": site.now(), "time": 5}));
     let before = list(&jane, &jane);
     mark.put(&format!("{TIME}{entry_id}"), json!({"time": 50})).refused(404);
+    let ines = site.instructor("ines");
+    ines.put(&format!("{TIME}{entry_id}"), json!({"time": 50})).refused(403);
+    ines.delete(&format!("/account/logbook/{entry_id}")).refused(403);
     mark.delete(&format!("/account/logbook/{entry_id}")).refused(404);
     assert_eq!(list(&jane, &jane), before);
     site.desk().put(&format!("{TIME}{entry_id}"), json!({"time": 50})).ok();

@@ -34,7 +34,7 @@ fn notices_are_listed_newest_first_and_for_their_member_alone() {
     let all = list(&jane, "");
     let rows = all.rows();
     let newest = json!({
-        "notification_id": second, "subject": "notice.booking_recorded", "detail": detail,
+        "notification_id": second, "kind": "booking_recorded", "subject": "Booking recorded", "detail": detail,
         "text": "Your booking is recorded: 20 minutes on 21 November 2026.", "read": false, "read_at": null,
         "created_at": site.now(),
     });
@@ -67,6 +67,8 @@ fn a_notice_speaks_the_reader_s_language_and_never_shows_a_hole() {
         let rows = jane.ask(Method::GET, NOTIFICATIONS).header("accept-language", language).send().rows();
         let texts: Vec<&str> = rows.iter().map(|row| row["text"].as_str().unwrap()).collect();
         assert!(texts[3].starts_with(words), "{texts:?}");
+        let subjects: Vec<&str> = rows.iter().map(|row| row["subject"].as_str().unwrap()).collect();
+        assert!(subjects.iter().all(|text| !text.is_empty() && !text.contains(['.', '{'])), "{subjects:?}");
         assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(['{', '}'])), "{texts:?}");
         assert_eq!(rows[0]["detail"], Value::Null);
     }
@@ -112,5 +114,5 @@ fn only_a_session_reads_notices() {
     let (jane, partner) = (site.flyer("jane"), site.partner());
     site.stranger().get(NOTIFICATIONS).refused(401);
     site.booking_token(&partner, &jane).get(NOTIFICATIONS).refused(403);
-    assert_eq!(list(&jane, "").rows()[0]["subject"], "notice.booking_recorded");
+    assert_eq!(list(&jane, "").rows()[0]["kind"], "booking_recorded");
 }

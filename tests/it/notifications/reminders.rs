@@ -337,7 +337,10 @@ fn at_whatever_moments_and_however_often_it_runs_each_due_notice_comes_once() {
                 .iter()
                 .rev()
                 .map(|row| {
-                    (row["subject"].as_str().unwrap().to_owned(), row["detail"]["renewal_date"].as_i64().unwrap())
+                    (
+                        format!("notice.{}", row["kind"].as_str().unwrap()),
+                        row["detail"]["renewal_date"].as_i64().unwrap(),
+                    )
                 })
                 .collect();
             prop_assert_eq!(&told, &life.told);

@@ -80,7 +80,7 @@ fn the_token_reads_its_member_and_edits_that_one_entry_and_nothing_else() {
         ids.next().unwrap()
     };
     token.put(&format!("/account/logbook/time/{}", entry(true)), json!({"time": 15, "comment": "two rotations"})).ok();
-    token.put(&format!("/account/logbook/time/{}", entry(false)), json!({"time": 15})).refused(404);
+    token.put(&format!("/account/logbook/time/{}", entry(false)), json!({"time": 15})).refused(403);
     token.get(&format!("/account/logbook/time/{}", mark.id)).refused(403);
     token.delete(&format!("/account/logbook/{}", entry(true))).refused(403);
     token.get("/account/profile/booking-history").refused(403);

@@ -3,6 +3,7 @@
 use super::WrittenReply;
 use super::ask::{self, Asked, Common, SoFar};
 use crate::api::logbook::signing::{self, Seen};
+use crate::api::logbook::{may_see, no_change};
 use crate::call::Call;
 use crate::domain::entry::{self, Act, Status};
 use crate::failure::Failure;
@@ -89,7 +90,7 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         } else if actor.staff {
             as_desk(site, tx, &entry, member, &given)?
         } else {
-            return Err(Failure::not_found());
+            return Err(no_change(may_see(tx, member, &entry, tx.now())?));
         };
         Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, to)))
     })

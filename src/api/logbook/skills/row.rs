@@ -38,6 +38,7 @@ pub struct Row {
     opening: bool,
     /// What a signature of the entry as it is here carries.
     version: i64,
+    created_at: i64,
 }
 
 /// `lapsed`: the programmes whose open skills show as `not_current`.
@@ -69,6 +70,7 @@ pub fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
         time: entry.minutes.to_string(),
         opening: entry.opening.is_some(),
         version: entry.version,
+        created_at: entry.created_at,
     }
 }
 

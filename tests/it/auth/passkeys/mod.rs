@@ -78,7 +78,7 @@ fn a_passkey_is_made_with_a_session_and_signs_in_without_one() {
     let mut key = register(&site, &jane);
     let listed = jane.get(LIST).ok().json();
     let wanted =
-        json!([{ "passkey_id": 1, "name": "Passkey", "device_id": 7, "created": site.now(), "last_used": null }]);
+        json!([{ "passkey_id": 1, "name": "Passkey", "device_id": 7, "created_at": site.now(), "last_used": null }]);
     assert_eq!(listed, wanted);
     site.advance(Duration::from_secs(60));
     for name in ["jane", "JANE", "jane@example.com"] {

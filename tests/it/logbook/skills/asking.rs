@@ -21,7 +21,7 @@ fn what_is_asked_for_waits_for_the_named_signer_and_has_the_contracts_fields() {
         "cat_group": "Flyer", "cat_id": "1", "cat_name": "Flyer Level 1", "skill": "10101",
         "skill_name": "Hand signals, seen and answered", "instructor": ines.id.to_string(), "instructor_name": "ines",
         "tunnel": "7", "tunnel_name": "Windwerk", "entry_date": site.now(), "approval_date": null, "author_id": jane.id,
-        "comment": "please", "comments_instructor": "", "comment_denial": "", "time": "12", "opening": false, "version": 1,
+        "comment": "please", "comments_instructor": "", "comment_denial": "", "time": "12", "opening": false, "created_at": site.now(), "version": 1,
     });
     assert_eq!(row(&jane, entry_id), expected);
     assert_eq!(site.notices(&ines), ["notice.signoff_asked"]);
@@ -155,11 +155,11 @@ fn somebody_elses_entry_is_not_there_and_a_flight_is_no_skill() {
     let (jane, ines) = learner_and_instructor(&site);
     let (mark, other) = (site.flyer("mark"), site.signer("other", &[("Instructor", "4")]));
     let entry_id = ask(&site, &jane, "10101", &ines);
-    for stranger in [&mark, &other] {
-        for body in [json!({"comment": "x"}), json!({"status": "open"}), json!({"comment_denial": "x"})] {
-            stranger.put(&path(entry_id), body).refused(404);
-        }
+    for body in [json!({"comment": "x"}), json!({"status": "open"}), json!({"comment_denial": "x"})] {
+        mark.put(&path(entry_id), &body).refused(404);
+        other.put(&path(entry_id), &body).refused(403);
     }
+    other.delete(&format!("/account/logbook/{entry_id}")).refused(403);
     for deed in ["sign", "deny", "suspend", "reinstate"] {
         mark.post(&super::act(entry_id, deed), json!({"comment_denial": "x"})).refused(404);
     }

@@ -19,7 +19,7 @@ fn own_skills_that_nobody_signed_are_deleted_and_their_moves_stay() {
     ] {
         let entry_id = ask(&site, &jane, skill, &ines);
         edit.into_iter().for_each(|(who, body)| _ = who.put(&path(entry_id), body).ok());
-        ines.delete(&entry(entry_id)).refused(404);
+        ines.delete(&entry(entry_id)).refused(403);
         jane.delete(&entry(entry_id)).ok();
         jane.delete(&entry(entry_id)).refused(404);
         jane.get(&act(entry_id, "moves")).refused(404);
