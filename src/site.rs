@@ -162,9 +162,9 @@ impl Site {
         grouped: bool,
         progress: &mut Progress,
     ) -> Result<(Site, Option<Upgraded>), String> {
-        if matches!(place.takes_writes(), Ok(false)) {
+        if let Some((why, next)) = place.why_unwritable() {
             return Err(format!(
-                "the disk under {} takes no writes: make it writable; until then `tunneldesk serve` shows the site as it is",
+                "the disk under {} {why}: {next}; until then `tunneldesk serve` shows the site as it is",
                 place.dir().display()
             ));
         }

@@ -75,12 +75,17 @@ fn made(site: &Site, made: &Made, json: bool) -> Result<String, Trouble> {
 fn list(site: &Site, json: bool) -> String {
     let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
     let second = site.config.backup.second_place.as_deref().map(|dir| (dir, site.elsewhere.list(dir)));
+    let mut unreadable = backup::shelf(&site.config.data).unreadable();
+    if let Some((dir, Some(_))) = &second {
+        unreadable.extend(site.elsewhere.unreadable(dir).unwrap_or_default());
+    }
     if json {
         let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
         let second = second.map(|(dir, there)| json!({ "dir": dir, "backups": there.as_deref().map(all) }));
-        return as_json(&json!({ "backups": all(&here), "second": second, "drill": drill }));
+        return as_json(&json!({ "backups": all(&here), "second": second, "drill": drill, "unreadable": unreadable }));
     }
-    let mut said = Vec::new();
+    let mut said: Vec<String> =
+        unreadable.iter().map(|(name, why)| format!("{name} is no backup that can be restored: {why}.")).collect();
     let there = match second {
         Some((dir, None)) => {
             said.push(format!("The second place is not in this list: {}.", silent(dir)));

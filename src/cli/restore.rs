@@ -26,6 +26,15 @@ pub struct Restore {
     identity: Option<PathBuf>,
 }
 
+/// The backup that is restored.
+struct Choice {
+    backup: Backup,
+    /// What is to be said of the second place, where it did not answer.
+    silent: Option<String>,
+    /// Newer ones that cannot be read, by their names, and why.
+    unreadable: Vec<(String, String)>,
+}
+
 impl Restore {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let config = global.checked()?;
@@ -33,7 +42,7 @@ impl Restore {
         become_owner(&config.data)?;
         let place = Place::make(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
         restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
-        let (backup, passed_over) = self.choose(&config)?;
+        let Choice { backup, silent: passed_over, unreadable } = self.choose(&config)?;
         let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;
         if backup.is_encrypted() && keys.is_none() {
             let dir = backup.dir.display();
@@ -48,7 +57,7 @@ impl Restore {
         let (name, made) = (backup.name(), shown_moment(backup.manifest.made_at));
         if global.json {
             return Ok(as_json(&json!({ "backup": name, "made_at": backup.manifest.made_at,
-                "replaced": replaced, "erased_again": erased, "passed_over": passed_over })));
+                "replaced": replaced, "erased_again": erased, "passed_over": passed_over, "unreadable": unreadable })));
         }
         let kept = replaced.map_or_else(String::new, |dir| {
             format!("\nWhat it replaced is in {}; remove that once nobody misses anything.", dir.display())
@@ -60,26 +69,38 @@ impl Restore {
         };
         let passed_over =
             passed_over.map_or_else(String::new, |silent| format!("\nThe second place was passed over: {silent}."));
+        let unreadable: String = unreadable
+            .iter()
+            .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
+            .collect();
         Ok(format!(
-            "The site is as it was on {made} UTC ({name}).{gone}{kept}{passed_over}\n\nNext:\n  tunneldesk serve --data {}",
+            "The site is as it was on {made} UTC ({name}).{gone}{kept}{passed_over}{unreadable}\n\nNext:\n  tunneldesk serve --data {}",
             config.data.display()
         ))
     }
 
-    /// The named one, or the newest on the two shelves; and what is to be said of the second place where it was passed over.
-    fn choose(&self, config: &Config) -> Result<(Backup, Option<String>), Trouble> {
+    /// The named one, or the newest on the two shelves.
+    fn choose(&self, config: &Config) -> Result<Choice, Trouble> {
         if let Some(named) = self.backup.as_deref().filter(|named| named.is_dir()) {
-            return Ok((Backup::at(named).map_err(refused)?, None));
+            return Ok(Choice { backup: Backup::at(named).map_err(refused)?, silent: None, unreadable: Vec::new() });
         }
+        let mut unreadable = shelf(&config.data).unreadable();
         let mut all = shelf(&config.data).list();
         let mut passed_over = None;
         if let Some(dir) = &config.backup.second_place {
             match Elsewhere::default().list(dir) {
-                Some(there) => all.extend(there),
+                Some(there) => {
+                    all.extend(there);
+                    unreadable.extend(Elsewhere::default().unreadable(dir).unwrap_or_default());
+                }
                 None => passed_over = Some(silent(dir)),
             }
         }
-        let none = |text: String| refused(passed_over.iter().fold(text, |text, silent| format!("{text}; {silent}")));
+        let none = |text: String| {
+            let damaged = unreadable.iter().map(|(name, why)| format!("{name} cannot be read: {why}"));
+            let all = std::iter::once(text).chain(passed_over.clone()).chain(damaged);
+            refused(all.collect::<Vec<_>>().join("; "))
+        };
         let Some(named) = &self.backup else {
             // Of the two copies of one backup the one beside the site, which needs no key.
             all.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
@@ -92,10 +113,12 @@ impl Restore {
                     shown_moment(made)
                 )));
             }
-            return Ok((newest, passed_over));
+            let name = newest.name();
+            unreadable.retain(|(other, _)| *other > name);
+            return Ok(Choice { backup: newest, silent: passed_over, unreadable });
         };
         let found = all.into_iter().find(|backup| backup.name() == named.to_string_lossy());
         let unknown = || none(format!("there is no backup {}: `tunneldesk backup list` shows them", named.display()));
-        Ok((found.ok_or_else(unknown)?, passed_over))
+        Ok(Choice { backup: found.ok_or_else(unknown)?, silent: passed_over, unreadable: Vec::new() })
     }
 }

@@ -181,11 +181,11 @@ impl Serve {
     }
 
     fn open(&self, place: &Place, config: Config, service: &Service) -> Result<(Site, Option<demo::Facts>), Trouble> {
-        if matches!(place.takes_writes(), Ok(false)) {
-            return Ok((open_read_only(place, config)?, None));
-        }
         let ballast = Ballast::in_dir(place.dir());
         ballast.make_way();
+        if let Some((why, next)) = place.why_unwritable() {
+            return Ok((open_read_only(place, config, why, next)?, None));
+        }
         let fresh = !place.database().exists();
         let site = if self.demo && fresh {
             demo::create(place, config).map_err(broken)?
@@ -227,10 +227,10 @@ fn blame(place: &Place, trouble: Trouble) -> Trouble {
 }
 
 /// The site as it is, with no writes: better than a start that fails over and over.
-fn open_read_only(place: &Place, config: Config) -> Result<Site, Trouble> {
+fn open_read_only(place: &Place, config: Config, why: &str, next: &str) -> Result<Site, Trouble> {
     let site = Site::open_read_only(place, config, Clock::machine(0)).map_err(broken)?;
     let dir = place.dir().display();
-    tracing::error!(%dir, "the disk takes no writes: the site is served as it is, and nobody can sign in or enter anything; look after the disk (`dmesg`), and the site starts again by itself");
+    tracing::error!(%dir, "the disk {why}: the site is served as it is, and nobody can sign in or enter anything; {next} (`df`, `dmesg`), and the site starts again by itself");
     Ok(site)
 }
 
@@ -350,7 +350,7 @@ fn watch_disk(site: &Site, place: &Place, writable: &mpsc::Sender<()>, stop: &mp
     let mut looks = 0_u64;
     while stop.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
         match site.store.writer().condition() {
-            Condition::ReadOnly if matches!(place.takes_writes(), Ok(true)) => _ = writable.send(()),
+            Condition::ReadOnly if place.why_unwritable().is_none() => _ = writable.send(()),
             _ => site.store.look_at_the_room(),
         }
         looks += 1;

@@ -32,8 +32,17 @@ pub fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
 
 /// A file that nobody writes to, without its write-ahead log.
 pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    open_with(path, "immutable=1")
+}
+
+/// A file that nobody writes to, with its log, whose index SQLite keeps in its own memory.
+pub fn open_without_index(path: &Path) -> rusqlite::Result<Connection> {
+    open_with(path, "readonly_shm=1")
+}
+
+fn open_with(path: &Path, option: &str) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(
-        format!("file:{}?immutable=1", escaped(path)),
+        format!("file:{}?{option}", escaped(path)),
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )
 }

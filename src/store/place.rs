@@ -17,6 +17,10 @@ const UNSOUND: [(i64, &str); 7] = [
     (0x0bd0_0bd0, "Lustre"),
 ];
 
+/// SQLite's index of the log grows by such parts, and each speaks of so many bytes of the log.
+const INDEX_PART_BYTES: u64 = 32 * 1024;
+const LOG_BYTES_AN_INDEX_PART: u64 = 4062 * 4096;
+
 /// A data directory that this process holds until it drops this.
 pub struct Place {
     dir: PathBuf,
@@ -124,7 +128,7 @@ impl Place {
     }
 
     /// Whether the file system takes writes; a full one does. The error is why nobody can tell.
-    pub fn takes_writes(&self) -> std::io::Result<bool> {
+    fn takes_writes(&self) -> std::io::Result<bool> {
         let probe = self.dir.join(".writable");
         let written = std::fs::write(&probe, b"1");
         // A full disk takes the name and not the byte.
@@ -134,6 +138,31 @@ impl Place {
             Err((std::io::ErrorKind::ReadOnlyFilesystem, _)) => Ok(false),
             Err((_, e)) => Err(e),
         }
+    }
+
+    /// Why nothing can be written here, as the end of a sentence about the disk and what to do about it; `None` where
+    /// something can.
+    pub fn why_unwritable(&self) -> Option<(&'static str, &'static str)> {
+        match self.takes_writes() {
+            Ok(false) => Some(("takes no writes", "make it writable")),
+            _ if self.has_room_for_index() => None,
+            _ => Some(("has no room left", "make room")),
+        }
+    }
+
+    /// Whether there is room for SQLite's index of the log. SQLite maps it into memory, and where the disk has no room for
+    /// one of its pages, the process that touches the page is ended by SIGBUS.
+    fn has_room_for_index(&self) -> bool {
+        let log_bytes = std::fs::metadata(log(&self.dir)).map_or(0, |log| log.len());
+        let bytes = (log_bytes / LOG_BYTES_AN_INDEX_PART + 2) * INDEX_PART_BYTES;
+        let probe = self.dir.join(".room");
+        let code = match File::create(&probe) {
+            // SAFETY: the descriptor is open.
+            Ok(file) => unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes.cast_signed()) },
+            Err(e) => e.raw_os_error().unwrap_or(0),
+        };
+        _ = std::fs::remove_file(&probe);
+        ![libc::ENOSPC, libc::EDQUOT].contains(&code)
     }
 
     /// The directory's names are on the disk.

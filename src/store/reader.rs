@@ -6,7 +6,7 @@
 //! the same again costs a good part of a brief read. No snapshot is kept over a change, so that whoever takes one sees
 //! every write that was acknowledged, and none pins the write-ahead log.
 
-use super::connection::{open_immutable, prepare_connection};
+use super::connection::{open_immutable, open_without_index, prepare_connection};
 use crate::failure::Failure;
 use rusqlite::{Connection, OpenFlags};
 use std::cell::Cell;
@@ -43,7 +43,7 @@ pub(super) struct Readers {
 #[derive(Clone, Copy)]
 enum Source {
     Live,
-    /// On a file system that takes no writes, with a write-ahead log that SQLite reads without writing its index.
+    /// Where nothing can be written, with a write-ahead log that SQLite reads without writing its index.
     ReadOnly,
     /// The same without a log: SQLite must not look for one, since it could not make its files.
     Immutable,
@@ -86,11 +86,13 @@ impl Readers {
 
     /// Of a file on a file system that takes no writes. The error is one line.
     pub fn of_read_only(path: &Path) -> Result<Readers, String> {
-        let bytes = |suffix: &str| std::fs::metadata(path.with_extension(suffix)).map_or(0, |file| file.len());
-        match (bytes("sqlite-wal"), bytes("sqlite-shm")) {
+        let log_bytes = std::fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |log| log.len());
+        // On a disk that is only full an index can be begun, and is not written to.
+        let index = std::fs::OpenOptions::new().append(true).create(true).open(path.with_extension("sqlite-shm"));
+        match (log_bytes, index.is_ok() || path.with_extension("sqlite-shm").exists()) {
             (0, _) => Ok(Readers::from(path, Source::Immutable)),
-            (_, 1..) => Ok(Readers::from(path, Source::ReadOnly)),
-            (_, 0) => Err(format!(
+            (_, true) => Ok(Readers::from(path, Source::ReadOnly)),
+            (_, false) => Err(format!(
                 "{} has a write-ahead log without its index, which cannot be read where nothing can be written: make the disk writable",
                 path.display()
             )),
@@ -153,10 +155,7 @@ impl Readers {
                 &self.path,
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
             )?,
-            Source::ReadOnly => Connection::open_with_flags(
-                &self.path,
-                OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-            )?,
+            Source::ReadOnly => open_without_index(&self.path)?,
             Source::Immutable => open_immutable(&self.path)?,
         };
         prepare_connection(&conn, CACHE_KIB)?;

@@ -1,10 +1,10 @@
 //! Whether a file is sound: a damaged one is better refused, in a line that says what to do, than found out by a member's
 //! logbook a year later.
 //!
-//! To look through a file takes as long as reading every row once: a second for a few hundred thousand. After a crash, or
-//! where damage was found before, a start takes that time. After a clean end it reads no more than the schema, and the
-//! file is looked through while the site is served, first of all, as it is when the doctor is asked. The backups, made
-//! every hour, look at every page and index of their copies.
+//! To look through a file takes as long as reading every row once: a second for a few hundred thousand. Where damage was
+//! found before, and after a crash where the file is not large, a start takes that time. Otherwise it reads no more than
+//! the schema, and the file is looked through while the site is served, first of all, as it is when the doctor is asked.
+//! The backups, made every hour, look at every page and index of their copies.
 
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Longer than the largest site takes, shorter than a service manager waits for a start.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
+/// A larger file is looked through after the start, not before: nobody waits at the desk for it.
+const LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// How often a look is at the time, in SQLite's own steps.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
@@ -51,7 +53,8 @@ pub fn look_read_only(path: &Path) -> Result<(), String> {
 
 fn look(path: &Path, readers: &Readers) -> Result<(), String> {
     let shown = path.display();
-    if std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?.len() == 0 {
+    let bytes = std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?.len();
+    if bytes == 0 {
         return Err(format!("{shown} is empty: put a backup in its place with `tunneldesk restore`"));
     }
     let judge = |e: rusqlite::Error| {
@@ -61,8 +64,9 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
     if log_match::takes_back(path, &conn).map_err(judge)? {
         return Err(log_match::refusal(path));
     }
-    let (suspicion, log_is_empty) = (place::suspicion(path.parent().unwrap_or(path)), log_match::log_is_empty(path));
-    if log_is_empty && !suspicion.exists() {
+    let suspicion = place::suspicion(path.parent().unwrap_or(path));
+    let may_wait = log_match::log_is_empty(path) || bytes > LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX;
+    if may_wait && !suspicion.exists() {
         let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         return schema.map_err(judge);
     }

@@ -1,6 +1,6 @@
 //! Backups and their way back, on the running site.
 
-use crate::harness::{Desk, PASSWORD, Server, text};
+use crate::harness::{Desk, PASSWORD, Server, edit_manifest, text};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -109,10 +109,7 @@ fn the_newest_backup_is_not_chosen_by_a_date_that_is_yet_to_come() {
     desk.run(&["backup"]).done();
     let all = backups(&desk);
     let (newer, older) = (&all[0], &all[1]);
-    let path = older.join("manifest.json");
-    let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    manifest["made_at"] = json!(4_000_000_000_i64);
-    std::fs::write(&path, manifest.to_string()).unwrap();
+    edit_manifest(older, |manifest| manifest["made_at"] = json!(4_000_000_000_i64));
     let said = desk.run(&["restore"]).trouble(1);
     assert!(said.contains("yet to come") && said.contains("2096") && said.contains("backup list"), "{said}");
     desk.run(&["restore", newer.file_name().unwrap().to_str().unwrap()]).done();
@@ -162,9 +159,7 @@ fn a_backup_of_another_site_s_key_is_not_restored() {
         let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
         serde_json::from_str::<serde_json::Value>(&manifest).unwrap()
     };
-    let mut manifest = print(&ours);
-    manifest["files"]["site.key"] = print(&theirs)["files"]["site.key"].clone();
-    std::fs::write(ours.join("manifest.json"), manifest.to_string()).unwrap();
+    edit_manifest(&ours, |manifest| manifest["files"]["site.key"] = print(&theirs)["files"]["site.key"].clone());
     let said = desk.run(&["restore"]).trouble(2);
     assert!(said.contains("nothing was changed") && said.contains("is not the key of"), "{said}");
 }
@@ -258,10 +253,7 @@ fn of_two_backups_of_one_second_the_last_is_drilled() {
     let desk = Desk::with_site();
     let made: Vec<serde_json::Value> = (0..2).map(|_| desk.json(&["backup"])).collect();
     for dir in backups(&desk) {
-        let path = dir.join("manifest.json");
-        let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        manifest["made_at"] = made[0]["made_at"].clone();
-        std::fs::write(&path, manifest.to_string()).unwrap();
+        edit_manifest(&dir, |manifest| manifest["made_at"] = made[0]["made_at"].clone());
     }
     let drill = desk.json(&["backup", "drill"]);
     assert_eq!(drill["backup"], made[1]["name"], "{made:?}");
@@ -274,10 +266,9 @@ fn the_backup_that_a_drill_opened_is_kept() {
     desk.json(&["backup", "drill"]);
     let dir = backups(&desk).remove(0);
     let age = |dir: &Path, days: i64| {
-        let path = dir.join("manifest.json");
-        let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        manifest["made_at"] = json!(manifest["made_at"].as_i64().unwrap() - days * 86_400);
-        std::fs::write(&path, manifest.to_string()).unwrap();
+        edit_manifest(dir, |manifest| {
+            manifest["made_at"] = json!(manifest["made_at"].as_i64().unwrap() - days * 86_400);
+        });
     };
     desk.json(&["backup"]);
     let unproven = backups(&desk).into_iter().find(|one| *one != dir).unwrap();
@@ -321,4 +312,25 @@ fn a_backup_whose_second_place_hangs_keeps_no_other_command_waiting() {
         assert!(said.contains("was made") && said.contains("does not answer"), "{said}");
         assert!(began.elapsed() < ANSWER_TIME_MAX, "{:?}", began.elapsed());
     });
+}
+
+#[test]
+fn a_newer_backup_that_cannot_be_read_is_named_when_it_is_passed_over() {
+    let desk = Desk::with_site();
+    desk.run(&["backup"]).done();
+    desk.run(&["backup"]).done();
+    let newest = backups(&desk).into_iter().max().unwrap();
+    let name = newest.file_name().unwrap().to_str().unwrap();
+    // One digit of a number that JSON takes as well.
+    let path = newest.join("manifest.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let at = text.find("\"made_at\": 1").unwrap() + "\"made_at\": ".len();
+    std::fs::write(&path, [&text[..at], "2", &text[at + 1..]].concat()).unwrap();
+    let listed = desk.run(&["backup", "list"]).done();
+    assert!(listed.contains(name) && listed.contains("damaged"), "{listed}");
+    assert_eq!(desk.json(&["backup", "list"])["unreadable"][0][0], name);
+    let said = desk.run(&["restore"]).done();
+    assert!(said.contains("passed over") && said.contains(name), "{said}");
+    let said = desk.run(&["restore", newest.to_str().unwrap()]).trouble(1);
+    assert!(said.contains("damaged"), "{said}");
 }

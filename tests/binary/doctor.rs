@@ -1,6 +1,6 @@
 //! The doctor: each thing that may go wrong is brought about, and its line, its advice and the exit code change.
 
-use crate::harness::{Caller, Client, Desk, text};
+use crate::harness::{Caller, Client, Desk, edit_manifest, text};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -128,10 +128,7 @@ fn what_others_can_read_is_named_and_the_key_is_an_alarm() {
 fn backups_made_at(shelf: &std::path::Path, at: i64) {
     for entry in std::fs::read_dir(shelf).unwrap().flatten().filter(|entry| entry.path().join("manifest.json").exists())
     {
-        let path = entry.path().join("manifest.json");
-        let mut manifest: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        manifest["made_at"] = at.into();
-        std::fs::write(path, manifest.to_string()).unwrap();
+        edit_manifest(&entry.path(), |manifest| manifest["made_at"] = at.into());
     }
 }
 

@@ -79,6 +79,12 @@ impl Elsewhere {
         self.look(move || shelf.list())
     }
 
+    /// [`Shelf::unreadable`] there. `None`: it does not answer.
+    pub fn unreadable(&self, dir: &Path) -> Option<Vec<(String, String)>> {
+        let shelf = Shelf::new(dir.to_owned());
+        self.look(move || shelf.unreadable())
+    }
+
     /// Who is known there to be erased. `None`: it does not answer.
     pub fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
         let (dir, site_id) = (dir.to_owned(), site_id.to_owned());

@@ -166,7 +166,18 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
     let audit = sound.audit.as_ref().map(Anchor::of);
     let encrypted = Default::default();
     let (site_id, schema, rows, made_at) = (sound.site_id, sound.schema, sound.rows, source.now);
-    Ok(Manifest { version, site_id, schema, made_at, files, encrypted, rows, upgrade: None, audit })
+    Ok(Manifest {
+        version,
+        site_id,
+        schema,
+        made_at,
+        files,
+        encrypted,
+        rows,
+        upgrade: None,
+        audit,
+        checksum: String::new(),
+    })
 }
 
 /// What pruning leaves: the backup that was last seen to open, and all whose age the clock may be wrong about.

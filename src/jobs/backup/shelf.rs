@@ -133,11 +133,24 @@ impl Shelf {
         &self.dir
     }
 
+    /// The directories that are finished backups by their names.
+    fn finished(&self) -> impl Iterator<Item = PathBuf> {
+        let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        names.filter(|dir| !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
+    }
+
+    /// Why backups that lie there cannot be read, each with its name, newest name first.
+    pub fn unreadable(&self) -> Vec<(String, String)> {
+        let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let with_manifest = self.finished().filter(|dir| dir.join(super::manifest::NAME).exists());
+        let mut all: Vec<_> = with_manifest.filter_map(|dir| Some((name(&dir), Backup::at(&dir).err()?))).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all
+    }
+
     /// The finished backups, newest first. What else lies there is passed over.
     pub fn list(&self) -> Vec<Backup> {
-        let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
-        let finished = |dir: &PathBuf| !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let mut backups: Vec<Backup> = names.filter(finished).filter_map(|dir| Backup::at(&dir).ok()).collect();
+        let mut backups: Vec<Backup> = self.finished().filter_map(|dir| Backup::at(&dir).ok()).collect();
         backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
         backups
     }
@@ -240,6 +253,7 @@ mod tests {
             rows: Default::default(),
             upgrade: None,
             audit: None,
+            checksum: String::new(),
         };
         let backup = shelf.dir.join(name);
         make_dir(&backup).unwrap();

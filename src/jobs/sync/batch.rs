@@ -35,6 +35,8 @@ pub struct Batch {
     /// The last row that the receiver holds once it has this batch, and when that happened.
     pub position: i64,
     pub position_at: Option<i64>,
+    /// Of a row that was refused: how often it was.
+    refusals: Option<i64>,
     /// JSON in gzip.
     pub body: Vec<u8>,
 }
@@ -57,11 +59,20 @@ impl Batch {
         let rows = fitting(rows);
         let (last, last_at) = rows.last().map_or((after, None), |row| (row.seq, Some(row.at)));
         let body = packed(&Body { site_id, after, last, again: false, history: rows, bookings: bookings(rows) });
-        Batch { site_id: site_id.to_owned(), after, last, rows: rows.len(), position: last, position_at: last_at, body }
+        Batch {
+            site_id: site_id.to_owned(),
+            after,
+            last,
+            rows: rows.len(),
+            position: last,
+            position_at: last_at,
+            refusals: None,
+            body,
+        }
     }
 
-    /// One row that was refused, for a receiver that is past it.
-    pub fn again(site_id: &str, row: Row, position: i64) -> Batch {
+    /// One row that was refused so many times, for a receiver that is past it.
+    pub fn again(site_id: &str, row: Row, position: i64, refusals: i64) -> Batch {
         let (after, last) = (row.seq - 1, row.seq);
         let rows = &[row];
         let body = packed(&Body { site_id, after, last, again: true, history: rows, bookings: bookings(rows) });
@@ -72,13 +83,16 @@ impl Batch {
             rows: 1,
             position: position.max(last),
             position_at: None,
+            refusals: Some(refusals),
             body,
         }
     }
 
-    /// The same for every try: whose it is, and which rows.
+    /// The same for every try: whose it is, and which rows. A refused row that is offered again has a key of its own, or a
+    /// receiver that keeps answers would give the refusal again.
     pub fn key(&self) -> String {
-        format!("{}:{}-{}", self.site_id, self.after + 1, self.last)
+        let rows = format!("{}:{}-{}", self.site_id, self.after + 1, self.last);
+        self.refusals.map_or(rows.clone(), |refusals| format!("{rows}:again-{refusals}"))
     }
 }
 
@@ -152,6 +166,14 @@ mod tests {
             (Some(15), Some(1_008))
         );
         assert_eq!(batch, Batch::of("abc", 4, &rows), "the same rows, the same bytes");
+    }
+
+    #[test]
+    fn a_refused_row_goes_again_under_a_key_of_its_own_until_it_is_refused_once_more() {
+        let refused = || row(5, "token.issued", None, "{}");
+        let keys = [1, 1, 2].map(|refusals| Batch::again("abc", refused(), 9, refusals).key());
+        assert_eq!(keys, ["abc:5-5:again-1", "abc:5-5:again-1", "abc:5-5:again-2"]);
+        assert_eq!(Batch::of("abc", 4, &[refused()]).key(), "abc:5-5");
     }
 
     #[test]

@@ -255,7 +255,7 @@ impl Pump {
             let gone = Change::Taken(refused.seq - 1, refused.seq);
             return self.source.keep(state, Some(gone)).map(|()| false).map_err(Trouble::later);
         };
-        let batch = Batch::again(self.source.site_id(), row, state.held);
+        let batch = Batch::again(self.source.site_id(), row, state.held, refused.tries);
         let change = match self.upstream.offer(&batch) {
             Ok(_) => Change::Taken(refused.seq - 1, refused.seq),
             Err(Trouble::Refused(error) | Trouble::TooLarge(error)) => {

@@ -1,7 +1,7 @@
 //! A disk without room: writes are refused with 507 and a promise, reads and sign-in go on, and everything goes on by
 //! itself when there is room.
 
-use super::machine::{Mount, own_mounts};
+use super::machine::{Mount, make_image, own_mounts};
 use super::or_skip;
 use crate::harness::{Caller, Desk, PASSWORD, Server};
 use serde_json::json;
@@ -126,5 +126,44 @@ fn a_site_starts_on_a_full_disk() {
     std::fs::remove_file(filler).unwrap();
     let entries = 1 + enter_until(&server, &jane, 201);
     assert_eq!(total(&server, &jane), entries);
+    assert_eq!(server.stop().code, Some(0));
+}
+
+#[test]
+fn without_a_single_free_byte_a_site_starts_and_is_served_as_it_is_until_there_is_room() {
+    if or_skip(own_mounts()).is_none() {
+        return;
+    }
+    let desk = Desk::empty();
+    let image = desk.path().join("disk.img");
+    // Blocks smaller than a page: a page of a mapped file then has room for a part of it alone.
+    let small_blocks = ["mkfs.ext4", "-q", "-F", "-b", "1024", "-m", "0"];
+    let made =
+        make_image(&image, DISK_MEGABYTES.into(), &small_blocks).and_then(|()| Mount::image(&image, &desk.data()));
+    let Some(disk) = or_skip(made) else { return };
+    desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).done();
+    desk.add_member("jane", "member");
+    let server = desk.serve();
+    let jane = server.sign_in("jane", PASSWORD);
+    assert_eq!(enter(&server, &jane), 201);
+    server.kill();
+    server.ended();
+    std::fs::remove_file(desk.data().join("ballast")).unwrap();
+    let filler = disk.fill("filler");
+    let said = desk.run(&["member", "list"]).trouble(2);
+    assert!(said.contains("has no room left: make room") && said.contains("tunneldesk serve"), "{said}");
+    for _ in 0..2 {
+        let server = desk.serve();
+        assert_eq!(total(&server, &jane), 1);
+        assert_eq!(server.get(&Caller::Anyone, "/readyz").refused(503)["code"], "read_only");
+        server.kill();
+        let log = server.ended().log;
+        assert!(log.iter().any(|line| line.contains("has no room left") && line.contains("make room")), "{log:?}");
+    }
+    let server = desk.serve();
+    std::fs::remove_file(filler).unwrap();
+    assert_eq!(server.ended().code, Some(2), "the service manager starts it again, with its writes");
+    let server = desk.serve();
+    assert_eq!(enter(&server, &jane), 201);
     assert_eq!(server.stop().code, Some(0));
 }

@@ -146,3 +146,12 @@ impl From<std::process::Output> for Ran {
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is not text"))
 }
+
+/// Changes what a backup says of itself, as a manifest without a checksum.
+pub fn edit_manifest(backup: &Path, change: impl FnOnce(&mut Value)) {
+    let path = backup.join("manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    change(&mut manifest);
+    manifest.as_object_mut().unwrap().remove("checksum");
+    std::fs::write(path, manifest.to_string()).unwrap();
+}

@@ -2,27 +2,20 @@
 //! itself, so a backup of this version is said to be from before an upgrade.
 
 use super::{Desk, schema, text};
-use serde_json::{Value, json};
+use crate::harness::edit_manifest;
+use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::path::Path;
 
 /// A backup as an upgrade leaves it, of a file of this schema.
 fn way_back(desk: &Desk, schema: i64) -> std::path::PathBuf {
     desk.run(&["backup"]).done();
     let found = std::fs::read_dir(desk.data().join("backups")).unwrap().map(|entry| entry.unwrap().path());
     let backup = found.filter(|path| path.join("manifest.json").exists()).max().unwrap();
-    edit(&backup, |manifest| {
+    edit_manifest(&backup, |manifest| {
         manifest["schema"] = json!(schema);
         manifest["upgrade"] = json!({ "from_version": "0.0.9 (abc)", "to_schema": schema + 1 });
     });
     backup
-}
-
-fn edit(backup: &Path, change: impl FnOnce(&mut Value)) {
-    let path = backup.join("manifest.json");
-    let mut manifest = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    change(&mut manifest);
-    std::fs::write(path, manifest.to_string()).unwrap();
 }
 
 fn members(desk: &Desk) -> usize {
@@ -55,7 +48,7 @@ fn a_way_back_with_the_key_of_another_site_is_refused() {
     refused("site.key");
     // Also where its manifest speaks of that key.
     let digest: String = Sha256::digest(&key).iter().map(|byte| format!("{byte:02x}")).collect();
-    edit(&backup, |manifest| manifest["files"]["site.key"] = json!({ "bytes": key.len(), "sha256": digest }));
+    edit_manifest(&backup, |manifest| manifest["files"]["site.key"] = json!({ "bytes": key.len(), "sha256": digest }));
     refused("is not that of its file");
 }
 
