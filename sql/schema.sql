@@ -41,7 +41,7 @@ CREATE TABLE members (
     flight_minutes      INTEGER NOT NULL DEFAULT 0,  -- sum of the open time entries, kept by the triggers below
     join_date           INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL
-, language TEXT NOT NULL DEFAULT '') STRICT;
+, language TEXT NOT NULL DEFAULT '', entries INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE security_answers (
     member_id   INTEGER NOT NULL REFERENCES members,
@@ -588,14 +588,6 @@ CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status
 
 CREATE INDEX holdings_by_level ON holdings (cat_group, cat_id, track, member_id);
 
-CREATE TRIGGER flight_minutes_after_insert AFTER INSERT ON entries WHEN NEW.kind = 'time' AND NEW.status = 'open' BEGIN
-    UPDATE members SET flight_minutes = flight_minutes + NEW.minutes WHERE member_id = NEW.member_id;
-END;
-
-CREATE TRIGGER flight_minutes_after_delete AFTER DELETE ON entries WHEN OLD.kind = 'time' AND OLD.status = 'open' BEGIN
-    UPDATE members SET flight_minutes = flight_minutes - OLD.minutes WHERE member_id = OLD.member_id;
-END;
-
 CREATE TRIGGER flight_minutes_after_update AFTER UPDATE OF kind, status, minutes, member_id ON entries BEGIN
     UPDATE members SET flight_minutes = flight_minutes - OLD.minutes
         WHERE member_id = OLD.member_id AND OLD.kind = 'time' AND OLD.status = 'open';
@@ -843,6 +835,23 @@ CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id
 CREATE INDEX undos_by_member ON undos (member_id);
 
 CREATE INDEX undos_by_end ON undos (ends_at);
+
+CREATE TRIGGER flight_minutes_after_insert AFTER INSERT ON entries BEGIN
+    UPDATE members SET flight_minutes = flight_minutes + iif(NEW.kind = 'time' AND NEW.status = 'open', NEW.minutes, 0),
+                       entries = entries + 1
+        WHERE member_id = NEW.member_id;
+END;
+
+CREATE TRIGGER flight_minutes_after_delete AFTER DELETE ON entries BEGIN
+    UPDATE members SET flight_minutes = flight_minutes - iif(OLD.kind = 'time' AND OLD.status = 'open', OLD.minutes, 0),
+                       entries = entries - 1
+        WHERE member_id = OLD.member_id;
+END;
+
+CREATE TRIGGER entries_counted_after_update AFTER UPDATE OF member_id ON entries WHEN OLD.member_id <> NEW.member_id BEGIN
+    UPDATE members SET entries = entries - 1 WHERE member_id = OLD.member_id;
+    UPDATE members SET entries = entries + 1 WHERE member_id = NEW.member_id;
+END;
 
 CREATE TRIGGER entries_version AFTER UPDATE OF kind, status, entry_date, minutes, tunnel_id, comment, cat_group, cat_id, skill,
                                                instructor_id, comments_instructor, comment_denial ON entries

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{address, currency, log_addresses, log_format, loopback, origin, public_url};
+use values::{address, calling_code, currency, log_addresses, log_format, loopback, origin, public_url};
 
 /// The sample that the package ships is where the defaults come from, so the two cannot differ.
 pub const SAMPLE: &str = include_str!("../packaging/tunneldesk.toml");
@@ -59,6 +59,8 @@ pub struct Config {
     pub mail: Option<Mail>,
     /// Where short messages go; without it they wait.
     pub sms: Option<Sms>,
+    /// Countries whose new telephone numbers get passcodes, by calling code; empty: the site's own.
+    pub calling_codes: Vec<u16>,
     /// Who reads what is written in the contact form; without it the desk alone does.
     pub contact_to: Option<String>,
     pub limits: Limits,
@@ -83,6 +85,13 @@ pub struct Limits {
     pub signups_per_hour_per_address: i64,
     pub passkey_questions_per_minute_per_address: i64,
     pub contacts_per_hour_per_address: i64,
+    pub recoveries_per_hour_per_address: i64,
+    /// Requests of one address that may end in a message to somebody.
+    pub messages_per_day_per_address: i64,
+    /// Passcodes and confirmation links that go out in all, by each channel.
+    pub mails_per_day: i64,
+    pub sms_per_day: i64,
+    pub changes_per_day_per_member: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -222,6 +231,9 @@ impl Settings {
             ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
             ("limits.passkey_questions_per_minute_per_address", Value::from(1_000_000)),
             ("limits.contacts_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.recoveries_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.messages_per_day_per_address", Value::from(1_000_000)),
+            ("limits.changes_per_day_per_member", Value::from(1_000_000)),
         ] {
             if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
                 self.set(key, value, "--demo");
@@ -250,6 +262,7 @@ impl Settings {
             fee_currency: self.text("membership.currency", currency).flatten(),
             mail: self.mail(),
             sms: self.sms(),
+            calling_codes: self.list("sms.calling_codes", calling_code),
             contact_to: self.text("mail.contact_to", address).flatten(),
             limits: Limits {
                 connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
@@ -264,6 +277,11 @@ impl Settings {
                     1_000_000,
                 ),
                 contacts_per_hour_per_address: self.whole("limits.contacts_per_hour_per_address", 1, 1_000_000),
+                recoveries_per_hour_per_address: self.whole("limits.recoveries_per_hour_per_address", 1, 1_000_000),
+                messages_per_day_per_address: self.whole("limits.messages_per_day_per_address", 1, 1_000_000),
+                mails_per_day: self.whole("limits.mails_per_day", 0, 1_000_000),
+                sms_per_day: self.whole("limits.sms_per_day", 0, 1_000_000),
+                changes_per_day_per_member: self.whole("limits.changes_per_day_per_member", 1, 1_000_000),
             },
             log: Log {
                 level: self

@@ -106,6 +106,8 @@ impl Failure {
         partner_revoked = CONFLICT;
         /// A client, account or value of that name is there already.
         exists = CONFLICT;
+        /// A logbook has as many entries as one may have.
+        logbook_full = CONFLICT;
         /// There is no second factor to do this with.
         second_factor_off = CONFLICT;
         /// The member has no confirmed address that a passcode could go to.

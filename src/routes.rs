@@ -53,7 +53,7 @@ pub static ROUTES: &[Route] = &[
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
-    member  (POST,   "/account/profile/get-certificate",                    profile::certificates::get).hashing(),
+    member  (POST,   "/account/profile/get-certificate",                    profile::certificates::get).drawing(),
     member  (GET,    "/account/profile/certificate-list",                   profile::certificates::list),
     member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
     member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
@@ -102,7 +102,7 @@ pub static ROUTES: &[Route] = &[
 
     // Ours, beside the contract
     member  (POST,   "/auth/logout",                                        auth::logout::end).ours().when_full(),
-    member  (POST,   "/account/profile/media",                              profile::media::upload).ours().hashing().taking(PICTURE_BYTES_MAX),
+    member  (POST,   "/account/profile/media",                              profile::media::upload).ours().drawing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
     open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
     member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
@@ -126,8 +126,8 @@ pub static ROUTES: &[Route] = &[
     open    (GET,    "/ca",                                                 authority::page).ours().at_root().in_clear(),
     open    (GET,    "/ca.crt",                                             authority::certificate).ours().at_root().in_clear(),
     bearer  (GET,    "/account/logbook/progression/{member_id}",            logbook::progression::svg).ours(),
-    bearer  (GET,    "/account/logbook/export/{member_id}",                 logbook::export::csv).ours(),
-    bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().hashing(),
+    bearer  (GET,    "/account/logbook/export/{member_id}",                 logbook::export::csv).ours().drawing(),
+    bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().drawing(),
 
     // Not in the contract either, but existing clients call them
     member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).ours(),
@@ -171,7 +171,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/members",                                       desk::members::list),
     desk    (GET,    "/desk/members/{member_id}",                           desk::members::card::show),
     desk    (GET,    "/desk/members/{member_id}/photo",                     desk::photo::get),
-    desk    (POST,   "/desk/members/{member_id}/photo",                     desk::photo::take).hashing().taking(PICTURE_BYTES_MAX),
+    desk    (POST,   "/desk/members/{member_id}/photo",                     desk::photo::take).drawing().taking(PICTURE_BYTES_MAX),
     desk    (POST,   "/desk/members/{member_id}/photo/remove",              desk::photo::remove),
     desk    (POST,   "/desk/members/{member_id}/time",                      desk::members::time::add),
     desk    (POST,   "/desk/members/{member_id}/pin",                       desk::members::changes::reset_pin),
@@ -221,8 +221,8 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/reports/members",                               desk::reports::members::show),
     desk    (GET,    "/desk/reports/days.csv",                              desk::reports::tables::days),
     desk    (GET,    "/desk/reports/partners.csv",                          desk::reports::tables::partners),
-    desk    (GET,    "/desk/reports/bookings.csv",                          desk::reports::tables::bookings).hashing(),
-    desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv),
+    desk    (GET,    "/desk/reports/bookings.csv",                          desk::reports::tables::bookings).drawing(),
+    desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv).drawing(),
 
     // Site
     desk    (GET,    "/desk/site",                                          desk::site::show),

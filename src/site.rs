@@ -24,9 +24,11 @@ use crate::store::outbox::Channel;
 use crate::store::place::Place;
 use crate::store::{Condition, Read, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
+use drawing::Drawer;
 use hashing::Hashers;
 use std::sync::{Arc, Mutex, OnceLock};
 
+pub mod drawing;
 pub mod hashing;
 pub mod health;
 mod levels;
@@ -44,8 +46,8 @@ pub struct Site {
     pub stats: Arc<Stats>,
     pub rates: Arc<Rates>,
     pub hashers: Arc<Hashers>,
-    /// Held while a picture is decoded: one is some fifty megabytes, and two would be more than a small machine has.
-    pub drawing: Arc<Mutex<()>>,
+    /// Draws pictures and documents, one at a time.
+    pub drawer: Arc<Drawer>,
     /// The latest refused calls of partners.
     pub refusals: Arc<Refusals>,
     /// The members as they were counted last.
@@ -243,7 +245,7 @@ impl Site {
             stats: Arc::default(),
             rates: Arc::default(),
             hashers: Arc::default(),
-            drawing: Arc::default(),
+            drawer: Arc::default(),
             refusals: Arc::default(),
             census: Arc::default(),
             asking: Arc::default(),
@@ -270,7 +272,7 @@ impl Site {
             stats: self.stats.clone(),
             rates: self.rates.clone(),
             hashers: self.hashers.clone(),
-            drawing: self.drawing.clone(),
+            drawer: self.drawer.clone(),
             refusals: self.refusals.clone(),
             census: self.census.clone(),
             asking: self.asking.clone(),

@@ -75,6 +75,11 @@ pub(super) fn log_addresses(text: &str) -> Result<LogAddresses, &'static str> {
     }
 }
 
+pub(super) fn calling_code(text: &str) -> Result<u16, &'static str> {
+    let code = text.trim_start_matches('+').parse().ok();
+    code.filter(|code| crate::domain::phone::is_calling_code(*code)).ok_or("is not a country's calling code like +41")
+}
+
 pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
     match text {
         "auto" => Ok(LogFormat::Auto),

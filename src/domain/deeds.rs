@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub const DEEDS: [&str; 70] = [
+pub const DEEDS: [&str; 71] = [
     "member.added",
     "members.imported",
     "member.role_set",
@@ -47,6 +47,7 @@ pub const DEEDS: [&str; 70] = [
     "partner.rotated",
     "partner.revoked",
     "partner.terms_set",
+    "partner.paused",
     "partner_user.restored",
     "signer.added",
     "signer.removed",

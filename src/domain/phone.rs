@@ -56,9 +56,63 @@ fn is_possible(parsed: &PhoneNumber, stored: &str) -> bool {
     })
 }
 
+/// Whether the code is a country's. Satellite and other international services have codes of their own (870, 881 …), which
+/// belong to no country.
+pub fn is_calling_code(code: u16) -> bool {
+    DATABASE.region(&code).is_some_and(|regions| regions.iter().any(|region| region.parse::<Id>().is_ok()))
+}
+
+/// The calling code of a country by its ISO 3166 code (`CH`).
+pub fn calling_code(country: &str) -> Option<u16> {
+    DATABASE.by_id(country).map(|metadata| metadata.country_code())
+}
+
+/// Whether the site pays for a message to this number, in E.164: one of these countries', and of a type that is no
+/// premium-rate, shared-cost or other service. A number whose type the library does not know passes, as in [`parse`].
+pub fn takes_messages(number: &str, calling_codes: &[u16]) -> Result<(), Text> {
+    let parsed: PhoneNumber = number.parse().map_err(|_| Text::new("field.phone"))?;
+    if !calling_codes.contains(&parsed.country().code()) {
+        let codes: Vec<String> = calling_codes.iter().map(|code| format!("+{code}")).collect();
+        return Err(Text::new("field.phone_country").with("codes", codes.join(", ")));
+    }
+    match parsed.number_type(&DATABASE) {
+        Type::FixedLine | Type::Mobile | Type::FixedLineOrMobile | Type::Voip | Type::Unknown => Ok(()),
+        _ => Err(Text::new("field.phone_type")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_go_to_telephones_of_the_countries_on_the_list_and_to_no_service() {
+        let home = [calling_code("CH").unwrap()];
+        assert_eq!(home, [41]);
+        for fine in ["+41791234567", "+41446681800"] {
+            assert_eq!(takes_messages(fine, &home), Ok(()), "{fine}");
+        }
+        for (number, key) in [
+            ("+41900123456", "field.phone_type"),
+            ("+41906123456", "field.phone_type"),
+            ("+41840123456", "field.phone_type"),
+            ("+41800123456", "field.phone_type"),
+            ("+491711234567", "field.phone_country"),
+            ("+870773111632", "field.phone_country"),
+            ("+881612345678", "field.phone_country"),
+            ("+8835100123456", "field.phone_country"),
+        ] {
+            assert_eq!(takes_messages(number, &home).unwrap_err().key(), key, "{number}");
+        }
+        assert_eq!(takes_messages("+19002345678", &[1]).unwrap_err().key(), "field.phone_type");
+        assert_eq!(takes_messages("+491711234567", &[41, 49]), Ok(()));
+    }
+
+    #[test]
+    fn satellite_services_have_no_country() {
+        assert!([1, 41, 49, 423, 590].iter().all(|code| is_calling_code(*code)));
+        assert!([800, 808, 870, 878, 881, 882, 883, 888, 979, 999, 0].iter().all(|code| !is_calling_code(*code)));
+    }
 
     #[test]
     fn the_same_number_is_one_number_however_it_is_typed() {

@@ -5,16 +5,55 @@ use zxcvbn::feedback::{Feedback, Suggestion, Warning};
 
 /// Of zxcvbn's 0 to 4.
 const SCORE_MIN: u8 = 2;
+/// Characters of a password that are judged; zxcvbn's work grows with the square of their number. A password whose first 32
+/// characters are guessed easily is refused, whatever follows.
+const JUDGED_CHARS_MAX: usize = 32;
+/// zxcvbn looks every word up once for each way in which the substitutes in a password can be read as letters. Each
+/// substitute that may stand for one of two letters doubles the ways.
+const READINGS_MAX: usize = 4;
+/// The letters that zxcvbn knows substitutes for, each with these.
+const SUBSTITUTES: [(char, &str); 12] = [
+    ('a', "4@"),
+    ('b', "8"),
+    ('c', "({[<"),
+    ('e', "3"),
+    ('g', "69"),
+    ('i', "1!|"),
+    ('l', "1|7"),
+    ('o', "0"),
+    ('s', "$5"),
+    ('t', "+7"),
+    ('x', "%"),
+    ('z', "2"),
+];
 /// A shorter part of a name says nothing of its owner.
 const PART_CHARS_MIN: usize = 3;
 
 /// Refuses a password that is guessed too easily by somebody who knows these words, and says what would be better.
 pub fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
-    let estimate = zxcvbn::zxcvbn(password, &with_their_parts(words));
+    let estimate = zxcvbn::zxcvbn(&judged_part(password), &with_their_parts(words));
     if u8::from(estimate.score()) >= SCORE_MIN {
         return Ok(());
     }
     Err(Text::new("field.password_weak").followed_by(estimate.feedback().map(advice).unwrap_or_default()))
+}
+
+/// The start of a password, in a form that is judged within five milliseconds: where its substitutes can be read in too many
+/// ways, punctuation is read as the letter that it resembles, and digits stay as they are.
+fn judged_part(password: &str) -> String {
+    let start: String = password.chars().take(JUDGED_CHARS_MAX).collect();
+    if readings(&start) <= READINGS_MAX {
+        return start;
+    }
+    let letter =
+        |c: char| SUBSTITUTES.iter().find(|(_, substitutes)| substitutes.contains(c)).map(|(letter, _)| *letter);
+    start.chars().map(|c| if c.is_ascii_punctuation() { letter(c).unwrap_or(c) } else { c }).collect()
+}
+
+/// In how many ways the substitutes in a text can be read as letters.
+fn readings(text: &str) -> usize {
+    let present = |substitutes: &str| substitutes.chars().filter(|c| text.contains(*c)).count();
+    SUBSTITUTES.iter().map(|(_, substitutes)| present(substitutes).max(1)).product()
 }
 
 /// Each as a whole, and what it is made of: nobody's password holds "Jane Doe" with the space.
@@ -107,6 +146,39 @@ mod tests {
             let wanted = Text::new("field.password_weak").followed_by(keys.iter().copied().map(Text::new));
             assert_eq!(text, wanted, "{password}: {}", text.in_english());
         }
+    }
+
+    /// The worst that was found by search: every substitute at once, and many matches that overlap.
+    const DEAR: [&str; 5] = [
+        "4@8({[<3691!|7$5+%204@8({[<3691!|7$5+%204@8({[<3691!|7$5+%20",
+        "|5|7<9@(<[9{5527050072%2@6150+0[51570|([%1(%70425077<250|7+4$$7",
+        "$50!|!5@|!l|10!|$@1$4@5@$44ol0$o4o@!|055o5|l!1o@4|4|o51ll$1$@$5",
+        "7729<71 8f012345678[012347729<71",
+        "676791634143390696214934782700191667776766799179",
+    ];
+
+    #[test]
+    fn no_more_than_the_start_is_judged_and_its_substitutes_are_read_in_few_ways() {
+        for password in DEAR {
+            let part = judged_part(&password.repeat(4));
+            assert_eq!(part.chars().count(), JUDGED_CHARS_MAX);
+            assert!(readings(&part) <= READINGS_MAX, "{part}: {} readings", readings(&part));
+        }
+    }
+
+    #[test]
+    fn a_password_with_few_substitutes_is_judged_as_it_is() {
+        for password in ["p@ssw0rd", "0123456 correct horse", "wet hair, dry socks!", "Тоннель 2026"] {
+            assert_eq!(judged_part(password), password);
+        }
+        let strong = "4@8({[<3691!|7$5+%20";
+        assert_eq!(judge(strong, &[]), Ok(()), "read as {}", judged_part(strong));
+    }
+
+    #[test]
+    fn a_weak_start_stays_weak_however_long_the_password_is() {
+        assert!(judge(&"ab".repeat(64), &[]).is_err());
+        assert!(judge(&"password".repeat(16), &[]).is_err());
     }
 
     #[test]

@@ -35,6 +35,35 @@ impl Rule {
     }
 }
 
+/// Misses that are forgiven one by one at an even pace, for somebody who has some every day; more than that close for a while.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drained {
+    pub free_misses: i64,
+    /// One is forgiven each time so many seconds pass.
+    pub forgiven_seconds: i64,
+    pub pause_seconds: i64,
+}
+
+impl Drained {
+    /// Wrong PINs by one partner, over all members: of a hundred thousand bookings a year one in ten may be mistyped.
+    pub const PARTNER_PINS: Drained = Drained { free_misses: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
+
+    /// Misses and the moment to count on from, after one more miss at `now`.
+    pub fn miss(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
+        let forgiven = (now - counted_at).max(0) / self.forgiven_seconds;
+        match misses - forgiven {
+            // What has passed of the next one's time counts.
+            left @ 1.. => (left + 1, counted_at + forgiven * self.forgiven_seconds),
+            _ => (1, now),
+        }
+    }
+
+    /// Seconds to wait after this many misses.
+    pub fn pause(self, misses: i64) -> i64 {
+        if misses > self.free_misses { self.pause_seconds } else { 0 }
+    }
+}
+
 /// What is left of misses after some seconds of peace.
 pub fn remaining(misses: i64, quiet_seconds: i64) -> i64 {
     misses >> (quiet_seconds / HALVED_AFTER_SECONDS).clamp(0, 63)
@@ -49,6 +78,26 @@ mod tests {
         let rule = Rule::ACCOUNT_FROM_ADDRESS;
         let delays: Vec<_> = [0, 4, 5, 6, 7, 8, 100].map(|misses| rule.delay_seconds(misses)).into();
         assert_eq!(delays, [0, 0, 1, 2, 4, 8, 900]);
+    }
+
+    #[test]
+    fn drained_misses_go_one_by_one_also_while_others_come() {
+        let rule = Drained { free_misses: 3, forgiven_seconds: 60, pause_seconds: 900 };
+        let mut counted = (0, 0);
+        for now in (0..6_000).step_by(61) {
+            counted = rule.miss(counted, now);
+            assert_eq!(rule.pause(counted.0), 0, "one a minute is fine for ever: {counted:?}");
+        }
+        let now = 10_000;
+        let misses: Vec<_> = (0..5)
+            .map(|_| {
+                counted = rule.miss(counted, now);
+                rule.pause(counted.0)
+            })
+            .collect();
+        assert_eq!(misses, [0, 0, 0, 900, 900]);
+        assert_eq!(rule.miss(counted, now + 120).0, 4, "two of five were forgiven");
+        assert_eq!(rule.miss(counted, now - 500).0, 6, "a clock that is set back forgives nothing");
     }
 
     #[test]

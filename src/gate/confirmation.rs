@@ -1,5 +1,6 @@
 //! Confirming an e-mail address: a token by mail, good for a day and once.
 
+use super::allowance::{self, Cause};
 use super::session::{new_token, token_hash};
 use crate::failure::Failure;
 use crate::language::Language;
@@ -9,7 +10,6 @@ use crate::store::{Write, email_tokens, members};
 use serde_json::json;
 
 const LIFE_SECONDS: i64 = 24 * 3600;
-const TOKENS_PER_HOUR_MAX: i64 = 5;
 
 /// What became of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,12 @@ pub enum Confirmed {
 }
 
 /// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has
-/// confirmed goes a word of warning instead, so that nobody learns from us whose it is.
+/// confirmed goes a word of warning instead, so that nobody learns from us whose it is. Where a share of messages is used up
+/// nothing goes and nothing is told: whoever signs up with an address has proven nothing about it.
 pub fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
+    if allowance::take(site, tx, Cause::Stranger, member_id, Channel::Email, email)?.is_err() {
+        return Ok(());
+    }
     let owner = members::find_by_confirmed_email(tx, email)?;
     let (token, hash) = new_token();
     email_tokens::end_of_member(tx, member_id)?;
@@ -64,8 +68,7 @@ pub fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
 pub fn resend(site: &Site, tx: &Write, token: &str, language: Language) -> Result<(), Failure> {
     let Some(found) = email_tokens::find(tx, &token_hash(token))? else { return Ok(()) };
     let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;
-    let many = email_tokens::count_recent(tx, found.member_id, tx.now())? >= TOKENS_PER_HOUR_MAX;
-    if profile.email_verified || profile.email.is_empty() || many {
+    if profile.email_verified || profile.email.is_empty() {
         return Ok(());
     }
     send(site, tx, found.member_id, &profile.email, language)

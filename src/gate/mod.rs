@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod account;
+pub mod allowance;
 pub mod appointment;
 mod callback;
 pub mod clerk;
@@ -14,6 +15,7 @@ mod partner;
 pub mod passcode;
 pub mod passkey;
 pub mod pin;
+pub mod pin_guesses;
 mod rates;
 pub mod refusals;
 pub mod repeat;
@@ -29,7 +31,7 @@ pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Process
 pub use clerk::Clerk;
 pub use kiosk::{Guest, Kiosk};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
-pub use rates::{Caller, Pace, Rates};
+pub use rates::{Caller, Pace, Rates, take_document, take_message};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 pub use signer::Signer;
 
@@ -49,10 +51,12 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
         Access::Open(operation) => repeat::or_run(site, call, Who::Anyone, || operation(site, call)),
         Access::Member(operation) => {
             let member = session::member(site, call)?;
+            rates::take_change(site, call)?;
             repeat::or_run(site, call, call.who.get(), || operation(site, call, &member))
         }
         Access::Bearer(operation) => {
             let bearer = session::bearer(site, call)?;
+            rates::take_change(site, call)?;
             repeat::or_run(site, call, call.who.get(), || operation(site, call, &bearer))
         }
         Access::Staff(operation) => {
@@ -74,6 +78,7 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
         Access::Desk(page) => {
             origin::check(call)?;
             let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
+            rates::take_change(site, call)?;
             repeat::or_run(site, call, call.who.get(), || page(site, call, &clerk))
         }
         Access::Kiosk(page) => {
@@ -85,6 +90,7 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
             origin::check(call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
             let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
+            rates::take_change(site, call)?;
             page(site, call, &guest)
         }
     }

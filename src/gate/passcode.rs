@@ -1,5 +1,6 @@
 //! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
 
+use super::allowance::{self, Cause, Over};
 use crate::failure::Failure;
 use crate::keys::{Purpose, random};
 use crate::language::Language;
@@ -14,6 +15,8 @@ use subtle::ConstantTimeEq;
 const CODES: u64 = 1_000_000;
 pub const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
+const HOUR_SECONDS: i64 = 3600;
+/// Recoveries that are asked for under one name.
 const SENDS_PER_HOUR_MAX: i64 = 5;
 
 /// What a passcode proves; one of each purpose is live at a time, and none serves for another.
@@ -37,6 +40,13 @@ impl Use {
             Use::VerifyPhone => "passcode_verify_phone",
         }
     }
+
+    fn cause(self) -> Cause {
+        match self {
+            Use::RecoverPassword | Use::RecoverUsername => Cause::Stranger,
+            Use::SignIn | Use::VerifyEmail | Use::VerifyPhone => Cause::Proven,
+        }
+    }
 }
 
 /// To whom a passcode goes, and how.
@@ -49,15 +59,16 @@ pub struct Target<'a> {
     pub language: Language,
 }
 
-/// Puts a new passcode in line for sending; the older one of the same use is dead. 429 when that address had its share
-/// of this hour.
-pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
-    let address_hash = address_hash(site, target.address);
-    check_share(tx, &address_hash)?;
+/// Puts a new passcode in line for sending; the older one of the same use is dead. `Err` where a share of messages is used
+/// up: then the older one goes on.
+pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), Over>, Failure> {
+    let taken = allowance::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
+    if let Err(over) = taken {
+        return Ok(Err(over));
+    }
     let code = format!("{:06}", u64::from_be_bytes(random::<8>()) % CODES);
     let code_hash = hash(site, target.member_id, usage, &code);
     passcodes::insert(tx, target.member_id, usage.name(), &code_hash, target.address, tx.now() + LIFE_SECONDS)?;
-    passcodes::insert_send(tx, &address_hash)?;
     let message = outbox::New {
         channel: target.channel,
         member_id: Some(target.member_id),
@@ -67,14 +78,15 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), 
         values: &json!({ "passcode": code }),
     };
     outbox::insert(tx, &site.keys, &message)?;
-    Ok(())
+    Ok(Ok(()))
 }
 
-/// The same, where what was sent before or something else will do, or nobody is to know. Whether one more goes.
-pub fn send_if_any_is_left(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<bool, Failure> {
-    match send(site, tx, usage, target) {
-        Err(failure) if failure.code() == "passcode_too_many" => Ok(false),
-        sent => sent.map(|()| true),
+/// The same for a signed-in member: 429 with the seconds until there is room again. That others used up what goes to the
+/// address is told to nobody.
+pub fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
+    match send(site, tx, usage, target)? {
+        Ok(()) | Err(Over::Recipient) => Ok(()),
+        Err(Over::Member(until) | Over::Site(until)) => Err(too_many(tx, until)),
     }
 }
 
@@ -82,37 +94,27 @@ pub fn send_if_any_is_left(site: &Site, tx: &Write, usage: Use, target: &Target)
 /// address gets. So an unknown name is refused exactly when a known one is.
 pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
-    check_share(tx, &name_hash)?;
+    if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
+        return Err(too_many(tx, until));
+    }
     passcodes::insert_send(tx, &name_hash)?;
     Ok(())
 }
 
-/// 429 with the seconds until there is room again.
-fn check_share(tx: &Write, hash: &[u8; 32]) -> Result<(), Failure> {
-    match passcodes::full_until(tx, hash, SENDS_PER_HOUR_MAX, tx.now())? {
-        Some(ends_at) => {
-            let seconds = u64::try_from(ends_at - tx.now()).unwrap_or_default();
-            Err(Failure::passcode_too_many().retry_after(Duration::from_secs(seconds)))
-        }
-        None => Ok(()),
-    }
+fn too_many(tx: &Write, until: i64) -> Failure {
+    let seconds = u64::try_from(until - tx.now()).unwrap_or_default();
+    Failure::passcode_too_many().retry_after(Duration::from_secs(seconds))
 }
 
-/// Forgets how many passcodes went to the member's addresses, and how many were asked for under the member's names.
-/// Whether that had been enough of them.
+/// Forgets how many passcodes went to the member, and how many were asked for under the member's names. Whether that had
+/// been enough of them.
 pub fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
-    let names = [&profile.username, &profile.email].map(|name| name_hash(site, name));
-    let addresses = [&profile.email, &profile.phone].map(|address| address_hash(site, address));
-    let mut used_up = false;
-    for hash in names.iter().chain(&addresses) {
-        used_up |= passcodes::full_until(tx, hash, SENDS_PER_HOUR_MAX, tx.now())?.is_some();
-        passcodes::forget_sends(tx, hash)?;
+    let mut used_up = allowance::forget(site, tx, profile)?;
+    for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
+        used_up |= passcodes::full_until(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())?.is_some();
+        passcodes::forget_sends(tx, &hash)?;
     }
     Ok(used_up)
-}
-
-fn address_hash(site: &Site, address: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[address.to_lowercase().as_bytes()])
 }
 
 fn name_hash(site: &Site, name: &str) -> [u8; 32] {

@@ -1,7 +1,9 @@
 //! How many requests of one kind a caller may send, by the monotonic clock.
 
-use crate::call::Network;
+use crate::call::{Call, Network, Who};
+use crate::domain::role::Role;
 use crate::failure::Failure;
+use crate::site::Site;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,6 +13,9 @@ const BUCKETS_MAX: usize = 10_000;
 /// Where that is too few, those that are used least go too, so many at once that it is not to be done for each caller.
 const FORGOTTEN_AT_ONCE: usize = BUCKETS_MAX / 10;
 
+/// Pictures and documents for one member: a second of work each, at the worst.
+const DOCUMENTS_PER_HOUR: i64 = 120;
+
 /// Whose requests are counted, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Caller {
@@ -18,6 +23,18 @@ pub enum Caller {
     SignupFrom(Network),
     PasskeysFrom(Network),
     ContactFrom(Network),
+    /// Messages of the contact form, whoever writes them.
+    Contacts,
+    /// Whatever is asked about a lost password or username.
+    RecoveryFrom(Network),
+    /// Tokens that confirm an e-mail address, taken or asked for anew.
+    ConfirmationFrom(Network),
+    /// What may end in a message to somebody: sign-ups, recoveries, passcodes.
+    MessagesFrom(Network),
+    /// Whatever a signed-in person changes.
+    ChangesOf(i64),
+    /// Pictures and documents that are made for a signed-in person.
+    DocumentsOf(i64),
 }
 
 /// So many at once, and refilled evenly over a time.
@@ -34,6 +51,10 @@ impl Pace {
 
     pub fn per_hour(requests: i64) -> Pace {
         Pace { requests, within: Duration::from_secs(3600) }
+    }
+
+    pub fn per_day(requests: i64) -> Pace {
+        Pace { requests, within: Duration::from_secs(86_400) }
     }
 
     fn per_second(self) -> f64 {
@@ -63,6 +84,31 @@ impl Bucket {
     fn used(&self) -> f64 {
         1.0 - self.left / self.pace.requests as f64
     }
+}
+
+/// One change of a signed-in person, whichever it is, of as many as one may make in a day. Reads are free, and
+/// so is signing out.
+pub(super) fn take_change(site: &Site, call: &Call) -> Result<(), Failure> {
+    let member_id = match call.who.get() {
+        Who::Member(member_id) | Who::Booking(member_id) if !call.reads() && !call.route.when_full => member_id,
+        _ => return Ok(()),
+    };
+    site.rates.take(Caller::ChangesOf(member_id), Pace::per_day(site.config.limits.changes_per_day_per_member))
+}
+
+/// One request that may end in a message to somebody, of as many as an address may send in a day. Counted before anybody
+/// looks whether there is an account, so that the count tells nothing.
+pub fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
+    let pace = Pace::per_day(site.config.limits.messages_per_day_per_address);
+    site.rates.take(Caller::MessagesFrom(call.network()), pace)
+}
+
+/// One picture or document for a signed-in member. Whoever works at the desk makes them for everybody.
+pub fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
+    if role.is_staff() {
+        return Ok(());
+    }
+    site.rates.take(Caller::DocumentsOf(member_id), Pace::per_hour(DOCUMENTS_PER_HOUR))
 }
 
 impl Rates {

@@ -15,6 +15,8 @@ use std::cell::Cell;
 
 const HEADER: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
+/// Of an answer that is kept although the operation changed nothing, such as a report's. A longer one is put together anew.
+const KEPT_BYTES_MAX: usize = 16 * 1024;
 
 /// Gives the kept answer where there is one, else runs the operation. What an operation answers without a transaction
 /// of its own (a report, say) is kept here; a stranger's answer is not, because strangers could fill the disk with them.
@@ -25,7 +27,7 @@ pub(super) fn or_run(site: &Site, call: &Call, caller: Who, operation: impl FnOn
     }
     let repeat = call.repeat.get_or_init(|| repeat);
     let reply = operation()?;
-    if repeat.kept.get() || caller == Who::Anyone {
+    if repeat.kept.get() || caller == Who::Anyone || reply.body.len() > KEPT_BYTES_MAX {
         return Ok(reply);
     }
     site.once(call, |_| Ok(reply))
@@ -45,6 +47,13 @@ pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Wri
     replays::insert(tx, &repeat.replay_key, &Kept { body_digest, answer, token_hash })?;
     repeat.kept.set(true);
     Ok(reply)
+}
+
+/// Keeps no answer for this call.
+pub(super) fn forgo(call: &Call) {
+    if let Some(repeat) = call.repeat.get() {
+        repeat.kept.set(true);
+    }
 }
 
 fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Failure> {

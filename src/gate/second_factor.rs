@@ -118,10 +118,10 @@ fn choose(kind: Kind, way: Option<Way>, reachable: Reachable) -> Option<(Channel
 
 /// Puts the passcode that is due in line.
 pub fn send(site: &Site, call: &Call, tx: &Write, member_id: i64, to: &(Channel, String)) -> Result<(), Failure> {
-    passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))
+    passcode::send_or_refuse(site, tx, Use::SignIn, &target(call, member_id, to))
 }
 
-/// The same on the way in, where a recovery code does as well: false where this hour's have all gone out.
+/// The same on the way in, where a recovery code does as well: false where as many as may be have gone out.
 pub fn send_if_any_is_left(
     site: &Site,
     call: &Call,
@@ -129,7 +129,7 @@ pub fn send_if_any_is_left(
     member_id: i64,
     to: &(Channel, String),
 ) -> Result<bool, Failure> {
-    passcode::send_if_any_is_left(site, tx, Use::SignIn, &target(call, member_id, to))
+    Ok(passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))?.is_ok())
 }
 
 fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, String)) -> Target<'a> {

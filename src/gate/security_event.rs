@@ -1,6 +1,7 @@
 //! What changed in the ways into an account: a row of the audit log, and word to its owner, a notice and a message to a
 //! confirmed address, in the transaction of the change. Who has no address gets the notice alone.
 
+use super::allowance::{self, Cause};
 use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
 use crate::language::Language;
@@ -91,7 +92,8 @@ pub fn tell(
     to.map_or(Ok(()), |(channel, address)| send(site, tx, member_id, event, channel, &address, language))
 }
 
-/// The message alone, to an address or number that is the member's no more.
+/// The message alone, to an address or number that is the member's no more. Nothing goes where the member's share of such
+/// messages is used up: the notice and the audit log have every change.
 pub fn send(
     site: &Site,
     tx: &Write,
@@ -101,6 +103,9 @@ pub fn send(
     recipient: &str,
     language: Language,
 ) -> Result<(), Failure> {
+    if allowance::take(site, tx, Cause::Event, member_id, channel, recipient)?.is_err() {
+        return Ok(());
+    }
     let message = outbox::New {
         channel,
         member_id: Some(member_id),

@@ -31,6 +31,8 @@ pub const FAULT_PAUSE: Duration = Duration::from_secs(60);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 /// Rows of each kind that one transaction removes, so that it stays short.
 const SWEEP_ROWS_MAX: i64 = 500;
+/// In a minute; between two rounds others write.
+const SWEEP_ROUNDS_MAX: usize = 1_000;
 
 /// A message that nobody took by then is dead.
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
@@ -75,7 +77,7 @@ fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
 /// Removes what is out of date and looks after the certificate, every minute until the sender of `stop` is dropped.
 pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(SWEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        if let Err(failure) = sweep(site) {
+        if let Err(failure) = sweep_all(site) {
             tracing::warn!(cause = %failure, "out-of-date rows were not removed; the next minute tries again");
         }
         if let Err(cause) = crate::tls::refresh(site) {
@@ -89,6 +91,19 @@ pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     _ = looked.inspect_err(|e| tracing::warn!(cause = %e, "the file could not be looked through"));
+}
+
+/// Rounds until nothing is left that is out of date: rows may come faster than one round a minute removes them.
+pub fn sweep_all(site: &Site) -> Result<usize, Failure> {
+    let mut removed = 0;
+    for _ in 0..SWEEP_ROUNDS_MAX {
+        let now_removed = sweep(site)?;
+        removed += now_removed;
+        if now_removed < SWEEP_ROWS_MAX as usize {
+            break;
+        }
+    }
+    Ok(removed)
 }
 
 /// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,

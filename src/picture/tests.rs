@@ -15,7 +15,7 @@ fn drawn(width: u32, height: u32) -> DynamicImage {
 }
 
 fn remake(upload: &[u8]) -> Result<Picture, Text> {
-    super::remake(upload, &Mutex::default())
+    super::remake(upload)
 }
 
 fn problem(upload: &[u8]) -> &'static str {
@@ -142,4 +142,42 @@ fn sixteen_bits_a_colour_are_fine() {
     let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
     encoder.write_image(&raw, 40, 40, image::ExtendedColorType::Rgb16).unwrap();
     assert_eq!(remake(&bytes).unwrap().width, 40);
+}
+
+/// The head of a JPEG: a frame of this kind and size with three components, and a first scan of so many of them.
+fn jpeg_head(frame: u8, (width, height): (u16, u16), sampling: u8, in_first_scan: u8) -> Vec<u8> {
+    let [(left, right), (high, low)] = [width, height].map(|side| (side.to_be_bytes()[0], side.to_be_bytes()[1]));
+    let start = [0xFF, 0xD8, 0xFF, frame, 0, 17, 8, high, low, left, right, 3];
+    let components = [1, sampling, 0, 2, 0x11, 0, 3, 0x11, 0];
+    let scan: Vec<u8> = (1..=in_first_scan).flat_map(|id| [id, 0]).collect();
+    let scan_bytes = 6 + 2 * in_first_scan;
+    [&start[..], &components, &[0xFF, 0xDA, 0, scan_bytes, in_first_scan], &scan, &[0, 63, 0]].concat()
+}
+
+#[test]
+fn what_a_jpeg_needs_beside_the_picture_is_read_from_its_head() {
+    let size = (4000, 3000);
+    let pixels = 4000 * 3000;
+    for (frame, sampling, in_first_scan, wanted) in [
+        (0xC0, 0x22, 3, 0),
+        (0xC1, 0x11, 3, 0),
+        (0xC0, 0x11, 1, 6 * pixels),
+        (0xC2, 0x11, 3, 6 * pixels),
+        (0xC2, 0x11, 1, 6 * pixels),
+    ] {
+        let head = jpeg_head(frame, size, sampling, in_first_scan);
+        assert_eq!(coefficient_bytes(&head), wanted, "{frame:x} {sampling:x} {in_first_scan}");
+    }
+    let halved = coefficient_bytes(&jpeg_head(0xC2, size, 0x22, 3));
+    assert!((3 * pixels..4 * pixels).contains(&halved), "{halved}");
+    for length in 0..jpeg_head(0xC2, size, 0x11, 3).len() {
+        _ = coefficient_bytes(&jpeg_head(0xC2, size, 0x11, 3)[..length]);
+    }
+}
+
+#[test]
+fn a_progressive_jpeg_that_would_fill_the_memory_is_refused_by_its_head() {
+    let mut head = jpeg_head(0xC2, (4000, 4000), 0x11, 3);
+    head.extend([0xFF, 0xD9]);
+    assert_eq!(problem(&head), "field.picture_memory");
 }

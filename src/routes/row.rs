@@ -43,9 +43,10 @@ pub struct Route {
     /// What comes before `path`: `/api` for the contract.
     pub base: &'static str,
     pub path: &'static str,
-    /// Runs on the few threads for password hashing and other slow work, so that a flood of sign-ins leaves the others
-    /// alone.
+    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
     pub hashes: bool,
+    /// Runs on the few threads for pictures, documents and tables, which take long and hold up no sign-in.
+    pub draws: bool,
     /// Answers go out on a beat, so that the time they take says nothing of what was found.
     pub on_the_beat: bool,
     /// A partner must say who it is by `client-id`.
@@ -72,6 +73,7 @@ const fn route(access: Access, method: Method, path: &'static str) -> Route {
         base: "/api",
         path,
         hashes: false,
+        draws: false,
         on_the_beat: false,
         client_id: false,
         body_bytes_max,
@@ -137,6 +139,11 @@ pub(super) const fn guest(method: Method, path: &'static str, page: fn(&Site, &C
 impl Route {
     pub(super) const fn hashing(mut self) -> Route {
         self.hashes = true;
+        self
+    }
+
+    pub(super) const fn drawing(mut self) -> Route {
+        self.draws = true;
         self
     }
 

@@ -4,7 +4,8 @@
 //! changing between threads, and never stand behind a flush.
 //!
 //! What hashes a password has a few threads and a queue of its own, so that a flood of sign-ins holds up nobody else; the
-//! hashes themselves are made by [`Hashers`].
+//! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
+//! drawn by [`crate::site::drawing::Drawer`].
 
 use crate::call::{Call, OutcomeWord, Who};
 use crate::desk::{self, Frame};
@@ -29,6 +30,10 @@ const HASHING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 const READING_THREADS_PER_CORE: usize = 2;
 /// While one's hash is made the other reads and writes.
 const HASHING_THREADS_PER_CORE: usize = 2;
+/// While one's document is drawn the other reads and writes.
+const DRAWING_THREADS: usize = 2;
+const DRAWING_QUEUE_MAX: usize = 64;
+const DRAWING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
 pub struct Pool {
@@ -36,6 +41,7 @@ pub struct Pool {
     reading: Lane,
     writing: Lane,
     hashing: Lane,
+    drawing: Lane,
 }
 
 /// How the threads of a lane go about it.
@@ -78,17 +84,21 @@ impl Pool {
         let limits = &site.config.limits;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         site.hashers.start().map_err(|e| format!("cannot start the threads that hash: {e}"))?;
+        site.drawer.start().map_err(|e| format!("cannot start the thread that draws: {e}"))?;
         let brief = |threads| Manner { threads, queue_max: limits.queue_max, patience: QUEUE_WAIT_MAX };
         let hashing = Manner {
             threads: cores * HASHING_THREADS_PER_CORE,
             queue_max: cores * HASHING_QUEUE_PER_CORE,
             patience: HASHING_QUEUE_WAIT_MAX,
         };
+        let drawing =
+            Manner { threads: DRAWING_THREADS, queue_max: DRAWING_QUEUE_MAX, patience: DRAWING_QUEUE_WAIT_MAX };
         let reading = limits.pool_threads.min(cores * READING_THREADS_PER_CORE);
         Ok(Pool {
             reading: Lane::start(site, "reading", &brief(reading))?,
             writing: Lane::start(site, "writing", &brief(limits.pool_threads))?,
             hashing: Lane::start(site, "sign-in", &hashing)?,
+            drawing: Lane::start(site, "documents", &drawing)?,
             hashers: site.hashers.clone(),
         })
     }
@@ -96,13 +106,14 @@ impl Pool {
     /// Runs a call on its lane. A full queue is an answer at once.
     pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
         let queued = Instant::now();
-        let lane = match (call.route.hashes, call.reads()) {
-            (true, _) => &self.hashing,
-            (false, true) => {
+        let lane = match call.route {
+            route if route.hashes => &self.hashing,
+            route if route.draws => &self.drawing,
+            _ if call.reads() => {
                 self.hashers.note_read(queued);
                 &self.reading
             }
-            (false, false) => &self.writing,
+            _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
         let unqueued = lane.jobs.try_send(Some(Job { call, queued, done })).err();
@@ -119,13 +130,16 @@ impl Pool {
 
     /// Requests waiting now, for hashing and for everything else.
     pub fn waiting(&self) -> (usize, usize) {
-        (self.hashing.jobs.len(), self.reading.jobs.len() + self.writing.jobs.len())
+        (
+            self.hashing.jobs.len(),
+            [&self.reading, &self.writing, &self.drawing].map(|lane| lane.jobs.len()).iter().sum(),
+        )
     }
 
     /// Ends the threads after what is queued; those that hang are left behind.
     pub fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
-        let lanes = [&self.reading, &self.writing, &self.hashing];
+        let lanes = [&self.reading, &self.writing, &self.hashing, &self.drawing];
         lanes.iter().for_each(|lane| lane.tell_to_end(deadline));
         let ended =
             lanes.iter().filter(|lane| lane.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected));
@@ -244,6 +258,7 @@ mod tests {
             base,
             path,
             hashes: false,
+            draws: false,
             on_the_beat: false,
             client_id: false,
             body_bytes_max: 0,

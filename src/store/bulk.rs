@@ -1,7 +1,7 @@
 //! Filling a new file with very many rows: nothing is flushed on the way and the indexes are made at the end. Only for a
 //! file that nobody relies on before it is whole; whoever fills it throws it away when that fails.
 
-use super::{Write, Writer, hours, member_search, partners};
+use super::{Write, Writer, hours, member_search, members, partners};
 use rusqlite::{Connection, Result, config::DbConfig, named_params};
 
 const CACHE_KIB: i64 = 64 * 1024;
@@ -128,6 +128,7 @@ pub fn load<T, E: From<rusqlite::Error>>(
             conn.execute_batch(&sql)?;
         }
         conn.execute_batch("BEGIN")?;
+        members::count_entries_anew(&bulk.at(0))?;
         partners::count_anew(&bulk.at(0))?;
         hours::count_anew(&bulk.at(0))?;
         member_search::rebuild(&bulk.at(0))?;

@@ -45,9 +45,3 @@ pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
                (SELECT token_hash FROM email_tokens WHERE created_at < :old LIMIT :rows)";
     tx.run(sql, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
 }
-
-/// How many tokens a member got within the last hour.
-pub fn count_recent(tx: &Read, member_id: i64, now: i64) -> Result<i64> {
-    let sql = "SELECT count(*) FROM email_tokens WHERE member_id = ?1 AND created_at > ?2 - 3600";
-    tx.get(sql, (member_id, now), |row| row.get(0))
-}

@@ -279,8 +279,23 @@ pub fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
     })
 }
 
-pub fn find_dob(tx: &Read, member_id: i64) -> Result<Option<i64>> {
-    tx.get("SELECT dob FROM members WHERE member_id = :id", named_params! {":id": member_id}, |row| row.get(0))
+/// Whose logbook an entry comes into.
+#[derive(Debug)]
+pub struct Holder {
+    pub dob: Option<i64>,
+    /// Entries in the logbook, whatever they are.
+    pub entries: i64,
+    pub email_confirmed: bool,
+}
+
+pub fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
+    let sql = "SELECT dob, entries, email_confirmed_at IS NOT NULL FROM members WHERE member_id = ?1";
+    tx.get(sql, [member_id], |row| Ok(Holder { dob: row.get(0)?, entries: row.get(1)?, email_confirmed: row.get(2)? }))
+}
+
+/// Counts the entries of every logbook anew: the triggers that keep the counts were put aside.
+pub(super) fn count_entries_anew(tx: &Write) -> Result<usize> {
+    tx.run("UPDATE members SET entries = (SELECT count(*) FROM entries e WHERE e.member_id = members.member_id)", [])
 }
 
 pub fn find_pin(tx: &Read, member_id: i64) -> Result<Option<Pin>> {

@@ -3,6 +3,9 @@
 use super::{Read, Write};
 use rusqlite::{Result, Row, named_params};
 
+/// The latest, as many as one list shows; older ones go.
+const NOTICES_PER_MEMBER_MAX: i64 = 5_000;
+
 #[derive(Debug)]
 pub struct Notice {
     pub notification_id: i64,
@@ -16,7 +19,13 @@ pub struct Notice {
 /// [`crate::notice`].
 pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result<i64> {
     let sql = "INSERT INTO notices (member_id, subject, detail, created_at) VALUES (:id, :subject, :detail, :now)";
-    tx.insert(sql, named_params! {":id": member_id, ":subject": subject, ":detail": detail, ":now": tx.now()})
+    let notification_id =
+        tx.insert(sql, named_params! {":id": member_id, ":subject": subject, ":detail": detail, ":now": tx.now()})?;
+    let surplus = "DELETE FROM notices WHERE member_id = :id AND notification_id <=
+                   (SELECT notification_id FROM notices WHERE member_id = :id
+                    ORDER BY notification_id DESC LIMIT 1 OFFSET :kept)";
+    tx.run(surplus, named_params! {":id": member_id, ":kept": NOTICES_PER_MEMBER_MAX})?;
+    Ok(notification_id)
 }
 
 fn notice(row: &Row) -> Result<Notice> {

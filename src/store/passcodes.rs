@@ -3,7 +3,8 @@
 use super::{Read, Write};
 use rusqlite::{Result, named_params};
 
-const HOUR_SECONDS: i64 = 3600;
+/// No count looks further back.
+const KEPT_SECONDS: i64 = 24 * 3600;
 
 /// The live passcode of a purpose.
 #[derive(Debug)]
@@ -51,12 +52,16 @@ pub fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run("DELETE FROM passcodes WHERE member_id = ?1", [member_id])
 }
 
-/// When an address that got `sends_max` passcodes within the last hour may get the next one; `None` when it may now.
-pub fn full_until(tx: &Read, address_hash: &[u8; 32], sends_max: i64, now: i64) -> Result<Option<i64>> {
+/// When there is room for the next message under a key that `sends_max` were counted under within these seconds; `None`
+/// where there is now.
+pub fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
+    if sends_max == 0 {
+        return Ok(Some(now + seconds));
+    }
     let sql = "SELECT sent_at FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2
                ORDER BY sent_at DESC LIMIT 1 OFFSET ?3";
-    let hour = (&address_hash[..], now - HOUR_SECONDS, sends_max - 1);
-    Ok(tx.find(sql, hour, |row| row.get::<_, i64>(0))?.map(|sent_at| sent_at + HOUR_SECONDS))
+    let within = (&key[..], now - seconds, sends_max - 1);
+    Ok(tx.find(sql, within, |row| row.get::<_, i64>(0))?.map(|sent_at| sent_at + seconds))
 }
 
 pub fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
@@ -72,5 +77,5 @@ pub fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sends = "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)";
     tx.run("DELETE FROM passcodes WHERE ends_at <= ?1", [tx.now()])?;
-    tx.run(sends, named_params! {":old": tx.now() - HOUR_SECONDS, ":rows": rows})
+    tx.run(sends, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
 }

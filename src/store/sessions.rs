@@ -10,6 +10,10 @@ pub type TokenHash = [u8; 32];
 /// Part of the idle time after which a session's last use is written again.
 const TOUCH_FRACTION: i64 = 24;
 const SESSION_ID_BYTES: usize = 8;
+/// Who never uses a session again gets a new one each time; those that were used longest ago go first.
+const SESSIONS_PER_MEMBER_MAX: i64 = 500;
+/// A booking's token is asked for anew with each change of the booking.
+const BOOKING_TOKENS_PER_MEMBER_MAX: i64 = 200;
 
 /// A session in force.
 #[derive(Debug)]
@@ -79,7 +83,11 @@ pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, us
         sql,
         named_params! {":hash": &token_hash[..], ":member_id": member_id, ":user_agent": user_agent, ":now": tx.now(),
         ":idle": idle.as_secs() as i64, ":ends_at": tx.now() + most.as_secs() as i64},
-    )
+    )?;
+    let surplus = "DELETE FROM sessions WHERE token_hash IN
+                   (SELECT token_hash FROM sessions WHERE member_id = :id AND token_hash <> :hash
+                    ORDER BY seen_at DESC, created_at DESC LIMIT -1 OFFSET :kept)";
+    tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": SESSIONS_PER_MEMBER_MAX - 1})
 }
 
 pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Session>> {
@@ -150,7 +158,12 @@ pub fn insert_booking_token(
     tx.run(
         sql,
         named_params! {":hash": &token_hash[..], ":member_id": member_id, ":booking_id": booking_id, ":now": tx.now(), ":ends_at": ends_at},
-    )
+    )?;
+    let surplus = "DELETE FROM booking_tokens WHERE token_hash IN
+                   (SELECT token_hash FROM booking_tokens WHERE member_id = :id AND token_hash <> :hash
+                    ORDER BY ends_at DESC LIMIT -1 OFFSET :kept)";
+    let kept = BOOKING_TOKENS_PER_MEMBER_MAX - 1;
+    tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": kept})
 }
 
 pub fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<BookingToken>> {

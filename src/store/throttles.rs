@@ -1,7 +1,7 @@
 //! Misses and the delays they earned. Keys are hashed: the table names nobody.
 
 use super::{Read, Write};
-use crate::domain::throttle::{self, Rule};
+use crate::domain::throttle::{self, Drained, Rule};
 use rusqlite::{Result, named_params};
 
 pub type ThrottleKey = [u8; 32];
@@ -40,6 +40,21 @@ pub fn miss(tx: &Write, counter: &Counter) -> Result<()> {
         ":until": until},
     )?;
     Ok(())
+}
+
+/// The same for a key whose misses drain away. Returns the seconds of the pause that this miss begins, 0 where it begins none.
+pub fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
+    let sql = "SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1";
+    let before = tx.find(sql, [&key[..]], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (misses, counted_at) = rule.miss(before.unwrap_or((0, tx.now())), tx.now());
+    let pause = rule.pause(misses);
+    let upsert =
+        "INSERT INTO throttles (throttle_key, misses, missed_at, closed_until) VALUES (:key, :misses, :at, :until)
+                  ON CONFLICT (throttle_key) DO UPDATE SET misses = excluded.misses, missed_at = excluded.missed_at,
+                                                           closed_until = excluded.closed_until";
+    let until = tx.now() + pause;
+    tx.run(upsert, named_params! {":key": &key[..], ":misses": misses, ":at": counted_at, ":until": until})?;
+    Ok(pause)
 }
 
 pub fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {

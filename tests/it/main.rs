@@ -16,6 +16,7 @@ mod everywhere;
 mod harness;
 mod layers;
 mod licences;
+mod limits;
 mod logbook;
 mod neighbours;
 mod notifications;

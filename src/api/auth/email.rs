@@ -1,15 +1,17 @@
 //! Confirming an e-mail address.
 
 use crate::call::Call;
+use crate::failure::Failure;
 use crate::fields;
 use crate::gate::confirmation::{self, Confirmed};
+use crate::gate::{Caller, Pace, take_message};
 use crate::reply::{self, Done};
 use crate::routes::Answer;
 use crate::site::Site;
 
 const TOKEN_CHARS_MAX: usize = 128;
 
-fn token(call: &Call) -> Result<String, crate::failure::Failure> {
+fn token(call: &Call) -> Result<String, Failure> {
     let mut body = call.fields()?;
     let token = body.required("token", fields::line(TOKEN_CHARS_MAX));
     let ok = body.finish()?;
@@ -18,6 +20,7 @@ fn token(call: &Call) -> Result<String, crate::failure::Failure> {
 
 /// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
 pub fn verify(site: &Site, call: &Call) -> Answer {
+    take_pace(site, call)?;
     let token = token(call)?;
     site.once(call, |tx| {
         let (status, key) = match confirmation::confirm(tx, &token)? {
@@ -32,9 +35,17 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
 
 /// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
 pub fn resend(site: &Site, call: &Call) -> Answer {
+    take_pace(site, call)?;
     let token = token(call)?;
+    take_message(site, call)?;
     site.once(call, |tx| {
         confirmation::resend(site, tx, &token, call.language())?;
         Ok(reply::done(call.say("confirmation.sent")))
     })
+}
+
+/// One token, of as many as there may be sign-ups: each should be used once.
+pub fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
+    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.rates.take(Caller::ConfirmationFrom(call.network()), pace)
 }

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::gate::passcode::{self, Target, Use};
 use crate::gate::security_event::{self, Event};
-use crate::gate::sign_in;
+use crate::gate::{Caller, Pace, sign_in, take_message};
 use crate::keys::Purpose;
 use crate::language::Text;
 use crate::reply::{self, Done, Reply};
@@ -19,11 +19,12 @@ use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
 use crate::store::outbox::Channel;
 use crate::store::{Read, Write, sessions};
+use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
 
-/// Questions that an unknown name seems to have chosen.
-const MADE_UP_QUESTIONS: usize = 3;
+/// As many are asked, whoever is meant.
+const QUESTIONS_ASKED: usize = 3;
 const OPTIONS: [&str; 2] = ["email", "sms"];
 /// Whose rows are read in the place of nobody's, and a number that nobody has.
 const ANYBODY: i64 = 1;
@@ -45,41 +46,51 @@ struct UsernameReply {
 /// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query where
 /// a client cannot send a body with `GET`.
 pub fn questions(site: &Site, call: &Call) -> Answer {
+    take_pace(site, call)?;
     let mut fields = if call.body.is_empty() { call.query() } else { call.fields()? };
     let username = fields.required("username", fields::line(254));
     let ok = fields.finish()?;
     let page = call.page()?;
     let numbers = asked_of(site, &username.get(&ok))?.into_iter();
     let rows = numbers.map(|question| Question { question, text: text(call.language(), question) });
-    Ok(reply::part(call, page, rows.collect()))
+    let reply = reply::part(call, page, rows.collect());
+    Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")))
 }
 
-/// The questions that an account must answer, by number; for a name that nobody has, made-up ones.
+/// One request about a lost password or username, of as many as an address may send in an hour.
+pub fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
+    let pace = Pace::per_hour(site.config.limits.recoveries_per_hour_per_address);
+    site.rates.take(Caller::RecoveryFrom(call.network()), pace)
+}
+
+/// The questions that are asked of an account, by number: its own, and made-up ones up to three. Whoever answers those too
+/// loses nothing: only the own answers are judged.
 pub fn asked_of(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
-    let own = site.store.read(|tx| {
+    let (own, key) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         // Looking takes time: where nobody has the name, somebody else's row is read in the place of theirs.
         if account.is_none() {
             members::find_account_by_id(tx, ANYBODY)?;
         }
-        let own = members::list_answered_questions(tx, account.map_or(NOBODY, |account| account.member_id))?;
+        let own = members::list_answered_questions(tx, account.as_ref().map_or(NOBODY, |account| account.member_id))?;
         if own.is_empty() {
             members::list_answered_questions(tx, ANYBODY)?;
         }
-        Ok(own)
+        // An account is asked the same by each of its names.
+        Ok((own, account.map_or_else(|| name.to_owned(), |account| account.username)))
     })?;
-    let made_up = made_up(site, name);
-    Ok(if own.is_empty() { made_up } else { own })
+    Ok(filled_up(site, &key, own))
 }
 
-/// Always the same for a name, and nobody can tell them from chosen ones.
-fn made_up(site: &Site, name: &str) -> Vec<i64> {
+/// Always the same for a name, and nobody can tell what was made up from what was chosen.
+fn filled_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
     let hash = site.keys.hash(Purpose::MadeUpQuestions, &[name.to_lowercase().as_bytes()]);
-    let mut left: Vec<i64> = questions::NUMBERS.collect();
-    let mut chosen: Vec<i64> =
-        hash.iter().take(MADE_UP_QUESTIONS).map(|byte| left.remove(usize::from(*byte) % left.len())).collect();
-    chosen.sort_unstable();
-    chosen
+    let mut left: Vec<i64> = questions::NUMBERS.filter(|number| !own.contains(number)).collect();
+    let missing = QUESTIONS_ASKED.saturating_sub(own.len());
+    let made_up = hash.iter().take(missing).map(|byte| left.remove(usize::from(*byte) % left.len()));
+    let mut asked: Vec<i64> = own.iter().copied().chain(made_up).collect();
+    asked.sort_unstable();
+    asked
 }
 
 /// What is said of a recovery.
@@ -106,6 +117,7 @@ struct Proof {
 /// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
 /// to the asked questions the password is set, and everything that the old one opened has ended.
 pub fn password(site: &Site, call: &Call) -> Answer {
+    take_pace(site, call)?;
     carry_out(site, call, &Recovery::read(site, call.fields()?)?, &|word| Ok(said(call, word)))
 }
 
@@ -125,12 +137,7 @@ pub fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Wo
             let sent = || tell(Word::Sent);
             send(site, call, &recovery.username, account.as_ref(), recovery.channel, Use::RecoverPassword, &sent)
         }
-        Some(proof) => {
-            // What the file knows of the owner comes in after the proof: a refusal here would tell it to strangers.
-            let fits = password::check(&proof.password, &nobody(&recovery.username, &site.name()?));
-            fits.map_err(|text| Failure::field("password", text))?;
-            set(site, call, &recovery.username, account.as_ref(), proof, tell)
-        }
+        Some(proof) => set(site, call, &recovery.username, account.as_ref(), proof, tell),
     }
 }
 
@@ -182,6 +189,7 @@ fn send(
     usage: Use,
     sent: &dyn Fn() -> Answer,
 ) -> Answer {
+    take_message(site, call)?;
     site.once(call, |tx| {
         passcode::pace(site, tx, name)?;
         if let Some(account) = account.filter(|account| !account.banned && may_recover(site, account, channel)) {
@@ -202,7 +210,7 @@ fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channe
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let Some(address) = reachable_by(&profile, channel) else { return Ok(()) };
     let target = Target { member_id, channel, address, language: call.language() };
-    passcode::send_if_any_is_left(site, tx, usage, &target).map(drop)
+    passcode::send(site, tx, usage, &target).map(drop)
 }
 
 fn reachable_by(profile: &Profile, channel: Channel) -> Option<&str> {
@@ -227,6 +235,9 @@ fn set(
         return tell(Word::Wrong);
     }
     let fits = fits_owner(site, name, account, &proof.password)?;
+    if let Err(Unfit::ByItself(text)) = fits {
+        return Err(Failure::field("password", text));
+    }
     let answered = answers_are_right(site, account, &proof.answers)?;
     let password_hash = site.hash(&proof.password);
     let renewed = renewed_answers(site, &proof.answers);
@@ -235,7 +246,9 @@ fn set(
             let went_to = passcode::take(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)?;
             if still_theirs(tx, account.member_id, went_to)? {
                 // The passcode stays good for a better password: of a failure nothing is kept.
-                fits.map_err(|text| Failure::field("password", text))?;
+                if let Err(Unfit::ForItsOwner(text)) = fits {
+                    return Err(Failure::field("password", text));
+                }
                 recovered(site, tx, call, account.member_id, &password_hash)?;
                 for (question, answer_hash) in &renewed {
                     members::renew_security_answer(tx, account.member_id, *question, answer_hash)?;
@@ -260,15 +273,27 @@ fn still_theirs(tx: &Read, member_id: i64, went_to: Option<String>) -> Result<bo
     Ok(by_mail || (profile.phone_verified && profile.phone == target))
 }
 
-/// Whether the password is more than what is known of the account's owner; for a name that nobody has, more than the name.
-fn fits_owner(site: &Site, name: &str, account: Option<&Account>, secret: &str) -> Result<Result<(), Text>, Failure> {
+/// Why a new password is refused.
+enum Unfit {
+    /// Whoever wants it: this is told at once.
+    ByItself(Text),
+    /// Because of what the file knows of the account's owner. Before the passcode proves who asks, strangers would learn it.
+    ForItsOwner(Text),
+}
+
+/// Judges a password once where it is good. A weak one is judged a second time, for a name that nobody has too, to tell
+/// whether it would be weak for anybody.
+fn fits_owner(site: &Site, name: &str, account: Option<&Account>, secret: &str) -> Result<Result<(), Unfit>, Failure> {
     let tunnel = site.name()?;
     let profile = match account {
         Some(account) => site.store.read(|tx| Ok(members::find(tx, account.member_id)?))?,
         None => None,
     };
     let owner = profile.as_ref().map_or(nobody(name, &tunnel), |profile| profile.owner(&tunnel));
-    Ok(password::check(secret, &owner))
+    Ok(password::check(secret, &owner).map_err(|for_owner| match password::check(secret, &nobody(name, &tunnel)) {
+        Err(text) => Unfit::ByItself(text),
+        Ok(()) => Unfit::ForItsOwner(for_owner),
+    }))
 }
 
 /// An owner of whom only the typed name is known.
@@ -307,6 +332,7 @@ fn renewed_answers(site: &Site, given: &[(i64, String)]) -> Vec<(i64, String)> {
 /// `POST /auth/account-access/recover-username`: without a passcode one is sent to the address; with it the username is
 /// told.
 pub fn username(site: &Site, call: &Call) -> Answer {
+    take_pace(site, call)?;
     let mut body = call.fields()?;
     let address = body.required("email", fields::as_line(email::parse));
     let passcode = body.optional("passcode", fields::code(32));

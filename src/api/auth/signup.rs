@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::domain::{password, questions, username};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
-use crate::gate::{Caller, Pace, confirmation};
+use crate::gate::{Caller, Pace, confirmation, take_message};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
@@ -39,14 +39,16 @@ struct Signup {
 
 /// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
 pub fn create(site: &Site, call: &Call) -> Answer {
+    // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
+    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.rates.take(Caller::SignupFrom(call.network()), pace)?;
     let signup = Signup::read(site, call)?;
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
     let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.person.username)?))?;
     if !free {
         return Err(Failure::username_taken());
     }
-    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.rates.take(Caller::SignupFrom(call.network()), pace)?;
+    take_message(site, call)?;
     let password_hash = site.hash(&signup.password);
     let answers: Vec<_> =
         signup.answers.iter().map(|(number, answer)| (*number, site.hash(&questions::normalise(answer)))).collect();

@@ -7,7 +7,7 @@ use crate::fields;
 use crate::gate::Member;
 use crate::language::Text;
 use crate::reply;
-use crate::routes::Answer;
+use crate::routes::{Answer, BODY_BYTES_MAX};
 use crate::site::Site;
 use crate::store::callbacks::{self, New, Sender};
 use crate::store::payments::{self, Account};
@@ -23,6 +23,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
 /// The other half of `POST /payment-webhook`: `fromApp` and `paymentIntentId` under a member's session.
 pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
+    if call.body.len() > BODY_BYTES_MAX {
+        return Err(Failure::body_too_large());
+    }
     let mut body = call.fields_or_form()?;
     let from_app = body.required("fromApp", from_app);
     let intent_id = body.required("paymentIntentId", fields::line(NAME_CHARS_MAX));

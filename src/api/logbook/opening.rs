@@ -124,6 +124,7 @@ fn check<'c>(site: &'c Site, tx: &Write, balance: &Balance) -> Result<Vec<Subjec
 
 /// The entries of a balance, all waiting; returns the first one's number, which is the balance's.
 fn enter(tx: &Write, balance: &Balance, subjects: &[Subject]) -> Result<i64, Failure> {
+    ask::check_room(&members::find_holder(tx, balance.holder_id)?)?;
     let mut opening = None;
     let mut insert = |kind, cat_group, cat_id, skill, minutes| -> Result<(), Failure> {
         let new = New {

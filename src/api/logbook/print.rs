@@ -5,8 +5,9 @@ use crate::call::Call;
 use crate::domain::catalogue::{Level, PROGRAMMES};
 use crate::domain::currency::{Currencies, Currency};
 use crate::domain::entry::{self, NOT_CURRENT, Status};
+use crate::domain::role::Role;
 use crate::failure::Failure;
-use crate::gate::Bearer;
+use crate::gate::{Bearer, take_document};
 use crate::language::Text;
 use crate::printout::{self, Flight, Printout, Signed};
 use crate::reply;
@@ -23,8 +24,12 @@ const SIGNED_MAX: i64 = 500;
 /// signed skills and safety records with their signers.
 pub fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
+    match bearer {
+        Bearer::Member(member) => take_document(site, member.id(), member.role())?,
+        Bearer::Booking { member_id, .. } => take_document(site, *member_id, Role::Member)?,
+    }
     let printout = site.store.read(|tx| gather(site, call, tx, member_id))?;
-    let pdf = printout::draw(&printout).map_err(|e| Failure::broken().because(e))?;
+    let pdf = site.draw(move || printout::draw(&printout)).map_err(|e| Failure::broken().because(e))?;
     Ok(reply::file("application/pdf", "inline", &format!("logbook-{member_id}.pdf"), pdf))
 }
 

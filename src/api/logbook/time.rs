@@ -1,6 +1,6 @@
 //! Flight time.
 
-use super::skills::ask::{COMMENT_CHARS_MAX, check_place};
+use super::skills::ask::{self, COMMENT_CHARS_MAX, check_place};
 use super::{no_change, read_member, reads_everybody, signing};
 use crate::call::Call;
 use crate::failure::Failure;
@@ -10,6 +10,7 @@ use crate::reply::{self, Rows};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::entries::{self, NewTime, TimeEntry};
+use crate::store::members::Holder;
 use crate::store::{Read, Write};
 use serde::Serialize;
 
@@ -69,7 +70,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
     if body.is_refused() {
         let place = (entry_date.peek().copied(), tunnel.peek().map(|id| id.unwrap_or(site.tunnel_id)));
-        site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut body))?;
+        _ = site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut body))?;
     }
     let ok = body.finish()?;
     let time = NewTime {
@@ -86,7 +87,9 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// New flight time in somebody's logbook.
 pub fn record(tx: &Write, member_id: i64, author_id: i64, time: &NewTime) -> Result<i64, Failure> {
-    check(tx, member_id, time, None, tx.now())?;
+    if let Some(holder) = check(tx, member_id, time, None, tx.now())? {
+        ask::check_room(&holder)?;
+    }
     Ok(entries::insert_time(tx, member_id, author_id, None, time)?)
 }
 
@@ -145,7 +148,7 @@ fn judge_edit(
         let known = entries::find_time(tx, entry_id)?.filter(|entry| may_edit(bearer, entry) && !entry.opening);
         let Some(known) = known else { return Ok(()) };
         let place = (entry_date.map(|d| d.unwrap_or(known.entry_date)), tunnel.map(|id| id.unwrap_or(known.tunnel_id)));
-        check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), body)
+        check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), body).map(drop)
     })
 }
 
@@ -178,9 +181,16 @@ fn may_read(tx: &Read, bearer: &Bearer, entry: &TimeEntry, now: i64) -> Result<b
 }
 
 /// A booked flight keeps its date.
-fn check(tx: &Read, member_id: i64, time: &NewTime, known_date: Option<i64>, now: i64) -> Result<(), Failure> {
+fn check(
+    tx: &Read,
+    member_id: i64,
+    time: &NewTime,
+    known_date: Option<i64>,
+    now: i64,
+) -> Result<Option<Holder>, Failure> {
     let mut problems = Fields::new(Default::default());
     let place = (Some(time.entry_date), Some(time.tunnel_id));
-    check_place(tx, member_id, place, known_date, now, &mut problems)?;
-    problems.finish().map(|_| ())
+    let holder = check_place(tx, member_id, place, known_date, now, &mut problems)?;
+    problems.finish()?;
+    Ok(holder)
 }

@@ -5,13 +5,14 @@ use crate::call::{Call, OutcomeWord};
 use crate::domain::booking::{self, Booking};
 use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
-use crate::gate::{Partner, new_token, pin};
+use crate::gate::{Partner, new_token, pin, pin_guesses};
 use crate::language::Text;
 use crate::reply::{self, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::history::{self, About, Event};
 use crate::store::{Write, members, notices, sessions, tunnels};
+use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -46,15 +47,20 @@ struct Request {
 /// again is the same booking with a fresh token.
 pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let request = Request::read(site, call)?;
+    let paused_for = site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))?;
+    if paused_for > 0 {
+        return Ok(paused(call, paused_for));
+    }
     site.once(call, |tx| {
         if !pin_is_right(site, tx, &request)? {
             call.outcome.set(OutcomeWord::WrongCredentials);
+            pin_guesses::miss(site, call, tx, partner.id())?;
             return refuse(tx, call, partner, &request, "booking.wrong_pin");
         }
         if let Err(bar) = admit(site, tx, &request)? {
             return refuse(tx, call, partner, &request, bar.key());
         }
-        let born = members::find_dob(tx, request.member_id)?;
+        let born = members::find_holder(tx, request.member_id)?.dob;
         if request.booking.as_ref().zip(born).is_some_and(|(booking, born)| booking.flight_date < born) {
             return Err(Failure::field("flight_date", Text::new("field.before_birth")));
         }
@@ -144,6 +150,15 @@ fn admit(site: &Site, tx: &Write, request: &Request) -> Result<Result<(), bookin
         Err(bar) if bar != booking::Bar::Banned && request.booking.is_none() => Ok(()),
         verdict => verdict,
     })
+}
+
+/// The answer to a wrong PIN, to whatever PIN it was. Nothing is written: the PIN was not looked at.
+fn paused(call: &Call, seconds: i64) -> Reply {
+    call.outcome.set(OutcomeWord::Delayed);
+    pin_guesses::leave_no_trace(call);
+    let message = call.say("booking.wrong_pin");
+    let reply = reply::ok(&TokenReply { status: false, message, token: String::new() });
+    reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
 }
 
 /// A refusal is a reply, and the history knows of it.

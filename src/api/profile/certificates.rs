@@ -7,7 +7,7 @@ use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
 use crate::domain::local_time::Hall;
 use crate::failure::Failure;
 use crate::fields;
-use crate::gate::Member;
+use crate::gate::{Member, take_document};
 use crate::keys::Purpose;
 use crate::reply;
 use crate::routes::Answer;
@@ -80,7 +80,9 @@ pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
         Ok((paper, held))
     })?;
     let code = code(site, member.id(), &held);
-    let pdf = certificate::draw(&paper.sheet(site, call, &code)).map_err(|e| Failure::broken().because(e))?;
+    take_document(site, member.id(), member.role())?;
+    let sheet = paper.sheet(site, call, &code);
+    let pdf = site.draw(move || certificate::draw(&sheet)).map_err(|e| Failure::broken().because(e))?;
     site.once(call, |tx| {
         certificates::insert(tx, &code, member.id(), &held)?;
         Ok(reply::ok(&STANDARD.encode(&pdf)))

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::gate::Member;
+use crate::gate::{Member, take_document};
 use crate::picture;
 use crate::reply;
 use crate::routes::Answer;
@@ -29,7 +29,9 @@ pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(given)) {
         return Err(Failure::unsupported_picture());
     }
-    let made = picture::remake(&call.body, &site.drawing).map_err(|text| Failure::field("body", text))?;
+    take_document(site, member.id(), member.role())?;
+    let upload = call.body.clone();
+    let made = site.draw(move || picture::remake(&upload)).map_err(|text| Failure::field("body", text))?;
     site.once(call, |tx| {
         media::set(tx, member.id(), &made.jpeg)?;
         let message = call.say("done.media");

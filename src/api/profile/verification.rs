@@ -4,14 +4,15 @@ use crate::call::Call;
 use crate::domain::{email, phone};
 use crate::failure::Failure;
 use crate::fields::{self, Unjudged};
-use crate::gate::Member;
 use crate::gate::passcode::{self, Target, Use};
 use crate::gate::security_event::{self, Event};
+use crate::gate::{Member, take_message};
+use crate::language::Text;
 use crate::reply::{self, Done};
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::outbox::Channel;
-use crate::store::{Write, members};
+use crate::store::{Write, members, tunnels};
 use serde_json::json;
 
 /// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
@@ -56,6 +57,8 @@ pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let place = Place::read(&mut body);
     let ok = body.finish()?;
     let place = place.get(&ok)?;
+    check_place(site, member, &place)?;
+    take_message(site, call)?;
     site.once(call, |tx| {
         let target = Target {
             member_id: member.id(),
@@ -63,9 +66,28 @@ pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
             address: &place.address,
             language: call.language(),
         };
-        passcode::send(site, tx, place.usage, &target)?;
+        passcode::send_or_refuse(site, tx, place.usage, &target)?;
         Ok(reply::done(call.say("passcode.sent")))
     })
+}
+
+/// The site pays for a short message: so it goes to telephones of the countries that the site names, and only for members
+/// who confirmed an e-mail address.
+fn check_place(site: &Site, member: &Member, place: &Place) -> Result<(), Failure> {
+    if place.channel != Channel::Sms {
+        return Ok(());
+    }
+    let (profile, home) = site.store.read(|tx| {
+        let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
+        Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))
+    })?;
+    let own: Vec<u16> = home.and_then(|country| phone::calling_code(&country)).into_iter().collect();
+    let codes = if site.config.calling_codes.is_empty() { &own } else { &site.config.calling_codes };
+    phone::takes_messages(&place.address, codes).map_err(|text| Failure::field("phone", text))?;
+    if !profile.email_verified {
+        return Err(Failure::email_not_confirmed().saying(Text::new("phone.email_first")));
+    }
+    Ok(())
 }
 
 /// `POST /account/profile/verify-verification-passcode`: the address or number that the passcode went to is the member's

@@ -13,6 +13,8 @@ use crate::store::outbox::{self, Channel};
 use crate::store::{Write, contact};
 use serde_json::json;
 
+/// From everywhere: each waits a year for the desk.
+const CONTACTS_PER_DAY: i64 = 1_000;
 const MESSAGE_CHARS_MAX: usize = 5_000;
 /// Stands in the mail for what was not said.
 const NOTHING: &str = "–";
@@ -34,6 +36,7 @@ pub fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
     let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
     site.rates.take(Caller::ContactFrom(call.network()), pace)?;
+    site.rates.take(Caller::Contacts, Pace::per_day(CONTACTS_PER_DAY.max(pace.requests)))?;
     site.once(call, |tx| {
         contact::insert(tx, &form.as_new(call.language()))?;
         pass_on(site, tx, &form, call.language())?;

@@ -1,7 +1,7 @@
 //! One partner: its terms, its secrets, its refused calls, and what it deleted.
 
 use super::refused::Line;
-use super::{PART, Sent, hand, state};
+use super::{PART, Sent, hand, paused, state};
 use crate::call::Call;
 use crate::desk::mark::Mark;
 use crate::desk::walk_in::CLIENT_ID;
@@ -41,6 +41,7 @@ struct Page {
     partner: Partner,
     since: String,
     mark: Mark,
+    paused: Option<Mark>,
     secrets: Vec<String>,
     sent: Sent,
     from: String,
@@ -88,6 +89,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
         Ok(Page {
             admin: clerk.check_admin().is_ok(),
             since: when::day(call.language(), &hall, partner.created_at),
+            paused: paused(site, call, tx, partner.partner_id, now)?,
             mark: state(call, &partner, spans.len()),
             secrets: spans.iter().map(|span| span_in_words(call, &hall, span)).collect(),
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },

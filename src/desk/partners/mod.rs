@@ -13,8 +13,8 @@ use crate::desk::walk_in::CLIENT_ID;
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
-use crate::gate::Clerk;
 use crate::gate::access::{self, Handed, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms};
+use crate::gate::{Clerk, pin_guesses};
 use crate::language::Text;
 use crate::reply::Reply;
 use crate::routes::Answer;
@@ -47,6 +47,8 @@ struct Row {
     name: String,
     client_id: String,
     mark: Mark,
+    /// Until when no PIN is taken from the partner, in words.
+    paused: Option<Mark>,
     strict: bool,
     from: String,
     bookings: i64,
@@ -82,7 +84,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
         // The desk's own bookings stand among the partners', but nobody calls by that name.
         let others = all.into_iter().filter(|one| one.client_id != CLIENT_ID);
-        let rows: Result<Vec<Row>, Failure> = others.map(|one| row(call, tx, one, now)).collect();
+        let rows: Result<Vec<Row>, Failure> = others.map(|one| row(site, call, tx, one, now)).collect();
         Ok((rows?, names))
     })?;
     let name = |id: i64| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
@@ -92,10 +94,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
     Ok(shown(status, call.language(), &Page { frame, admin: clerk.check_admin().is_ok(), rows, refusals, sent }))
 }
 
-fn row(call: &Call, tx: &Read, partner: partners::Partner, now: i64) -> Result<Row, Failure> {
+fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64) -> Result<Row, Failure> {
     let networks = partners::list_networks(tx, partner.partner_id)?;
     let secrets = partners::list_spans(tx, partner.partner_id, now)?.len();
     Ok(Row {
+        paused: paused(site, call, tx, partner.partner_id, now)?,
         mark: state(call, &partner, secrets),
         bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
         partner_id: partner.partner_id,
@@ -104,6 +107,14 @@ fn row(call: &Call, tx: &Read, partner: partners::Partner, now: i64) -> Result<R
         strict: partner.strict,
         from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
     })
+}
+
+/// Until when no PIN is taken from a partner that sent too many wrong ones.
+fn paused(site: &Site, call: &Call, tx: &Read, partner_id: i64, now: i64) -> Result<Option<Mark>, Failure> {
+    let seconds = pin_guesses::paused_for(site, tx, partner_id, now)?;
+    let minutes = (seconds + 59) / 60;
+    let text = || call.language().say(&Text::new("partners.state_paused").with("minutes", minutes));
+    Ok((seconds > 0).then(|| Mark { tone: "bad", text: text() }))
 }
 
 /// Whether a partner can call, in colour and in words.

@@ -1,11 +1,13 @@
 //! Confirming an e-mail address by the link that was mailed to it.
 
 use super::{Frame, show, tell};
+use crate::api::auth::email;
 use crate::call::Call;
 use crate::desk::form;
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
 use crate::gate::confirmation::{self, Confirmed};
+use crate::gate::take_message;
 use crate::routes::Answer;
 use crate::site::Site;
 use askama::Template;
@@ -44,6 +46,7 @@ fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
 
 /// `POST /confirm`: confirms the address that the token was mailed to.
 pub fn take(site: &Site, call: &Call) -> Answer {
+    email::take_pace(site, call)?;
     let token = token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(tx, &token))? {
         Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
@@ -54,7 +57,9 @@ pub fn take(site: &Site, call: &Call) -> Answer {
 
 /// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
 pub fn resend(site: &Site, call: &Call) -> Answer {
+    email::take_pace(site, call)?;
     let token = token(form(call)?)?;
+    take_message(site, call)?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
     tell(site, call, TITLE, "good", "confirmation.sent")
 }

@@ -38,6 +38,7 @@ pub fn ask(site: &Site, call: &Call) -> Answer {
 
 /// `POST /recover`: sends the code, unless there is one already, and asks for it.
 pub fn send(site: &Site, call: &Call) -> Answer {
+    recovery::take_pace(site, call)?;
     let mut body = form(call)?;
     let has_code = body.has("have");
     if has_code {
@@ -52,6 +53,7 @@ pub fn send(site: &Site, call: &Call) -> Answer {
 
 /// `POST /recover/password`: the code, the answers and the new password.
 pub fn set(site: &Site, call: &Call) -> Answer {
+    recovery::take_pace(site, call)?;
     let asked = Recovery::read(site, form(call)?)?;
     let again = |problem| set_page(site, call, &asked.username, false, Some(problem));
     let told = recovery::carry_out(site, call, &asked, &|word| match word {

@@ -9,7 +9,7 @@ pub use deletion::DeletionRequest;
 pub use mail::MailEvents;
 pub use payment::{PaymentCaller, Processor};
 
-use super::repeat;
+use super::{rates, repeat};
 use crate::call::{Call, Who};
 use crate::routes::Answer;
 use crate::site::Site;
@@ -39,6 +39,7 @@ pub(super) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
         }
         Callback::Payment(operation) => {
             let caller = payment::admit(site, call)?;
+            rates::take_change(site, call)?;
             repeat::or_run(site, call, call.who.get(), || operation(site, call, &caller))
         }
     }

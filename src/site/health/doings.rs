@@ -5,10 +5,12 @@ use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
     MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
+use crate::gate::{allowance, pin_guesses};
 use crate::jobs::backup::{drill, shelf, shelf::Backup};
 use crate::jobs::sync;
 use crate::language::Text;
 use crate::site::Site;
+use crate::store::outbox::Channel;
 use crate::store::tls::Kind;
 use crate::store::{misses, outbox};
 use crate::tls;
@@ -133,6 +135,36 @@ pub(super) fn sync(site: &Site) -> Fact {
         Fact::judged("sync", state, text, Text::new("health.sync.next")).with_figure("lag_seconds", status.lag_seconds)
     });
     or_unreadable("sync", fact)
+}
+
+/// Where a partner sends too many wrong PINs, its key may be in the wrong hands.
+pub(super) fn partners(site: &Site) -> Fact {
+    let fact = site.store.read(|tx| pin_guesses::count_paused(site, tx, site.now())).map(|paused| {
+        let state = State::above(paused, 0, i64::MAX);
+        let key = if paused > 0 { "health.partners.paused" } else { "health.partners" };
+        let text = Text::new(key).with("count", paused);
+        Fact::judged("partners", state, text, Text::new("health.partners.next")).with_figure("paused", paused)
+    });
+    or_unreadable("partners", fact)
+}
+
+/// Once the day's passcodes have gone out, nobody gets one: somebody may be asking for them in others' names.
+pub(super) fn passcodes(site: &Site) -> Fact {
+    let used_up = site.store.read(|tx| {
+        let used_up = |channel| allowance::is_used_up(site, tx, channel);
+        Ok((used_up(Channel::Email)?, used_up(Channel::Sms)? && site.config.limits.sms_per_day > 0))
+    });
+    let fact = used_up.map(|(mails, sms)| {
+        let state = State::above(i64::from(mails) + i64::from(sms), 0, i64::MAX);
+        let key = match (mails, sms) {
+            (false, false) => "health.passcodes",
+            (true, false) => "health.passcodes.mails",
+            (false, true) => "health.passcodes.sms",
+            (true, true) => "health.passcodes.both",
+        };
+        Fact::judged("passcodes", state, Text::new(key), Text::new("health.passcodes.next"))
+    });
+    or_unreadable("passcodes", fact)
 }
 
 pub(super) fn sign_ins(site: &Site) -> Fact {

@@ -44,6 +44,8 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         doings::sync(site),
         disk::wal(&site.config.data),
         doings::sign_ins(site),
+        doings::partners(site),
+        doings::passcodes(site),
         file::audit(site, look),
         version(),
     ];

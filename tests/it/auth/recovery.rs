@@ -149,7 +149,9 @@ fn questions_come_by_body_or_query_and_are_made_up_for_strangers_always_the_same
     let by_query = |name: &str| site.stranger().get(&format!("{QUESTIONS}?username={name}")).ok().json();
     let by_body = site.stranger().ask(Method::GET, QUESTIONS).json(&json!({"username": "jane"})).send().ok().json();
     assert_eq!(by_body, by_query("jane"));
-    assert_eq!(by_body, json!([{"question": 3, "text": "What was the make of your first car or bicycle?"}]));
+    let chosen = json!({"question": 3, "text": "What was the make of your first car or bicycle?"});
+    let asked = by_body.as_array().unwrap();
+    assert!(asked.len() == 3 && asked.contains(&chosen), "{asked:?}");
     let made_up = by_query("nobody");
     assert_eq!((made_up.as_array().map(Vec::len), &by_query("NOBODY")), (Some(3), &made_up));
     let others: Vec<Value> = (0..5).map(|n| by_query(&format!("nobody{n}"))).collect();

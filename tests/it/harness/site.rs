@@ -67,6 +67,8 @@ impl Site {
         config.limits.pool_threads = THREADS;
         config.limits.signups_per_hour_per_address = 1_000_000;
         config.limits.contacts_per_hour_per_address = 1_000_000;
+        config.limits.recoveries_per_hour_per_address = 1_000_000;
+        config.limits.messages_per_day_per_address = 1_000_000;
         adjust(&mut config);
         let dir = tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir()).unwrap();
         let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));

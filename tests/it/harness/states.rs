@@ -245,7 +245,7 @@ impl Site {
         values["passcode"].as_str().map(str::to_owned)
     }
 
-    /// A passcode that begins with a zero, as one in ten does: asks again, an hour later, until it came.
+    /// A passcode that begins with a zero, as one in ten does: asks again until it came, eight times a day.
     pub fn passcode_from_zero(&self, member: &Caller, ask: impl Fn()) -> String {
         loop {
             ask();
@@ -253,7 +253,7 @@ impl Site {
             if passcode.starts_with('0') {
                 return passcode;
             }
-            self.advance(Duration::from_secs(3600));
+            self.advance(Duration::from_secs(3 * 3600));
         }
     }
 

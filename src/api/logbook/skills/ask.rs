@@ -8,9 +8,13 @@ use crate::failure::Failure;
 use crate::fields::{self, Fields, Unjudged};
 use crate::language::Text;
 use crate::site::Site;
-use crate::store::{Read, holdings, members, signers, skills, tunnels};
+use crate::store::members::{self, Holder};
+use crate::store::{Read, holdings, signers, skills, tunnels};
 
 pub const COMMENT_CHARS_MAX: usize = 1000;
+/// Entries in one logbook: six a day for twenty years.
+const ENTRIES_MAX: i64 = 50_000;
+const UNCONFIRMED_ENTRIES_MAX: i64 = 1_000;
 /// A kiosk's clock may be this far ahead of ours.
 const AHEAD_SECONDS_MAX: i64 = 120;
 /// Longer than the longest name of a skill, a level or a person.
@@ -159,7 +163,7 @@ pub fn judge(
 }
 
 /// Of an entry, its date and tunnel, as far as they are known: not in the future, unless that was its date before; not
-/// before the member's birth; in a tunnel that is known.
+/// before the member's birth; in a tunnel that is known. Returns whose logbook it is, where the date was known.
 pub fn check_place(
     tx: &Read,
     holder_id: i64,
@@ -167,21 +171,34 @@ pub fn check_place(
     known_date: Option<i64>,
     now: i64,
     problems: &mut Fields,
-) -> Result<(), Failure> {
+) -> Result<Option<Holder>, Failure> {
+    let mut holder = None;
     if let Some(date) = entry_date {
         if date > now + AHEAD_SECONDS_MAX && entry_date != known_date {
             problems.refuse("entry_date", Text::new("field.in_future"));
         }
-        if members::find_dob(tx, holder_id)?.is_some_and(|dob| date < dob) {
+        let found = members::find_holder(tx, holder_id)?;
+        if found.dob.is_some_and(|dob| date < dob) {
             problems.refuse("entry_date", Text::new("field.before_birth"));
         }
+        holder = Some(found);
     }
     if let Some(tunnel_id) = tunnel_id
         && !tunnels::exists(tx, tunnel_id)?
     {
         problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
-    Ok(())
+    Ok(holder)
+}
+
+/// Refuses a new entry in a logbook that is full. Whoever has not confirmed an e-mail address may be anybody, in any number.
+pub fn check_room(holder: &Holder) -> Result<(), Failure> {
+    let most = if holder.email_confirmed { ENTRIES_MAX } else { UNCONFIRMED_ENTRIES_MAX };
+    if holder.entries < most {
+        return Ok(());
+    }
+    let key = if holder.email_confirmed { "logbook_full" } else { "logbook_full.unconfirmed" };
+    Err(Failure::logbook_full().saying(Text::new(key).with("max", most)))
 }
 
 /// What is against this signer; none where the signer may sign.

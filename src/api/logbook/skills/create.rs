@@ -73,6 +73,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 pub fn ask(site: &Site, tx: &Write, member_id: i64, asked: &Asked, instructor_id: Option<i64>) -> Result<i64, Failure> {
     let subject = ask::check(site, tx, member_id, asked, None, instructor_id, tx.now())?;
     let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
+    ask::check_room(&members::find_holder(tx, member_id)?)?;
     let entry_id = skills::insert(tx, &new(member_id, member_id, instructor_id, asked, &subject))?;
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
     signing::tell_asked(site, tx, &entry)?;
@@ -94,6 +95,7 @@ fn record(site: &Site, tx: &Write, member: &Member, holder_id: i64, told: &Told)
     }
     let subject = ask::check(site, tx, holder_id, &told.asked, None, None, tx.now())?;
     signing::check_holder(tx, holder_id)?;
+    ask::check_room(&members::find_holder(tx, holder_id)?)?;
     let new = new(holder_id, signer_id, signer_id, &told.asked, &subject);
     let entry_id = skills::insert_signed(tx, &new, &authority, &told.comments_instructor)?;
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
