@@ -11,7 +11,8 @@ use hyper::Request;
 const REQUEST_HEADERS: &str = "token, authorization, content-type, client-id, idempotency-key, accept-language, ~accept-language, \
                                ~monitor-user, if-none-match, x-request-id, x-timestamp";
 /// What a page may read of an answer beyond what browsers always show.
-const ANSWER_HEADERS: &str = "x-total-count, link, etag, retry-after, x-request-id, content-language, allow";
+const ANSWER_HEADERS: &str =
+    "x-total-count, x-unread-count, link, etag, retry-after, x-request-id, content-language, allow";
 /// For how long a browser need not ask again: two hours, the most that one of them keeps.
 const KEPT_SECONDS: &str = "7200";
 const BASE: &str = "/api/";

@@ -289,13 +289,13 @@ pub fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
 }
 
 /// What waits for anybody's signature: each signer's together, the oldest first.
-pub fn list_pending(tx: &Read, limit: i64) -> Result<Vec<SkillEntry>> {
+pub fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM entries e INDEXED BY entries_waiting CROSS JOIN tunnels t ON t.tunnel_id = e.tunnel_id
          CROSS JOIN members h ON h.member_id = e.member_id LEFT JOIN members s ON s.member_id = e.instructor_id
-         WHERE e.status = 'pending' ORDER BY e.instructor_id, e.entry_date LIMIT ?1"
+         WHERE e.status = 'pending' ORDER BY e.instructor_id, e.entry_date, e.entry_id LIMIT ?1 OFFSET ?2"
     );
-    tx.list(&sql, [limit], entry)
+    tx.list(&sql, (limit, offset), entry)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod harness;
 mod kills;
 mod limits;
 mod log;
+mod long_lists;
 mod outbox;
 mod people;
 mod story;

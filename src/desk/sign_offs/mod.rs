@@ -8,6 +8,7 @@ use super::{Frame, called, done, initials, show};
 use crate::api::logbook::skills::names;
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::fields;
 use crate::gate::Clerk;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -31,6 +32,9 @@ const DONE: [(&str, &str); 4] = [
 struct Page {
     frame: Frame,
     queues: Vec<Queue>,
+    /// Entries that wait behind those that are shown, and how many come before them.
+    more: i64,
+    skip_to: i64,
 }
 
 /// What waits for one signer.
@@ -51,15 +55,18 @@ struct Row {
     comment: String,
 }
 
-/// `GET /desk/sign-offs`: the queue, by signer.
+/// `GET /desk/sign-offs`: the queue, by signer, from the entry after `skip` others on.
 pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
+    let mut query = call.query();
+    let skip = query.optional("skip", fields::whole_in(0..=i64::MAX));
+    let skip = query.finish().map(|ok| skip.get(&ok)).ok().flatten().unwrap_or(0);
     let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
-    let queues = site.store.read(|tx| {
+    let (queues, waiting) = site.store.read(|tx| {
         let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();
-        for entry in skills::list_pending(tx, ROWS_MAX)? {
+        for entry in skills::list_pending(tx, ROWS_MAX, skip)? {
             let signer_id = entry.instructor_id;
             if queues.last().is_none_or(|(last, _)| *last != signer_id) {
                 queues.push((signer_id, Queue { signer: signer(tx, &entry)?, rows: Vec::new() }));
@@ -69,9 +76,12 @@ pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
                 queue.rows.push(row);
             }
         }
-        Ok(queues.into_iter().map(|(_, queue)| queue).collect())
+        let queues: Vec<Queue> = queues.into_iter().map(|(_, queue)| queue).collect();
+        Ok((queues, skills::count_pending(tx)?))
     })?;
-    Ok(show(StatusCode::OK, call.language(), &Page { frame, queues }))
+    let skip_to = skip.saturating_add(queues.iter().map(|queue| queue.rows.len() as i64).sum());
+    let page = Page { frame, more: waiting - skip_to, skip_to, queues };
+    Ok(show(StatusCode::OK, call.language(), &page))
 }
 
 fn signer(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {

@@ -181,3 +181,23 @@ fn the_code_of_a_second_factor_signs_what_was_shown_with_the_password() {
     let late = clerk.post(&path, &[("step", &step), ("code", &code), ("by_app", "1"), ("version", &carried)]);
     assert!(late.status == 409 && status(&site, entry) == "pending", "{late}");
 }
+
+#[test]
+fn a_queue_longer_than_its_page_says_so_and_goes_on() {
+    let site = demo();
+    let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
+    site.ask_for(&jane, "10101", &ines);
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < 130)
+               INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, cat_id, skill,
+                                    instructor_id, created_at, updated_at)
+               SELECT e.member_id, e.kind, e.status, e.entry_date, 0, e.tunnel_id, e.author_id, e.cat_group, e.cat_id, e.skill,
+                      e.instructor_id, e.created_at, e.updated_at FROM number, entries e WHERE e.member_id = ?1";
+    site.change(|tx| Ok(tx.run(sql, [jane.id])?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let rows = |page: &str| page.matches("<li id=\"e").count();
+    let first = clerk.get("/desk/sign-offs").page();
+    assert!(rows(&first) == 100 && first.contains("<a href=\"/desk/sign-offs?skip=100\">"), "{first}");
+    assert!(first.contains("Show those that wait behind these (30)"), "{first}");
+    let rest = clerk.get("/desk/sign-offs?skip=100").page();
+    assert!(rows(&rest) == 30 && !rest.contains("wait behind these"), "{rest}");
+}

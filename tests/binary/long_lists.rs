@@ -1,0 +1,43 @@
+//! Many read a long logbook at once: each gets it whole, others get their answers, and the server stays small.
+
+use crate::harness::{Caller, Desk, PASSWORD};
+
+const ENTRIES: usize = 5_000;
+const READERS: usize = 16;
+const MEMORY_KIB_MAX: u64 = 96 * 1024;
+
+/// The most memory that the process has had.
+fn peak_kib(process_id: i32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process_id}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel says the peak");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn sixteen_whole_logbooks_at_once_fit_into_96_mib_and_leave_others_their_answers() {
+    let desk = Desk::with_site();
+    let (jane, mark) = (desk.add_member("jane", "member"), desk.add_member("mark", "member"));
+    let rows: String = (0..ENTRIES)
+        .map(|n| format!("jane,time,open,{},12,\"Round {n}, door to door\"\n", 1_700_000_000 + n * 60))
+        .collect();
+    let list = desk.path().join("list.csv");
+    std::fs::write(&list, format!("username,kind,status,entry_date,minutes,comment\n{rows}")).unwrap();
+    desk.run(&["import", "logbook", list.to_str().unwrap()]).done();
+    let server = desk.serve();
+    let [long, other]: [Caller; 2] = ["jane", "mark"].map(|name| server.sign_in(name, PASSWORD));
+    let path = format!("/api/account/logbook/time/{jane}");
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(|| server.get(&long, &path))).collect();
+        for _ in 0..20 {
+            let profile = server.get(&other, "/api/account/profile/user").ok();
+            assert_eq!(profile["member_id"], mark);
+        }
+        for reader in readers {
+            let answer = reader.join().unwrap();
+            assert!(answer.body.len() < 3 * 1024 * 1024, "{} bytes", answer.body.len());
+            assert_eq!(answer.ok().as_array().map(Vec::len), Some(ENTRIES));
+        }
+    });
+    let peak = peak_kib(server.process_id());
+    assert!(peak < MEMORY_KIB_MAX, "{peak} KiB");
+}
