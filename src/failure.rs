@@ -26,6 +26,32 @@ struct Parts {
     allow: Option<String>,
     location: Option<String>,
     cause: Option<String>,
+    disk_fault: Option<DiskFault>,
+}
+
+/// What a failed statement says of the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskFault {
+    Full,
+    /// A page could not be read, or is not what it must be: once, or for good.
+    Unreadable,
+    /// A write or a flush failed: its pages may be gone.
+    Unwritable,
+}
+
+impl DiskFault {
+    pub fn of(error: &rusqlite::Error) -> Option<DiskFault> {
+        use rusqlite::ErrorCode::*;
+        use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
+        let extended = error.sqlite_error()?.extended_code;
+        let writes = [SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE];
+        match error.sqlite_error_code()? {
+            DiskFull => Some(DiskFault::Full),
+            SystemIoFailure if writes.contains(&extended) => Some(DiskFault::Unwritable),
+            DatabaseCorrupt | NotADatabase | SystemIoFailure => Some(DiskFault::Unreadable),
+            _ => None,
+        }
+    }
 }
 
 /// Until a queue is shorter, or the service manager has started the server again.
@@ -160,6 +186,7 @@ impl Failure {
             allow: None,
             location: None,
             cause: None,
+            disk_fault: None,
         }))
     }
 
@@ -230,6 +257,10 @@ impl Failure {
         self.0.cause.as_deref()
     }
 
+    pub fn disk_fault(&self) -> Option<DiskFault> {
+        self.0.disk_fault
+    }
+
     pub fn allowed_methods(&self) -> Option<&str> {
         self.0.allow.as_deref()
     }
@@ -275,6 +306,8 @@ impl From<rusqlite::Error> for Failure {
             Some(OperationInterrupted | DatabaseBusy | DatabaseLocked) => Failure::overloaded(),
             _ => Failure::broken(),
         };
-        failure.because(error)
+        let mut failure = failure.because(&error);
+        failure.0.disk_fault = DiskFault::of(&error);
+        failure
     }
 }

@@ -19,6 +19,7 @@ pub fn ready(site: &Site, call: &Call) -> Answer {
     match site.store.writer().condition() {
         Condition::Sound => {}
         Condition::Full => return Err(Failure::disk_full().because("the disk is full")),
+        Condition::Doubted => return Err(Failure::overloaded().because("the file is looked through")),
         Condition::Damaged => return Err(Failure::store_damaged().because("the file is damaged")),
         Condition::Stopped => return Err(Failure::store_stopped().because("a flush of the disk failed")),
         Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),

@@ -1,8 +1,8 @@
 //! Whether the file takes writes, and if it does not, why.
 
 use super::ballast::Ballast;
-use crate::failure::Failure;
-use std::sync::atomic::{AtomicU8, Ordering};
+use crate::failure::{DiskFault, Failure};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,6 +11,9 @@ pub enum Condition {
     /// There is no room on the disk but what the ballast gave up: that is for sign-in, and whatever frees room. Passes by
     /// itself.
     Full,
+    /// A page could not be read, or is not what it must be: nothing is written until the file was looked through. Passes by
+    /// itself where the file is sound.
+    Doubted,
     /// A page of the file is not what it must be. Reads go on where they can; only a restore ends it.
     Damaged,
     /// A flush of the disk failed: its pages may be gone, so nothing after it could be trusted. The process must end.
@@ -21,17 +24,26 @@ pub enum Condition {
 
 use Condition::*;
 
-const ALL: [Condition; 5] = [Sound, Full, Damaged, Stopped, ReadOnly];
+const ALL: [Condition; 6] = [Sound, Full, Doubted, Damaged, Stopped, ReadOnly];
 
 /// The condition of one file, and the ballast that is given up when its disk is full.
 pub(super) struct Watched {
     condition: AtomicU8,
+    /// Whether somebody is to look through the file.
+    look_due: AtomicBool,
+    /// Whether what the writer has read before is to be read anew.
+    caches_stale: AtomicBool,
     ballast: Mutex<Option<Ballast>>,
 }
 
 impl Watched {
     pub fn new(condition: Condition) -> Watched {
-        Watched { condition: AtomicU8::new(condition as u8), ballast: Mutex::default() }
+        Watched {
+            condition: AtomicU8::new(condition as u8),
+            look_due: AtomicBool::new(false),
+            caches_stale: AtomicBool::new(false),
+            ballast: Mutex::default(),
+        }
     }
 
     pub fn get(&self) -> Condition {
@@ -42,6 +54,9 @@ impl Watched {
     pub fn refusal(&self) -> Option<Failure> {
         match self.get() {
             Sound | Full => None,
+            Doubted => Some(
+                Failure::overloaded().because("the file is looked through: a page could not be read as it must be"),
+            ),
             Damaged => Some(Failure::store_damaged().because("a page of the file is damaged")),
             Stopped => Some(Failure::store_stopped().because("an earlier flush of the disk failed")),
             ReadOnly => Some(Failure::read_only().because("the file system takes no writes")),
@@ -50,11 +65,44 @@ impl Watched {
 
     /// What a failed statement says of the disk.
     pub fn hear(&self, failure: &Failure) {
-        match failure.code() {
-            "disk_full" => self.fill(failure),
-            "store_damaged" => self.damage(failure),
-            _ => {}
+        self.hear_fault(failure.disk_fault(), failure);
+    }
+
+    pub fn hear_fault(&self, fault: Option<DiskFault>, cause: &dyn std::fmt::Display) {
+        match fault {
+            Some(DiskFault::Full) => self.fill(cause),
+            Some(DiskFault::Unreadable) => self.doubt(cause),
+            Some(DiskFault::Unwritable) => self.stop(cause),
+            None => {}
         }
+    }
+
+    fn doubt(&self, cause: &dyn std::fmt::Display) {
+        if self.worsen(Doubted) {
+            tracing::error!(%cause, "a page of the file could not be read as it must be: nothing is written until the file was looked through");
+            self.look_due.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether the file is to be looked through now; for one caller.
+    pub fn takes_look(&self) -> bool {
+        self.look_due.load(Ordering::Relaxed) && self.look_due.swap(false, Ordering::AcqRel)
+    }
+
+    /// The file was looked through and is sound.
+    pub fn trust(&self) {
+        self.caches_stale.store(true, Ordering::Release);
+        let was = self.condition.compare_exchange(Doubted as u8, Sound as u8, Ordering::AcqRel, Ordering::Relaxed);
+        if was.is_ok() {
+            tracing::warn!(
+                "the file is sound: what could not be read was no damage of it, and writes go on; look after the disk"
+            );
+        }
+    }
+
+    /// Whether the writer is to forget what it has read; once.
+    pub fn takes_stale_caches(&self) -> bool {
+        self.caches_stale.load(Ordering::Relaxed) && self.caches_stale.swap(false, Ordering::AcqRel)
     }
 
     /// A condition gives way to a worse one. Returns whether it was better before.
@@ -137,6 +185,22 @@ mod tests {
             assert_eq!(Watched::new(condition).get(), condition);
             assert_eq!(condition as usize, place);
         }
+    }
+
+    #[test]
+    fn a_doubt_is_looked_into_once_and_passes_where_the_file_is_sound() {
+        let watched = Watched::new(Sound);
+        let refusal = |watched: &Watched| watched.refusal().map(|refusal| refusal.code());
+        watched.hear_fault(Some(DiskFault::Unreadable), &"test");
+        watched.hear_fault(Some(DiskFault::Unreadable), &"test");
+        assert_eq!((watched.get(), refusal(&watched)), (Doubted, Some("overloaded")));
+        assert_eq!([watched.takes_look(), watched.takes_look()], [true, false]);
+        watched.trust();
+        assert_eq!((watched.get(), refusal(&watched)), (Sound, None));
+        assert_eq!([watched.takes_stale_caches(), watched.takes_stale_caches()], [true, false]);
+        watched.hear_fault(Some(DiskFault::Unwritable), &"test");
+        watched.trust();
+        assert_eq!(watched.get(), Stopped);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -70,6 +71,26 @@ fn checkpoint(log: &mut Wal, pages: i32) -> rusqlite::Result<()> {
         // Somebody reads, or the disk is full: what is in the log is durable, and the next commit tries again.
         _ => Ok(()),
     }
+}
+
+thread_local! {
+    static LOG_PAGES: Cell<i32> = const { Cell::new(0) };
+}
+
+/// After a commit of the store's writer, in place of [`checkpoint`]: SQLite would make a plain error of whatever error the
+/// checkpoint meets, and fail a commit that is on the disk.
+pub(super) fn note_log_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
+    LOG_PAGES.set(pages);
+    Ok(())
+}
+
+/// Moves the pages of the write-ahead log into the file where this thread's last commit left many there. What is in the log
+/// is durable whatever comes of it.
+pub(super) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
+    if LOG_PAGES.replace(0) < LOG_PAGES_MAX {
+        return Ok(());
+    }
+    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
 /// What every connection has in common.

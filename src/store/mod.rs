@@ -70,10 +70,10 @@ pub mod writer_held;
 pub use condition::Condition;
 pub use writer::Writer;
 
-use crate::failure::Failure;
+use crate::failure::{DiskFault, Failure};
 use ballast::Ballast;
 use bell::Bell;
-use connection::open_writer;
+use connection::{note_log_pages, open_writer};
 use reader::{Reader, Readers};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
 use std::cell::{Cell, RefCell};
@@ -123,7 +123,8 @@ impl Store {
     /// Opens the file's writer. The caller holds the directory ([`place::Place`]).
     pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
-        let conn = open_writer(path).map_err(|e| format!("cannot open {}: {e}", path.display()))?;
+        let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_log_pages)).map(|()| conn));
+        let conn = opened.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
         Ok(Store::over(conn, grouped, Readers::of(path), Condition::Sound))
     }
 
@@ -153,7 +154,8 @@ impl Store {
 
     /// What is in the write-ahead log goes into the file.
     pub fn empty_log(&self) -> rusqlite::Result<()> {
-        self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+        let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        emptied.inspect_err(|e| self.writer.watched.hear_fault(DiskFault::of(e), e))
     }
 
     /// Commits without a flush, as others do: for the power cuts that must lose something, so that the others show
@@ -193,7 +195,12 @@ impl Store {
         }
         let reader = self.reader.borrow();
         let answer = question(&Read { conn: reader.as_ref().expect("it was taken").conn() });
-        answer.inspect_err(|failure| self.writer.watched.hear(failure))
+        answer.inspect_err(|failure| {
+            if failure.disk_fault() == Some(DiskFault::Unreadable) {
+                reader.as_ref().expect("it was taken").distrust();
+            }
+            self.hear(failure);
+        })
     }
 
     /// Runs `change` as one transaction at the moment `now`, together with those of other threads, and returns when it
@@ -211,11 +218,29 @@ impl Store {
             Ok(value)
         };
         // Whoever waits for the flush holds no snapshot: the next in line may need it to get there.
-        let value = self.writer.write(now, in_transaction, || self.rest())?;
+        let written = self.writer.write(now, in_transaction, || self.rest());
+        let value = written.inspect_err(|_| self.look_if_due())?;
         if queued {
             self.bell.ring();
         }
         Ok(value)
+    }
+
+    fn hear(&self, failure: &Failure) {
+        self.writer.watched.hear(failure);
+        self.look_if_due();
+    }
+
+    /// Has the file looked through, on a thread of its own, where a page could not be read as it must be.
+    fn look_if_due(&self) {
+        if self.writer.watched.takes_look() {
+            let store = self.for_another_thread();
+            let looking =
+                std::thread::Builder::new().name("look".to_owned()).spawn(move || soundness::look_again(&store));
+            if let Err(cause) = looking {
+                self.writer.watched.damage(&cause);
+            }
+        }
     }
 
     /// The same for very many rows. Everybody who writes waits meanwhile, so it has a cache that holds what it changes:

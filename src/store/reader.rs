@@ -77,6 +77,7 @@ pub(super) struct Reader {
     stop_at: Arc<AtomicU64>,
     /// [`Readers::turns`] before its snapshot was begun.
     begun_at: Cell<u64>,
+    distrusted: Cell<bool>,
 }
 
 impl Readers {
@@ -140,7 +141,7 @@ impl Readers {
         // Looked at behind the lock: a change that begins later finds the snapshot among the idle ones.
         let turns = self.turns.load(Ordering::SeqCst);
         let may_stay = turns.is_multiple_of(2) && turns == reader.begun_at.get();
-        if may_stay || reader.ends() {
+        if !reader.distrusted.get() && (may_stay || reader.ends()) {
             line.idle.push(reader);
             self.tell(&line, 1);
         } else {
@@ -219,7 +220,7 @@ impl Reader {
         let deadline = stop_at.clone();
         let late = move || opened.elapsed().as_millis() as u64 > deadline.load(Ordering::Relaxed);
         conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(late))?;
-        Ok(Reader { conn, opened, stop_at, begun_at: Cell::new(0) })
+        Ok(Reader { conn, opened, stop_at, begun_at: Cell::new(0), distrusted: Cell::new(false) })
     }
 
     pub fn conn(&self) -> &Connection {
@@ -230,6 +231,11 @@ impl Reader {
     pub fn stop_at(&self, moment: Instant) {
         let millis = moment.duration_since(self.opened).as_millis() as u64;
         self.stop_at.store(millis, Ordering::Relaxed);
+    }
+
+    /// What it has read may be wrong: it is closed, and not given to anybody else.
+    pub fn distrust(&self) {
+        self.distrusted.set(true);
     }
 
     fn begin(&self) -> rusqlite::Result<()> {

@@ -21,6 +21,9 @@ const LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// How often a look is at the time, in SQLite's own steps.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
+/// Before each look after a page could not be read.
+const LOOK_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(2)];
+
 const WORDS_MAX: usize = 200;
 
 /// What a look found.
@@ -112,10 +115,40 @@ pub fn remember(store: &Store) {
 }
 
 /// Looks through a file that is being served, until `stopped`: as a whole, and where that takes longer than a read may,
-/// table by table. Damage makes the store's condition. A table that takes too long by itself is left to the backups.
+/// table by table. Damage that a second look finds too makes the store's condition. A table that takes too long by itself is
+/// left to the backups.
 pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
+    let first = look_once(store, &stopped);
+    let outcome = match &first {
+        Ok(Verdict::Damaged(_)) => look_once(store, &stopped),
+        _ => first,
+    };
+    match &outcome {
+        Ok(Verdict::Damaged(what)) => store.writer().watched.damage(what),
+        Ok(_) => {}
+        Err(failure) => store.hear(failure),
+    }
+    outcome
+}
+
+/// Settles whether the file is damaged after a page of it could not be read as it must be: where it is sound, writes go on.
+/// A disk that fails a read fails some of them, so the look is tried more than once.
+pub(super) fn look_again(store: &Store) {
+    let mut cause = None;
+    for pause in LOOK_PAUSES {
+        std::thread::sleep(pause);
+        match look_through(store, || false) {
+            Ok(Verdict::Damaged(_)) => return,
+            Ok(Verdict::Sound | Verdict::Unfinished) => return store.writer().watched.trust(),
+            Err(failure) => cause = Some(failure),
+        }
+    }
+    cause.iter().for_each(|cause| store.writer().watched.damage(cause));
+}
+
+fn look_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Failure> {
     let look = |table: Option<&str>| Ok::<_, Failure>(look_at(store.readers.open()?, table, READ_TIME_MAX)?);
-    let outcome = look(None).and_then(|whole| match whole {
+    look(None).and_then(|whole| match whole {
         Verdict::Unfinished => {
             let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
             store.rest();
@@ -130,13 +163,7 @@ pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict
             Ok(if stopped() { Verdict::Unfinished } else { verdict })
         }
         found => Ok(found),
-    });
-    match &outcome {
-        Ok(Verdict::Damaged(what)) => store.writer().watched.damage(what),
-        Ok(_) => {}
-        Err(failure) => store.writer().watched.hear(failure),
-    }
-    outcome
+    })
 }
 
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";

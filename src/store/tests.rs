@@ -114,6 +114,46 @@ fn a_thread_that_holds_the_writer_does_nothing_else() {
     is_refused_in_a_write(|_| writer_held::forbid("a page"));
 }
 
+/// What SQLite says of a read that the disk failed.
+fn failed_read() -> Failure {
+    let code = rusqlite::ffi::SQLITE_IOERR_READ;
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None).into()
+}
+
+fn settled(store: &Store) -> Condition {
+    while store.writer().condition() == Condition::Doubted {
+        std::thread::yield_now();
+    }
+    store.writer().condition()
+}
+
+#[test]
+fn a_read_that_failed_once_stops_writes_only_until_the_file_was_looked_through() {
+    let (_dir, store) = numbers();
+    assert!(store.read(|_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
+    assert_eq!(settled(&store), Condition::Sound);
+    insert(&store, 1).unwrap();
+    assert!(store.write(0, |_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
+    assert_eq!(settled(&store), Condition::Sound);
+    insert(&store, 2).unwrap();
+    assert_eq!(count(&store), 2);
+}
+
+#[test]
+fn damage_that_a_second_look_finds_too_stops_writes() {
+    let (_dir, store) = numbers();
+    let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO numbers SELECT i FROM n";
+    store.writer().alone(|conn| conn.execute_batch(fill)).unwrap();
+    store.empty_log().unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(store.path()).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &[0x5a; 4096], 3 * 4096).unwrap();
+    let sum = "SELECT sum(n) FROM numbers";
+    let read = |store: &Store| store.read(|tx| Ok(tx.get(sum, [], |row| row.get::<_, i64>(0))?));
+    assert!(read(&store.for_another_thread()).is_err());
+    assert_eq!(settled(&store), Condition::Damaged);
+    assert_eq!(insert(&store, 0).unwrap_err().code(), "store_damaged");
+}
+
 #[test]
 fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
     let (_dir, store) = numbers();

@@ -5,9 +5,10 @@
 //! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
 
 use super::condition::{Condition, Watched};
+use super::connection::checkpoint_if_due;
 use super::reader::Readers;
 use super::writer_held::Held;
-use crate::failure::Failure;
+use crate::failure::{DiskFault, Failure};
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -88,6 +89,9 @@ impl Writer {
             line.lose_group(&refusal);
             return Err(refusal);
         }
+        if line.group.is_none() && self.watched.takes_stale_caches() {
+            _ = line.conn.execute_batch("PRAGMA shrink_memory");
+        }
         let group = line.join_group(now).inspect_err(|failure| self.watched.hear(failure))?;
         let held = Held::mark();
         let outcome = catch_unwind(AssertUnwindSafe(|| in_savepoint(&line.conn, change)));
@@ -109,7 +113,9 @@ impl Writer {
         }
         let _change = self.readers.change();
         let _held = Held::mark();
-        work(&mut line.conn)
+        let value = work(&mut line.conn);
+        self.checkpoint(&line.conn);
+        value
     }
 
     fn take_connection(&self) -> MutexGuard<'_, Line> {
@@ -138,24 +144,35 @@ impl Writer {
         let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
             Ok(_) => Fate::Kept,
             Err(error) => {
-                let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+                let fault = DiskFault::of(&error);
                 match error.sqlite_error_code() {
-                    Some(ErrorCode::DiskFull) => self.watched.fill(&error),
-                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => self.watched.damage(&error),
-                    Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
-                        self.watched.stop(&error)
-                    }
-                    _ => {}
+                    Some(ErrorCode::ConstraintViolation) => {}
+                    // Whatever else keeps a commit from being made would keep the next one too.
+                    _ => self.watched.hear_fault(fault.or(Some(DiskFault::Unwritable)), &error),
                 }
                 if !conn.is_autocommit() {
                     _ = conn.execute_batch("ROLLBACK");
                 }
-                Fate::Lost { full, cause: error.to_string() }
+                Fate::Lost { full: fault == Some(DiskFault::Full), cause: error.to_string() }
             }
         };
-        drop(change);
         self.commits.fetch_add(1, Ordering::Relaxed);
+        // What is in the log is on the disk: nobody need wait for the file.
         group.decide(fate);
+        self.checkpoint(conn);
+        drop(change);
+    }
+
+    /// An error that is none of the disk's passes: the next commit tries again.
+    fn checkpoint(&self, conn: &Connection) {
+        if let Err(error) = checkpoint_if_due(conn) {
+            let fault = match error.sqlite_error_code() {
+                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Some(DiskFault::Unwritable),
+                _ => DiskFault::of(&error),
+            };
+            tracing::warn!(cause = %error, "the pages of the write-ahead log did not get into the file");
+            self.watched.hear_fault(fault, &error);
+        }
     }
 }
 

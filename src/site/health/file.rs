@@ -13,6 +13,7 @@ pub(super) fn store(site: &Site) -> Fact {
     let trouble = match site.store.writer().condition() {
         Condition::Sound => None,
         Condition::Full => Some(("health.store.full", "health.store.full_next")),
+        Condition::Doubted => Some(("health.store.doubted", "health.store.doubted_next")),
         Condition::Damaged => Some(("health.store.damaged", "health.integrity.next")),
         Condition::Stopped => Some(("health.store.stopped", "health.store.next")),
         Condition::ReadOnly => Some(("health.store.read_only", "health.store.read_only_next")),

@@ -1,0 +1,81 @@
+//! A flush that fails, of the log or of the file itself, ends the server at once: nothing that is written after it could be
+//! trusted. Whatever was acknowledged before is there.
+
+use super::{TRACER, or_skip, tracer};
+use crate::harness::{BINARY, Caller, Client, Desk, PASSWORD, Server};
+use serde_json::json;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// From the failed flush to the end of the process, on a machine that does much else: the server takes 0.8 s at the most.
+const END_TIME_MAX: Duration = Duration::from_secs(3);
+/// More than make the server move the pages of its log into the file.
+const WRITES_MAX: usize = 4_000;
+const COMMENT_CHARS: usize = 60;
+
+/// A server for which each flush of this file fails.
+fn serve(desk: &Desk, file: &Path) -> Server {
+    let mut command = Command::new(TRACER);
+    // As a grandchild (-D), so that our child is the server itself.
+    command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(file);
+    command.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", BINARY, "serve"]);
+    command.current_dir(desk.path()).env_clear().stdin(Stdio::null());
+    Server::start(command)
+}
+
+fn a_failed_flush_ends_the_server(name: &str, keeps_some: bool) {
+    if or_skip(tracer()).is_none() {
+        return;
+    }
+    let desk = Desk::with_site();
+    let jane = desk.add_member("jane", "member");
+    let server = desk.serve();
+    let session = server.sign_in("jane", PASSWORD);
+    assert_eq!(server.stop().code, Some(0));
+
+    let server = serve(&desk, &desk.data().join(name));
+    let mut kept = 0;
+    let mut client = server.client();
+    let entry = json!({"entry_date": 1_700_000_000, "time": 5, "comment": "x".repeat(COMMENT_CHARS)});
+    for _ in 0..WRITES_MAX {
+        match client.call(&session, "POST", "/api/account/logbook/time/", None, &entry) {
+            Ok(answer) if answer.status == 201 => kept += 1,
+            Ok(_) | Err(_) => break,
+        }
+    }
+    assert!(kept < WRITES_MAX, "no flush failed");
+    let since = Instant::now();
+    // Until it is gone it is not ready.
+    while let Ok(answer) = Client::new(server.address).call(&Caller::Anyone, "GET", "/readyz", None, &json!(null)) {
+        assert_eq!(answer.status, 503, "{answer:?}");
+    }
+    let ended = server.ended();
+    assert!(since.elapsed() < END_TIME_MAX, "{:?}", since.elapsed());
+    let said = ended.log.join("\n");
+    assert_eq!(ended.code, Some(2), "{said}");
+    assert!(said.contains("a flush of the disk failed"), "{said}");
+
+    assert_eq!(kept > 0, keeps_some, "{kept} were acknowledged");
+    let server = desk.serve();
+    let listed = server.client().call(
+        &session,
+        "GET",
+        &format!("/api/account/logbook/time/{jane}?limit=5000"),
+        None,
+        &json!(null),
+    );
+    let there = listed.unwrap().ok();
+    let rows = there.as_array().cloned().unwrap_or_else(|| there["data"].as_array().cloned().expect("rows"));
+    assert!(rows.len() >= kept, "{} of {kept} are there", rows.len());
+}
+
+#[test]
+fn a_failed_flush_of_the_file_ends_the_server() {
+    a_failed_flush_ends_the_server("tunneldesk.sqlite", true);
+}
+
+#[test]
+fn a_failed_flush_of_the_log_ends_the_server() {
+    a_failed_flush_ends_the_server("tunneldesk.sqlite-wal", false);
+}
