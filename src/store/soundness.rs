@@ -226,6 +226,30 @@ mod tests {
     }
 
     #[test]
+    fn after_a_crash_a_file_is_looked_through_before_the_start_unless_it_is_large() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::create(&place).unwrap();
+        let path = place.database();
+        let conn = open_writer(&path).unwrap();
+        let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
+                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000) INSERT INTO numbers SELECT n, randomblob(900) FROM c;
+                    PRAGMA wal_checkpoint(TRUNCATE); CREATE TABLE in_the_log (n INTEGER)";
+        conn.execute_batch(rows).unwrap();
+        drop(conn);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        let pages = file.metadata().unwrap().len() / PAGE_BYTES;
+        file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
+        assert!(settle(&path).unwrap_err().contains("is damaged"));
+        file.set_len(LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX + PAGE_BYTES).unwrap();
+        settle(&path).unwrap();
+        assert!(log_match::log_is_empty(&path));
+        // Where damage was found before, a large file is looked through too.
+        std::fs::write(place::suspicion(dir.path()), "").unwrap();
+        assert!(settle(&path).unwrap_err().contains("is damaged"));
+    }
+
+    #[test]
     fn a_damaged_index_of_the_search_is_damage() {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::hold(dir.path()).unwrap();
