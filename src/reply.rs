@@ -264,15 +264,16 @@ impl Reply {
         self
     }
 
-    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it, in whichever form; shared
-    /// caches keep nothing that is private, and nobody keeps what a `POST` returned. `packed`: the body goes out
-    /// compressed, which is another form with another tag.
+    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it, in whichever form. No cache
+    /// keeps what is private or what a `POST` returned. A client that keeps the fingerprint beside a copy of its own, as
+    /// existing ones do, is no cache and gets its 304. `packed`: the body goes out compressed, which is another form with
+    /// another tag.
     pub fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
         let reads = call.reads();
         let policy = match (reads, call.route.is_public()) {
             (false, _) => "no-store",
             (true, true) => "no-cache",
-            (true, false) => "private, no-cache",
+            (true, false) => "private, no-store",
         };
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
         if reads && self.status == StatusCode::OK {

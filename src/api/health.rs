@@ -3,18 +3,20 @@
 use crate::call::Call;
 use crate::domain::health::Fact;
 use crate::failure::Failure;
+use crate::gate::member_if_any;
 use crate::reply;
 use crate::routes::Answer;
 use crate::site::{Site, health};
 use crate::store::Condition;
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 
 /// `GET /healthz`: the process answers.
 pub fn alive(_: &Site, _: &Call) -> Answer {
     Ok(reply::text(StatusCode::OK, "alive\n"))
 }
 
-/// `GET /readyz`: the file can be read and takes writes. With `?verbose` also how each part of the site is.
+/// `GET /readyz`: the file can be read and takes writes. With `?verbose`, from this machine or
+/// under a session of staff, also how each part of the site is.
 pub fn ready(site: &Site, call: &Call) -> Answer {
     match site.store.writer().condition() {
         Condition::Sound => {}
@@ -33,8 +35,12 @@ pub fn ready(site: &Site, call: &Call) -> Answer {
     if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {
         return Ok(reply::text(StatusCode::OK, clock));
     }
-    // Anybody may ask, so names and states are all that is told.
+    // How a site is doing helps an attacker choose the moment: only the machine itself and staff are told.
+    if !call.peer.is_loopback() && !member_if_any(site, call)?.is_some_and(|member| member.role().is_staff()) {
+        return Ok(reply::text(StatusCode::OK, clock));
+    }
     let line = |fact: &Fact| format!("{} {}\n", fact.state.name(), fact.name);
     let lines: String = health::brief(site).iter().map(line).collect();
-    Ok(reply::text(StatusCode::OK, format!("{clock}{lines}")))
+    let told = reply::text(StatusCode::OK, format!("{clock}{lines}"));
+    Ok(told.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }

@@ -1,10 +1,12 @@
 //! Letters: shaped with the font's own kerning and accents, measured, and set where they belong. What the font cannot
 //! draw shows as a box, so that nobody's name loses a letter unnoticed.
 
+use harfrust::{Direction, ShapeOptions, ShaperData, UnicodeBuffer};
 use krilla::geom::Point;
 use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
-use rustybuzz::{Direction, UnicodeBuffer};
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
 use std::sync::LazyLock;
 
 /// Stands for a character that the font lacks.
@@ -13,7 +15,9 @@ const BOX: char = '□';
 /// A font, for drawing and for measuring.
 pub struct Face {
     font: Font,
-    shapes: rustybuzz::Face<'static>,
+    shapes: FontRef<'static>,
+    shaping: ShaperData,
+    units_per_em: f32,
 }
 
 pub static ROMAN: LazyLock<Face> =
@@ -40,16 +44,18 @@ pub enum At {
 impl Face {
     fn read(bytes: &'static [u8]) -> Face {
         let font = Font::new(bytes.into(), 0).expect("our own font can be read, which a test holds");
-        let shapes = rustybuzz::Face::from_slice(bytes, 0).expect("our own font can be read, which a test holds");
-        Face { font, shapes }
+        let shapes = FontRef::new(bytes).expect("our own font can be read, which a test holds");
+        let units_per_em = f32::from(shapes.metrics(Size::unscaled(), LocationRef::default()).units_per_em);
+        Face { font, shaping: ShaperData::new(&shapes), shapes, units_per_em }
     }
 
     /// The text as this font can show it.
     pub fn legible(&self, text: &str) -> String {
+        let letters = self.shapes.charmap();
         let shown = |c: char| match c {
             _ if is_unseen(c) => None,
             c if c.is_whitespace() => Some(' '),
-            c if self.shapes.glyph_index(c).is_some() => Some(c),
+            c if letters.map(c).is_some() => Some(c),
             _ => Some(BOX),
         };
         text.chars().filter_map(shown).collect()
@@ -57,9 +63,10 @@ impl Face {
 
     /// About how wide the text is at the size of one point: without kerning, and a hundred times quicker than shaping.
     pub fn rough_width(&self, text: &str, tracking: f32) -> f32 {
-        let advance = |c: char| self.shapes.glyph_index(c).and_then(|glyph| self.shapes.glyph_hor_advance(glyph));
-        let em = self.shapes.units_per_em() as f32;
-        text.chars().map(|c| advance(c).map_or(1.0, |advance| f32::from(advance) / em) + tracking).sum()
+        let (letters, widths) =
+            (self.shapes.charmap(), self.shapes.glyph_metrics(Size::unscaled(), LocationRef::default()));
+        let advance = |c: char| letters.map(c).and_then(|glyph| widths.advance_width(glyph));
+        text.chars().map(|c| advance(c).map_or(1.0, |advance| advance / self.units_per_em) + tracking).sum()
     }
 
     /// Shapes a line; `tracking` is what is added between letters, in parts of the size.
@@ -70,8 +77,8 @@ impl Face {
         buffer.guess_segment_properties();
         // The scripts of this font all run this way.
         buffer.set_direction(Direction::LeftToRight);
-        let shaped = rustybuzz::shape(&self.shapes, &[], buffer);
-        let em = self.shapes.units_per_em() as f32;
+        let shaped = self.shaping.shaper(&self.shapes).build().shape(buffer, ShapeOptions::new());
+        let em = self.units_per_em;
         let starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| info.cluster as usize).collect();
         let end =
             |place: usize| starts[place..].iter().find(|start| **start > starts[place]).map_or(text.len(), |s| *s);

@@ -10,6 +10,8 @@ pub struct Tls {
     pub listen: Vec<SocketAddr>,
     /// The site's own, instead of one from its own authority.
     pub files: Option<CertificateFiles>,
+    /// For so many days browsers that were here by https come back by nothing else; 0: they are not told.
+    pub hsts_days: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +31,6 @@ impl Settings {
             self.mistake("tls.certificate_file", "goes with tls.key_file: give both or neither");
         }
         let files = certificate.zip(key).map(|(certificate, key)| CertificateFiles { certificate, key });
-        Tls { listen, files }
+        Tls { listen, files, hsts_days: self.whole("tls.hsts_days", 0, 730) }
     }
 }

@@ -7,6 +7,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+/// What ends a cell in other programs: where a table is cut at semicolons or tabs, quotes in the middle of a cell hold
+/// nothing together.
+const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
 /// What a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
@@ -23,7 +26,7 @@ pub fn write_row(table: &mut String, cells: &[String]) {
 /// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.
 fn write(table: &mut String, cell: &str) {
     let formula = is_risky(cell);
-    let quoted = formula || cell.contains([',', ';', '"', '\r', '\n']) || cell.trim() != cell;
+    let quoted = formula || cell.contains([',', ';', '"', '\r', '\n', '\t']) || cell.trim() != cell;
     if !quoted {
         return table.push_str(cell);
     }
@@ -31,8 +34,25 @@ fn write(table: &mut String, cell: &str) {
     if formula {
         table.push('\'');
     }
-    table.push_str(&cell.replace('"', "\"\""));
+    let mut before = None;
+    for (place, c) in cell.char_indices() {
+        if before.is_some_and(|before| CUTS.contains(&before)) && is_risky_inside(&cell[place..]) {
+            table.push('\'');
+        }
+        if c == '"' {
+            table.push('"');
+        }
+        table.push(c);
+        before = Some(c);
+    }
     table.push('"');
+}
+
+/// The same of the text after a cut. A line break or tab there is a cut itself; some programs pass over quotes and spaces
+/// before a sign.
+fn is_risky_inside(rest: &str) -> bool {
+    let beginning = rest.trim_start_matches(['\'', '"', ' ']);
+    beginning.starts_with(|c: char| FORMULA.contains(&c) && !CUTS.contains(&c))
 }
 
 /// Apostrophes count, so that the one that is put before it can be told from its own.
@@ -41,8 +61,16 @@ fn is_risky(cell: &str) -> bool {
 }
 
 /// A cell as it was before it was written.
-pub fn read(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell)
+pub fn read(cell: &str) -> String {
+    let cell = cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell);
+    let mut text = String::with_capacity(cell.len());
+    for (place, c) in cell.char_indices() {
+        let is_added = c == '\'' && cell[..place].ends_with(CUTS) && is_risky_inside(&cell[place + 1..]);
+        if !is_added {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// A moment in UTC (RFC 3339).
@@ -81,7 +109,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const CELLS: [(&str, &str); 16] = [
+    const CELLS: [(&str, &str); 25] = [
+        ("x;=1+1", "\"x;'=1+1\""),
+        ("x\t=1", "\"x\t'=1\""),
+        ("x\n+1\r\n@b", "\"x\n'+1\r\n'@b\""),
+        ("x; =1;\"-1", "\"x;' =1;'\"\"-1\""),
+        ("x;'=1;' '=1", "\"x;\'\'=1;\'\' '=1\""),
+        ("x;＝1", "\"x;'＝1\""),
+        ("=1;=2", "\"'=1;'=2\""),
+        ("a;b\n\nc\t't", "\"a;b\n\nc\t't\""),
+        ("a\n;=1", "\"a\n;'=1\""),
         ("", ""),
         ("a good one", "a good one"),
         ("one, two", "\"one, two\""),
@@ -93,7 +130,7 @@ mod tests {
         ("+41 79", "\"'+41 79\""),
         ("-2", "\"'-2\""),
         ("@SUM(A1)", "\"'@SUM(A1)\""),
-        ("\t=1", "\"'\t=1\""),
+        ("\t=1", "\"'\t'=1\""),
         ("＝1", "\"'＝1\""),
         ("a=b", "a=b"),
         ("'t was", "'t was"),
@@ -116,7 +153,7 @@ mod tests {
         write_row(&mut table, &all);
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes());
         let record = reader.records().next().unwrap().unwrap();
-        let again: Vec<&str> = record.iter().map(read).collect();
+        let again: Vec<String> = record.iter().map(read).collect();
         assert_eq!(again, all);
     }
 

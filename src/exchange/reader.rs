@@ -211,7 +211,7 @@ impl<'r> Rows<'r> {
                 Ok(_) if bytes.len() > CELL_BYTES_MAX => {
                     mistake(String::from_utf8_lossy(bytes).into_owned(), "is longer than 32 KiB: is a quote missing?");
                 }
-                Ok(text) => cells.push((place, *name, cell::read(text).to_owned())),
+                Ok(text) => cells.push((place, *name, cell::read(text))),
             }
         }
         if wrong.is_empty() { Ok(Row { line, cells }) } else { Err(wrong) }

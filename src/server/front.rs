@@ -79,6 +79,8 @@ pub struct Front {
     /// Where a plain connection is sent over to.
     secure_port: u16,
     log_addresses: LogAddresses,
+    /// `Strict-Transport-Security`, where the site asks for it.
+    hsts: Option<HeaderValue>,
 }
 
 /// What the log says of a request beside its answer.
@@ -88,6 +90,8 @@ struct Line {
     method: http::Method,
     /// Who asked, as the proxies say.
     caller: IpAddr,
+    /// Whether it came by TLS.
+    secure: bool,
     row: Option<usize>,
     monitor_user: Option<String>,
     /// A place among the large bodies, given back with the answer.
@@ -112,6 +116,7 @@ impl Front {
             origins: Origins::new(&site.config.allowed_origins),
             secure_port: site.ports().secure.first().copied().unwrap_or_default(),
             log_addresses: site.config.log.addresses,
+            hsts: hsts(site.config.tls.hsts_days),
         }
     }
 
@@ -131,6 +136,7 @@ impl Front {
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
             caller: self.caller(peer, request.headers()),
+            secure: door == Door::Secure,
             row: None,
             monitor_user: None,
             large: None,
@@ -140,9 +146,13 @@ impl Front {
         let asked = self.origins.look(&request);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             progress.set(Waits::Answer);
-            // It reads the file, so other connections go on by another thread.
-            let write = || gzip::finish_beside_table(metrics::write(self), request.headers());
-            let reply = tokio::task::block_in_place(write);
+            let reply = match self.check_host(request.headers(), request.uri()) {
+                // The figures need the file, so other connections go on by another thread.
+                Ok(()) => {
+                    tokio::task::block_in_place(|| gzip::finish_beside_table(metrics::write(self), request.headers()))
+                }
+                Err(failure) => reply::refusal(&failure, language, &line.request_id),
+            };
             return self.respond(line, finished(reply), asked);
         }
         let taken = self.take(request, door, &mut line).await;
@@ -183,6 +193,7 @@ impl Front {
             request_id: call::request_id(None),
             method: http::Method::from_bytes(b"-").expect("a dash is a token"),
             caller: peer.to_canonical(),
+            secure: false,
             row: None,
             monitor_user: None,
             large: None,
@@ -325,6 +336,9 @@ impl Front {
             HeaderValue::try_from(line.request_id).expect("a request id is checked when it is taken"),
         );
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(hsts) = self.hsts.as_ref().filter(|_| line.secure) {
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
+        }
         let mut response = Response::new(Full::new(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -347,6 +361,12 @@ fn check_size(head: &http::request::Parts) -> Result<(), Failure> {
 async fn next_beat(started: Instant) {
     let beats = started.elapsed().as_nanos() / BEAT.as_nanos() + 1;
     tokio::time::sleep_until((started + BEAT * beats as u32).into()).await;
+}
+
+/// For the name that was asked alone: those below it are another's affair.
+fn hsts(days: i64) -> Option<HeaderValue> {
+    let value = format!("max-age={}", days * 86_400);
+    (days > 0).then(|| HeaderValue::try_from(value).expect("a number is a header value"))
 }
 
 fn finished(reply: Reply) -> Finished {

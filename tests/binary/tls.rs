@@ -49,6 +49,21 @@ fn a_device_that_trusts_the_authority_reaches_the_site_and_another_does_not() {
 }
 
 #[test]
+fn a_browser_is_told_to_come_back_over_https_alone_where_the_site_wants_it_so() {
+    for (days, told) in [("0", None), ("30", Some("strict-transport-security: max-age=2592000"))] {
+        let (desk, server, _) = served();
+        assert!(server.stop().log.iter().all(|line| !line.contains("hsts")));
+        let server = desk.serve_with(&[("TUNNELDESK_TLS_HSTS_DAYS", days)]);
+        let line = server.log.wait_for("listening for https").unwrap();
+        let port = text(&line["address"]).rsplit_once(':').unwrap().1.parse().unwrap();
+        let (_, head) = curl(&desk, port, &[&TRUSTING[..], &["-i"]].concat(), "/readyz");
+        let found = head.lines().find(|line| line.starts_with("strict-transport-security"));
+        assert_eq!(found, told, "{head}");
+        assert!(server.get(&Caller::Anyone, "/readyz").header("strict-transport-security").is_none(), "not in clear");
+    }
+}
+
+#[test]
 fn who_begins_many_handshakes_and_ends_none_keeps_no_other_device_from_https() {
     let (desk, _server, port) = served();
     let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();

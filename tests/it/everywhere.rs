@@ -174,7 +174,7 @@ fn every_answer_bears_a_request_id_and_is_not_sniffed_or_kept_by_others() {
             assert!(reply.header("x-request-id").is_some_and(|id| id.len() >= 8), "{reply}");
             assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{reply}");
             let policy = reply.header("cache-control").unwrap_or("");
-            let private = policy.contains("no-store") || policy.contains("private");
+            let private = policy.contains("no-store");
             let public_read = route.caller() == "open" && route.method == Method::GET;
             assert!(private || (public_read && policy.contains("no-cache")), "cache-control is {policy:?}: {reply}");
         }

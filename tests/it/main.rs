@@ -13,6 +13,7 @@ mod crowds;
 mod description;
 mod desk;
 mod everywhere;
+mod exposure;
 mod harness;
 mod layers;
 mod licences;
