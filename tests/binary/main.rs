@@ -17,6 +17,7 @@ mod log;
 mod long_lists;
 mod outbox;
 mod people;
+mod storm;
 mod story;
 mod sync;
 mod tls;

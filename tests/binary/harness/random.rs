@@ -2,13 +2,14 @@
 
 const SUITE: u64 = 20_260_528;
 /// What a campaign says of its length.
-const CAMPAIGNS: [&str; 6] = [
+const CAMPAIGNS: [&str; 7] = [
     "TUNNELDESK_KILLS",
     "TUNNELDESK_FAULTS",
     "TUNNELDESK_DAMAGES",
     "TUNNELDESK_POWER_CUTS",
     "TUNNELDESK_CHECKPOINT_KILLS",
     "TUNNELDESK_CHECKPOINT_CUTS",
+    "TUNNELDESK_STORM_SECONDS",
 ];
 
 pub struct Random(u64);
