@@ -1,0 +1,193 @@
+"""What the dearest request of each kind costs a demo site: CPU time of the server's process, its peak memory, rows in the file,
+messages in the outbox; and what bounds it. Needs the server's process id, its address and its data directory."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import pathlib
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+import urllib.parse
+
+PID, ADDRESS, DATA = int(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
+FACTS = json.loads((DATA / "demo.json").read_text())
+CONNECTION = http.client.HTTPConnection(ADDRESS, timeout=60)
+TICKS_MS = 1000 / 100
+# Every substitute that zxcvbn knows, twice: the most ways to read a password.
+DEAR_PASSWORD = ("4@8({[<3691!|7$5+%20" * 7)[:128]
+
+
+def cpu_ms():
+    fields = pathlib.Path(f"/proc/{PID}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * TICKS_MS
+
+
+def peak_mib():
+    status = pathlib.Path(f"/proc/{PID}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def counts():
+    """Rows of all tables, and messages in line, in a copy of the file: nobody else opens the live one."""
+    with tempfile.TemporaryDirectory() as room:
+        for name in ("tunneldesk.sqlite", "tunneldesk.sqlite-wal"):
+            if (DATA / name).exists():
+                shutil.copy(DATA / name, room)
+        file = sqlite3.connect(f"{room}/tunneldesk.sqlite")
+        tables = [row[0] for row in file.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%search%'")]
+        rows = {table: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
+        file.close()
+        return sum(rows.values()), rows["outbox"]
+
+
+def send(method, path, body=b"", headers=None):
+    if isinstance(body, (dict, list)):
+        body = json.dumps(body).encode()
+        headers = {"content-type": "application/json", **(headers or {})}
+    CONNECTION.request(method, path, body, headers or {})
+    answer = CONNECTION.getresponse()
+    return answer.status, answer.read(), answer
+
+
+def session(member):
+    body = {"username": member["username"], "password": member["password"]}
+    token = json.loads(send("POST", "/api/auth/login", body)[1])["token"]
+    return {"token": token} if token else None
+
+
+def clerk(member):
+    form = urllib.parse.urlencode({"username": member["username"], "password": member["password"]}).encode()
+    headers = {"content-type": "application/x-www-form-urlencoded", "origin": f"http://{ADDRESS}"}
+    answer = send("POST", "/desk/sign-in", form, headers)[2]
+    cookies = "; ".join(line.split(";")[0] for line in answer.headers.get_all("set-cookie") or [])
+    return {"cookie": cookies, "origin": f"http://{ADDRESS}"}
+
+
+def signed(body):
+    raw = json.dumps(body).encode()
+    digest = hmac.new(FACTS["partner"]["secret"].encode(), raw, hashlib.sha256).hexdigest()
+    return raw, {"client-id": FACTS["partner"]["client_id"], "token": digest, "content-type": "application/json"}
+
+
+def jpeg():
+    """The largest picture that is taken: 16 million pixels, one colour, baseline."""
+    side = 4096
+    quantised = b"\xff\xdb\x00\x43\x00" + b"\x01" * 64
+    frame = b"\xff\xc0\x00\x0b\x08" + side.to_bytes(2) + side.to_bytes(2) + b"\x01\x01\x11\x00"
+    table = lambda kind: b"\xff\xc4\x00\x14" + bytes([kind]) + b"\x01" + b"\x00" * 15 + b"\x00"
+    scan = b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00"
+    blocks = (side // 8) ** 2
+    return b"\xff\xd8" + quantised + frame + table(0) + table(16) + scan + b"\x00" * (blocks * 2 // 8) + b"\xff\xd9"
+
+
+def measure(who, what, bound, times, ask):
+    """`ask` sends the n-th request and returns its status."""
+    rows, messages = counts()
+    pathlib.Path(f"/proc/{PID}/clear_refs").write_text("5")
+    before, began, statuses = cpu_ms(), time.monotonic(), {}
+    for n in range(times):
+        status = ask(n)
+        statuses[status] = statuses.get(status, 0) + 1
+    time.sleep(0.05)
+    cpu, wall, peak = (cpu_ms() - before) / times, (time.monotonic() - began) * 1000 / times, peak_mib()
+    rows_now, messages_now = counts()
+    seen = ", ".join(f"{status} × {count}" for status, count in sorted(statuses.items()))
+    each = lambda number: f"{number / times:.2f}".rstrip("0").rstrip(".")
+    print(f"| {who} | {what} | {cpu:.2f} | {wall:.1f} | {peak:.0f} | {each(rows_now - rows)} | {each(messages_now - messages)} "
+          f"| {seen} | {bound} |", flush=True)
+
+
+def main():
+    by_role = lambda role: [m for m in FACTS["members"] if m["role"] == role]
+    people = [(m, s) for m in by_role("member")[:12] if (s := session(m))]
+    (member, own), (_, other) = people[0], people[1]
+    desk = clerk((by_role("admin") or by_role("desk"))[0])
+    api = lambda method, path, body=b"", headers=None: send(method, "/api" + path, body, headers)[0]
+    me = member["member_id"]
+    print("| Who | Dearest request | CPU ms | wall ms | peak MiB | rows | messages | answers | What bounds it |")
+    print("|---|---|---|---|---|---|---|---|---|")
+
+    # A stranger
+    guess = {"username": member["username"], "password": "x" * 128}
+    measure("stranger", "login, login/silent, totp/*, desk sign-in: a wrong password",
+            "two hash threads at low priority, queue 512, 8 s; misses per account, device and address; delayed answers write nothing",
+            20, lambda n: api("POST", "/auth/login", {**guess, "username": f"nobody{n}"}))
+    measure("stranger", "signup: 128 characters of substitutes, three answers",
+            "600 an hour and 600 messages a day an address; 32 characters judged, at most 4 readings; 4 hashes on the hash lane",
+            10, lambda n: api("POST", "/auth/signup", {"username": f"cost{time.time_ns()}", "email": f"cost{n}@example.com",
+                "password": DEAR_PASSWORD, "real_name": "wo " * 33, "terms": True, **{f"question_{q}": q for q in (1, 2, 3)},
+                **{f"answer_{q}": "x" * 200 for q in (1, 2, 3)}}))
+    measure("stranger", "signup that is refused (weak password, no terms)", "600 an hour an address, taken first",
+            50, lambda n: api("POST", "/auth/signup", {"username": "x", "email": "x", "password": DEAR_PASSWORD}))
+    measure("stranger", "recover-password with a proof: twelve answers",
+            "120 an hour an address; delays; 13 hashes on the hash lane", 5,
+            lambda n: api("POST", "/auth/account-access/recover-password", {"username": member["username"],
+                "passcode": "000000", "password": DEAR_PASSWORD, **{f"answer_{q}": "x" * 200 for q in range(1, 13)}}))
+    measure("stranger", "recover-password, recover-username, /recover: asks for a passcode",
+            "5 an hour a name, 120 an hour and 600 a day an address; 5 an hour and 10 a day to one member and one address; 2,000 mails and 200 SMS a day", 30,
+            lambda n: api("POST", "/auth/account-access/recover-password", {"username": f"nobody{time.time_ns()}"}))
+    measure("stranger", "the same for one that exists", "as above", 5,
+            lambda n: api("POST", "/auth/account-access/recover-password", {"username": people[2][0]["username"]}))
+    measure("stranger", "security-questions", "120 an hour an address", 50,
+            lambda n: api("GET", f"/auth/account-access/security-questions?username=nobody{n}"))
+    measure("stranger", "verify-email, resend, /confirm", "600 an hour an address; 600 messages a day", 50,
+            lambda n: api("POST", "/auth/verify-email", {"token": "x" * 128}, {"idempotency-key": f"k{time.time_ns()}"}))
+    measure("stranger", "bio-web-option", "300 a minute an address; a challenge lives 5 minutes", 50,
+            lambda n: api("POST", "/auth/login/bio-web-option", {"username": f"nobody{n}"}))
+    measure("stranger", "contact: 5,000 characters", "20 an hour an address, 1,000 a day in all", 20,
+            lambda n: api("POST", "/public/contact", {"name": "x" * 100, "email": "a@example.com", "message": "ö" * 5000}))
+    measure("stranger", "check-username, verify/{code}, public/*, docs: reads", "reading threads, queue 1,024, 2 s", 100,
+            lambda n: api("GET", "/openapi.json"))
+    measure("stranger", "64 KiB of nested JSON", "64 KiB; depth 128 by the parser", 50,
+            lambda n: api("POST", "/auth/login", b"[" * 65535, {"content-type": "application/json"}))
+
+    # A member
+    flight = {"entry_date": int(time.time()) - 60, "time": "10", "comment": "\U0001f600" * 1000}
+    measure("member", "time and skill entries: a comment of 4 kB", "10,000 changes a day; 50,000 entries, 1,000 while unconfirmed", 200,
+            lambda n: api("POST", "/account/logbook/time/", flight, own))
+    measure("member", "the same with an Idempotency-Key", "as above; kept 24 h", 100,
+            lambda n: api("POST", "/account/logbook/time/", flight, {**own, "idempotency-key": f"k{time.time_ns()}"}))
+    measure("member", "lists and exports: export, print, time, skills",
+            "5,000 rows an answer; exports and prints on their own two threads, one drawn at a time, 120 an hour", 5,
+            lambda n: api("GET", f"/account/logbook/print/{me}", headers=own))
+    measure("member", "export (CSV)", "as above, by rows and bytes", 10, lambda n: api("GET", f"/account/logbook/export/{me}", headers=own))
+    measure("member", "progression (SVG)", "the catalogue", 20, lambda n: api("GET", f"/account/logbook/progression/{me}", headers=own))
+    picture = jpeg()
+    measure("member", "media: a picture of 16 million pixels",
+            "5 MiB, 16 million pixels, 64 MiB at work by its head; one at a time; 120 an hour; four large bodies at once", 3,
+            lambda n: api("POST", "/account/profile/media", picture, {**own, "content-type": "image/jpeg"}))
+    measure("member", "change-password: a wrong current one", "misses of the account; 10,000 changes a day", 4,
+            lambda n: api("PUT", "/account/profile/change-password", {"password": DEAR_PASSWORD,
+                "password_confirm": DEAR_PASSWORD, "current_password": "wrong"}, other))
+    measure("member", "send-verification-passcode by SMS", "5 an hour, 10 a day; own country; 200 a day in all", 8,
+            lambda n: api("POST", "/account/profile/send-verification-passcode", {"country": "41", "phone": f"7912345{n:02}"}, own))
+
+    # A partner
+    def token(n):
+        raw, headers = signed({"member_id": 900_000 + n, "member_pin": "000000"})
+        return send("POST", "/api/external/partner-metrics/op/generate-token", raw, headers)[0]
+    measure("partner", "generate-token: a wrong PIN", "6,000 a minute by its terms; 31 wrong PINs pause it for 15 minutes", 30, token)
+    measure("partner", "generate-token while paused", "nothing is looked up or written", 100, lambda n: token(100 + n))
+    def record(n):
+        raw, headers = signed({"email": f"cost{time.time_ns()}@example.com"})
+        return send("POST", "/api/external/partner-metrics/op", raw, headers)[0]
+    measure("partner", "op: a new record", "6,000 a minute by its terms", 100, record)
+
+    # A clerk
+    page = lambda path: send("GET", path, headers=desk)[0]
+    measure("clerk", "members: a search that finds nobody", "200 and 1,000 rows judged", 20,
+            lambda n: page("/desk/members?q=" + urllib.parse.quote("zqxj aeiou " * 10)))
+    measure("clerk", "Today", "what has flown and is booked today", 10, lambda n: page("/desk"))
+    measure("clerk", "reports, a year; site, audit", "a year; 100 rows a page; statements end after 2 s", 5,
+            lambda n: page("/desk/reports?from=2025-11-22&to=2026-11-21"))
+    measure("clerk", "bookings.csv, members.csv", "50,000 rows; the lane for documents, two threads", 3,
+            lambda n: page("/desk/reports/bookings.csv?from=2025-11-22&to=2026-11-21"))
+
+
+main()
