@@ -96,6 +96,8 @@ impl Failure {
         foreign_form = FORBIDDEN;
         /// A partner calling from an address that is not on its list.
         address_not_allowed = FORBIDDEN;
+        /// A change of what opens an account, by a session whose last proof is too long ago.
+        reauthentication_needed = FORBIDDEN;
         /// The account's role does not go without a second factor.
         second_factor_required = FORBIDDEN;
         /// No such object, or none that is the caller's.

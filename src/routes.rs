@@ -106,6 +106,7 @@ pub static ROUTES: &[Route] = &[
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
     open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
     member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
+    member  (POST,   "/account/profile/reauthenticate",                     profile::reauthenticate::prove).ours().hashing(),
     member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
     member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
@@ -150,6 +151,8 @@ pub static PAGES: &[Route] = &[
     page    (GET,    "/recover",                                            desk::public::recover::ask),
     page    (POST,   "/recover",                                            desk::public::recover::send).on_the_beat(),
     page    (POST,   "/recover/password",                                   desk::public::recover::set).hashing().on_the_beat(),
+    page    (GET,    "/undo",                                               desk::public::undo::ask),
+    page    (POST,   "/undo",                                               desk::public::undo::take),
 
     // Signing in
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),

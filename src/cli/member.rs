@@ -10,7 +10,7 @@ use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
 use crate::failure::Failure;
-use crate::gate::account;
+use crate::gate::account::{self, Kept};
 use crate::gate::appointment::appoint;
 use crate::gate::counters::{self, Lifted};
 use crate::gate::second_factor;
@@ -20,7 +20,6 @@ use crate::language::{Language, Text};
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
 use crate::store::second_factors::{self, Kind};
-use crate::store::sessions;
 use crate::store::{Read, entries};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -67,7 +66,7 @@ pub enum Member {
     Export(leaving::Export),
     /// Take a person out of the site for good: name, address and number, out of every row, text and byte
     Erase(leaving::Erase),
-    /// Set a new password and end every session; prints it unless one is given
+    /// Set a new password, end every session, and remove passkeys and social links; prints it unless one is given
     ResetPassword {
         name: String,
         /// Read the password from standard input
@@ -262,13 +261,14 @@ fn reset_password(site: &Shell, name: &str, json: bool, secret: Option<&str>) ->
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
     let hash = password::hash(&given.text);
     site.store.write(site.now(), |tx| {
-        members::set_password(tx, account.member_id, &hash)?;
-        sessions::end_credentials(tx, account.member_id, None)?;
+        account::recover(tx, account.member_id, &hash, &Kept::default())?;
         let (language, nothing) = (Language::default(), json!({}));
         security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &nothing, language, site.by())
     })?;
-    let what =
-        format!("{} (member {}) has a new password, and every session has ended", account.username, account.member_id);
+    let what = format!(
+        "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
+        account.username, account.member_id
+    );
     Ok(given.shown(json, account.member_id, &account.username, &what))
 }
 

@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub const DEEDS: [&str; 71] = [
+pub const DEEDS: [&str; 72] = [
     "member.added",
     "members.imported",
     "member.role_set",
@@ -27,6 +27,7 @@ pub const DEEDS: [&str; 71] = [
     "member.passkey_copied",
     "member.social_linked",
     "member.social_unlinked",
+    "member.change_undone",
     "staff.signed_in",
     "session.issued",
     "entry.entered",

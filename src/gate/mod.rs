@@ -26,6 +26,7 @@ pub mod sign_in;
 pub mod signer;
 pub mod social;
 pub mod step;
+pub mod undo;
 
 pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
 pub use clerk::Clerk;

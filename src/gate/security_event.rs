@@ -2,10 +2,12 @@
 //! confirmed address, in the transaction of the change. Who has no address gets the notice alone.
 
 use super::allowance::{self, Cause};
+use super::undo;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::failure::Failure;
 use crate::language::Language;
 use crate::site::Site;
+use crate::store::members::{self, Profile};
 use crate::store::outbox::{self, Channel};
 use crate::store::{Write, audit, notices, second_factors};
 use serde_json::{Value, json};
@@ -22,6 +24,8 @@ pub enum Event {
     PasskeyAdded,
     PasskeyRemoved,
     SocialLinked,
+    /// What one of the others did was undone by the link in its mail.
+    ChangeUndone,
 }
 
 impl Event {
@@ -37,6 +41,7 @@ impl Event {
             Event::PasskeyAdded => "notice.passkey_added",
             Event::PasskeyRemoved => "notice.passkey_removed",
             Event::SocialLinked => "notice.social_linked",
+            Event::ChangeUndone => "notice.change_undone",
         }
     }
 
@@ -53,11 +58,12 @@ impl Event {
             Event::PasskeyAdded => "member.passkey_added",
             Event::PasskeyRemoved => "member.passkey_removed",
             Event::SocialLinked => "member.social_linked",
+            Event::ChangeUndone => "member.change_undone",
         }
     }
 
     /// What comes after `mail.event.` in the translations.
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Event::PasswordChanged => "password_changed",
             Event::Recovered => "recovered",
@@ -69,12 +75,14 @@ impl Event {
             Event::PasskeyAdded => "passkey_added",
             Event::PasskeyRemoved => "passkey_removed",
             Event::SocialLinked => "social_linked",
+            Event::ChangeUndone => "change_undone",
         }
     }
 }
 
-/// Records it and tells the member, in words that may speak of `detail`. The message goes to the e-mail address, or else the number,
-/// that the member has confirmed: what nobody confirmed may be a stranger's.
+/// Records an event and tells the member, in words that may speak of `detail`. The message goes to the e-mail address, or
+/// else the number, that the member has confirmed: what nobody confirmed may be a stranger's. A mail carries a link that
+/// undoes the change.
 pub fn tell(
     site: &Site,
     tx: &Write,
@@ -84,36 +92,74 @@ pub fn tell(
     language: Language,
     by: &By,
 ) -> Result<(), Failure> {
-    audit::insert(tx, &by.who, event.deed(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
-    notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
+    record(tx, member_id, event, detail, by)?;
     let reachable = second_factors::find_reachable(tx, member_id)?;
-    let email = reachable.email.map(|address| (Channel::Email, address));
-    let to = email.or_else(|| Some((Channel::Sms, reachable.phone?)));
-    to.map_or(Ok(()), |(channel, address)| send(site, tx, member_id, event, channel, &address, language))
+    let now = members::find(tx, member_id)?.filter(|_| event != Event::ChangeUndone);
+    if let Some(address) = &reachable.email {
+        return send(site, tx, member_id, event, (Channel::Email, address), now.as_ref(), language);
+    }
+    let Some(number) = &reachable.phone else { return Ok(()) };
+    send(site, tx, member_id, event, (Channel::Sms, number), None, language)
 }
 
-/// The message alone, to an address or number that is the member's no more. Nothing goes where the member's share of such
-/// messages is used up: the notice and the audit log have every change.
-pub fn send(
+/// The same of a new e-mail address or number, which is told where the old one was too: a thief would only read the new
+/// one. The link that undoes the change goes to an address from before it alone.
+pub fn tell_of_address(
+    site: &Site,
+    tx: &Write,
+    before: &Profile,
+    channel: Channel,
+    language: Language,
+    by: &By,
+) -> Result<(), Failure> {
+    let member_id = before.member_id;
+    let (event, old, confirmed) = match channel {
+        Channel::Email => (Event::EmailChanged, &before.email, before.email_verified),
+        Channel::Sms => (Event::PhoneChanged, &before.phone, before.phone_verified),
+    };
+    record(tx, member_id, event, &json!({}), by)?;
+    if confirmed && !old.is_empty() {
+        send(site, tx, member_id, event, (channel, old), Some(before), language)?;
+    }
+    let reachable = second_factors::find_reachable(tx, member_id)?;
+    if let Some(address) = &reachable.email {
+        let undone_to = Some(before).filter(|_| channel == Channel::Sms);
+        return send(site, tx, member_id, event, (Channel::Email, address), undone_to, language);
+    }
+    let Some(number) = &reachable.phone else { return Ok(()) };
+    send(site, tx, member_id, event, (Channel::Sms, number), None, language)
+}
+
+fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, by: &By) -> Result<(), Failure> {
+    audit::insert(tx, &by.who, event.deed(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
+    notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
+    Ok(())
+}
+
+/// The message alone. `before`: what the change can be undone to by a link, which a short message has no room for. Nothing
+/// goes where the member's share of such messages is used up, because the notice and the audit log have every change; but
+/// the link to an address that was replaced always goes, or a thief would use the share up first.
+fn send(
     site: &Site,
     tx: &Write,
     member_id: i64,
     event: Event,
-    channel: Channel,
-    recipient: &str,
+    (channel, recipient): (Channel, &str),
+    before: Option<&Profile>,
     language: Language,
 ) -> Result<(), Failure> {
-    if allowance::take(site, tx, Cause::Event, member_id, channel, recipient)?.is_err() {
+    let taken = allowance::take(site, tx, Cause::Event, member_id, channel, recipient)?;
+    if taken.is_err() && !(event == Event::EmailChanged && before.is_some()) {
         return Ok(());
     }
-    let message = outbox::New {
-        channel,
-        member_id: Some(member_id),
-        recipient,
-        language: language.tag(),
-        template: "security_event",
-        values: &json!({ "event": event.name() }),
+    let (template, values) = match before.filter(|_| channel == Channel::Email) {
+        Some(before) => {
+            ("security_event_undo", json!({ "event": event.name(), "token": undo::offer(tx, event, before)? }))
+        }
+        None => ("security_event", json!({ "event": event.name() })),
     };
+    let member_id = Some(member_id);
+    let message = outbox::New { channel, member_id, recipient, language: language.tag(), template, values: &values };
     outbox::insert(tx, &site.keys, &message)?;
     Ok(())
 }
@@ -135,6 +181,7 @@ mod tests {
             Event::PasskeyAdded,
             Event::PasskeyRemoved,
             Event::SocialLinked,
+            Event::ChangeUndone,
         ] {
             for language in Language::ALL {
                 let has = |key: &str| language.texts().contains_key(key);

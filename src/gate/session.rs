@@ -13,6 +13,8 @@ use sha2::{Digest, Sha256};
 
 const TOKEN_BYTES: usize = 32;
 const TOKEN_CHARS_MAX: usize = 128;
+/// For how long after a proof a session may change what opens its account.
+const PROOF_SECONDS: i64 = 10 * 60;
 /// In base64url.
 const TOKEN_CHARS: usize = (TOKEN_BYTES * 4).div_ceil(3);
 
@@ -22,6 +24,8 @@ pub struct Member {
     id: i64,
     role: Role,
     session: TokenHash,
+    /// When the holder of the session last proved who they are.
+    proven_at: i64,
     by: By,
 }
 
@@ -55,6 +59,12 @@ impl Member {
     /// The session that this call came by.
     pub fn session(&self) -> &TokenHash {
         &self.session
+    }
+
+    /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since) is
+    /// more than ten minutes ago. Whoever holds a session alone may have found it.
+    pub fn check_proven(&self, now: i64) -> Result<(), Failure> {
+        if now - self.proven_at <= PROOF_SECONDS { Ok(()) } else { Err(Failure::reauthentication_needed()) }
     }
 }
 
@@ -115,7 +125,8 @@ fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
         let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
         _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
     }
-    Ok(Member { id: found.member_id, role: found.role, session: hash, by: call.by(found.member_id) })
+    let by = call.by(found.member_id);
+    Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, by })
 }
 
 fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<BookingToken>, Failure> {

@@ -19,7 +19,7 @@ use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
     contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys, payments,
-    reminders as given, replays, sessions, sign_in_steps, soundness, throttles,
+    reminders as given, replays, sessions, sign_in_steps, soundness, throttles, undos,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -120,6 +120,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += messages::sweep(tx, tx.now() - MESSAGE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
         removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += undos::sweep(tx, SWEEP_ROWS_MAX)?;
         for (sender, kept) in EVENTS_KEPT_SECONDS {
             removed += callbacks::sweep(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
         }

@@ -311,6 +311,25 @@ pub fn set_pin(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql, named_params! {":hash": &hash[..], ":now": tx.now(), ":id": member_id})
 }
 
+/// E-mail address and telephone number, each with whether it is confirmed.
+pub fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
+    let sql =
+        "UPDATE members SET email = :email, email_confirmed_at = iif(:email_confirmed, :now, NULL), phone = :phone,
+                                  phone_confirmed_at = iif(:phone_confirmed, :now, NULL), updated_at = :now
+               WHERE member_id = :id";
+    tx.run(
+        sql,
+        named_params! {":email": email.0, ":email_confirmed": email.1, ":phone": phone.0, ":phone_confirmed": phone.1,
+        ":now": tx.now(), ":id": member_id},
+    )
+}
+
+/// No sign-in by password, until a new one is set.
+pub fn clear_password(tx: &Write, member_id: i64) -> Result<usize> {
+    let sql = "UPDATE members SET password_hash = NULL, updated_at = :now WHERE member_id = :id";
+    tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
+}
+
 /// No PIN; who wants one asks for a new one.
 pub fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
     let sql = "UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL";

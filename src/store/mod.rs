@@ -64,6 +64,7 @@ pub mod sync;
 pub mod throttles;
 pub mod tls;
 pub mod tunnels;
+pub mod undos;
 mod writer;
 pub mod writer_held;
 

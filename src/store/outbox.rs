@@ -53,7 +53,7 @@ pub struct Message {
 }
 
 /// Templates beside the passcodes whose words open an account, or change what opens it.
-const OPENING_TEMPLATES: [&str; 1] = ["confirm_email"];
+const OPENING_TEMPLATES: [&str; 2] = ["confirm_email", "security_event_undo"];
 
 impl Message {
     /// Whether whoever reads the message can open the account of its member by it, or change what opens it.

@@ -124,6 +124,22 @@ pub fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<Stri
     tx.find(sql, (passkey_id, member_id), |row| row.get(0))
 }
 
+/// Removes the passkeys that the member made at this moment or later.
+pub fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+    tx.run("DELETE FROM passkeys WHERE member_id = ?1 AND created_at >= ?2", (member_id, made_at))
+}
+
+/// Removes every passkey of the member but these, by their numbers.
+pub fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> {
+    let ids: Vec<i64> =
+        tx.list("SELECT passkey_id FROM passkeys WHERE member_id = ?1", [member_id], |row| row.get(0))?;
+    let mut removed = 0;
+    for id in ids.into_iter().filter(|id| !kept.contains(id)) {
+        removed += tx.run("DELETE FROM passkeys WHERE passkey_id = ?1", [id])?;
+    }
+    Ok(removed)
+}
+
 pub fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {
     let sql =
         "INSERT INTO passkey_challenges (challenge_hash, kind, member_id, session_hash, sealed, created_at, ends_at)

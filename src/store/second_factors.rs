@@ -94,6 +94,11 @@ pub fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run("DELETE FROM second_factors WHERE member_id = ?1", [member_id])
 }
 
+/// The same, where the factor was turned on at this moment or later, or none is on yet.
+pub fn delete_since(tx: &Write, member_id: i64, since: i64) -> Result<usize> {
+    tx.run("DELETE FROM second_factors WHERE member_id = ?1 AND (kind IS NULL OR since >= ?2)", (member_id, since))
+}
+
 pub fn insert_recovery_code(tx: &Write, member_id: i64, code_hash: &[u8; 32]) -> Result<usize> {
     tx.run("INSERT INTO recovery_codes (member_id, code_hash) VALUES (?1, ?2)", (member_id, &code_hash[..]))
 }

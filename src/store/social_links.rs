@@ -25,3 +25,19 @@ pub fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option<(i64, 
     let sql = "DELETE FROM social_links WHERE provider = ?1 AND subject = ?2 RETURNING member_id, name";
     tx.find(sql, (provider, subject), |row| Ok((row.get(0)?, row.get(1)?)))
 }
+
+/// Removes the links that the member made at this moment or later.
+pub fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+    tx.run("DELETE FROM social_links WHERE member_id = ?1 AND created_at >= ?2", (member_id, made_at))
+}
+
+/// Removes every link of the member but those to these networks.
+pub fn delete_others(tx: &Write, member_id: i64, kept: &[String]) -> Result<usize> {
+    let sql = "SELECT provider, subject FROM social_links WHERE member_id = ?1";
+    let links: Vec<(String, String)> = tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut removed = 0;
+    for (provider, subject) in links.into_iter().filter(|(provider, _)| !kept.contains(provider)) {
+        removed += tx.run("DELETE FROM social_links WHERE provider = ?1 AND subject = ?2", (provider, subject))?;
+    }
+    Ok(removed)
+}

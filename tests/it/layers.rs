@@ -34,6 +34,7 @@ const RULES: &[Rule] = &[
             "gate/passkey/",
             "gate/second_factor.rs",
             "gate/security_event.rs",
+            "gate/undo.rs",
             "jobs/",
             "language.rs",
             "notice.rs",

@@ -241,6 +241,7 @@ impl World {
                 body["code"] = protected.authenticator.code(now).into();
                 body
             }
+            (_, "/account/profile/reauthenticate") => json!({ "password": PASSWORD, "code": "" }),
             (_, "/account/profile/2fa-operation") => json!({ "operation": "status", "code": "123456" }),
             (_, "/auth/signup") => self.signup(),
             (_, "/auth/signup/check-username") => json!({ "username": "somebody" }),

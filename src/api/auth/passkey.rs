@@ -68,6 +68,7 @@ fn to_register(site: &Site, call: &Call, mut body: Fields, member: &Member) -> A
     let device_id = body.optional("device_id", fields::whole);
     let name = body.optional("name", fields::line(60));
     let ok = body.finish()?;
+    member.check_proven(site.now())?;
     let party = admit(site, call)?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let name = name.get(&ok).unwrap_or_else(|| passkey::name_from(user_agent));

@@ -8,8 +8,10 @@ use crate::domain::unicode::nfc;
 use crate::domain::{email, password, questions};
 use crate::failure::Failure;
 use crate::fields::{self, Fields};
+use crate::gate::account::{self, Kept};
 use crate::gate::passcode::{self, Target, Use};
 use crate::gate::security_event::{self, Event};
+use crate::gate::social::Network;
 use crate::gate::{Caller, Pace, sign_in, take_message};
 use crate::keys::Purpose;
 use crate::language::Text;
@@ -18,14 +20,17 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::members::{self, Account, Profile};
 use crate::store::outbox::Channel;
-use crate::store::{Read, Write, sessions};
+use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// As many are asked, whoever is meant.
 const QUESTIONS_ASKED: usize = 3;
 const OPTIONS: [&str; 2] = ["email", "sms"];
+/// What a recovery may keep, of each kind.
+const KEPT_MAX: usize = 50;
+const KEPT_CHARS_MAX: usize = 1_000;
 /// Whose rows are read in the place of nobody's, and a number that nobody has.
 const ANYBODY: i64 = 1;
 const NOBODY: i64 = 0;
@@ -112,6 +117,7 @@ struct Proof {
     passcode: String,
     password: String,
     answers: Vec<(i64, String)>,
+    kept: Kept,
 }
 
 /// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
@@ -150,6 +156,9 @@ impl Recovery {
         let password = if has_proof { Some(body.required("password", fields::secret)) } else { None };
         let answers: Vec<_> =
             if has_proof { questions::NUMBERS.map(|n| (n, answer(&mut body, n))).collect() } else { Vec::new() };
+        // Not shown in the contract: what the owner wants to keep. Whoever got in may have added a way in of their own.
+        let passkeys = body.optional("keep_passkeys", kept_passkeys);
+        let social = body.optional("keep_social", kept_networks);
         // A weak one alone is for `carry_out` to say: the desk then shows its page again.
         if let Some(wanted) = password.as_ref().filter(|_| body.is_refused()) {
             let (name, tunnel) = (username.peek().map_or("", String::as_str), site.name()?);
@@ -157,13 +166,35 @@ impl Recovery {
         }
         let ok = body.finish()?;
         let passcode = passcode.get(&ok);
+        let kept =
+            Kept { passkeys: passkeys.get(&ok).unwrap_or_default(), social: social.get(&ok).unwrap_or_default() };
         let proof = passcode.zip(password).map(|(passcode, password)| Proof {
             passcode,
             password: password.get(&ok),
             answers: answers.into_iter().filter_map(|(number, given)| Some((number, given.get(&ok)?))).collect(),
+            kept,
         });
         Ok(Recovery { username: username.get(&ok), channel: option.get(&ok).unwrap_or(Channel::Email), proof })
     }
+}
+
+/// Values of a list, or of a text with commas between them.
+fn listed(value: &Value) -> Result<Vec<Value>, Text> {
+    match value {
+        Value::Array(all) if all.len() <= KEPT_MAX => Ok(all.clone()),
+        Value::String(text) if text.len() <= KEPT_CHARS_MAX => Ok(text.split(',').map(Value::from).collect()),
+        Value::Number(_) => Ok(vec![value.clone()]),
+        _ => Err(Text::new("field.kept_list").with("max", KEPT_MAX)),
+    }
+}
+
+fn kept_passkeys(value: &Value) -> Result<Vec<i64>, Text> {
+    listed(value)?.iter().map(fields::id).collect()
+}
+
+fn kept_networks(value: &Value) -> Result<Vec<String>, Text> {
+    let name = |value: &Value| fields::as_line(Network::parse)(value).map(|network| network.key().to_owned());
+    listed(value)?.iter().map(name).collect()
 }
 
 fn answer(body: &mut Fields, number: i64) -> fields::Unjudged<Option<String>> {
@@ -249,7 +280,9 @@ fn set(
                 if let Err(Unfit::ForItsOwner(text)) = fits {
                     return Err(Failure::field("password", text));
                 }
-                recovered(site, tx, call, account.member_id, &password_hash)?;
+                account::recover(tx, account.member_id, &password_hash, &proof.kept)?;
+                let (member_id, by) = (account.member_id, call.by(account.member_id));
+                security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &by)?;
                 for (question, answer_hash) in &renewed {
                     members::renew_security_answer(tx, account.member_id, *question, answer_hash)?;
                 }
@@ -299,12 +332,6 @@ fn fits_owner(site: &Site, name: &str, account: Option<&Account>, secret: &str) 
 /// An owner of whom only the typed name is known.
 fn nobody<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
     Owner { username: name, site: tunnel, ..Owner::default() }
-}
-
-fn recovered(site: &Site, tx: &Write, call: &Call, member_id: i64, password_hash: &str) -> Result<(), Failure> {
-    members::set_password(tx, member_id, password_hash)?;
-    sessions::end_credentials(tx, member_id, None)?;
-    security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &call.by(member_id))
 }
 
 /// All of the member's own questions, or nothing where there are none. As many hashes are tried as were answered, for

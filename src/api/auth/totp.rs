@@ -194,11 +194,16 @@ fn verify_by_step(site: &Site, call: &Call, mut body: Fields) -> Answer {
     })
 }
 
-/// The member of the call's session, when there is one and no password that would be the better proof.
+/// The member of the call's session, when there is one and no password that would be the better proof: 403 where the last
+/// proof is too long ago.
 fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
     let Some(member) = member_if_any(site, call)? else { return Ok(None) };
     let account = site.store.read(|tx| Ok(members::find_account_by_id(tx, member.id())?))?;
-    Ok(account.filter(|account| account.password_hash.is_none()))
+    let passwordless = account.filter(|account| account.password_hash.is_none());
+    if passwordless.is_some() {
+        member.check_proven(site.now())?;
+    }
+    Ok(passwordless)
 }
 
 fn why_not(proof: &Proof) -> &'static str {

@@ -9,6 +9,7 @@ pub mod password;
 pub mod payments;
 pub mod pin;
 pub mod questions;
+pub mod reauthenticate;
 pub mod sessions;
 pub mod two_factor;
 pub mod user;

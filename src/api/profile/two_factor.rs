@@ -103,6 +103,7 @@ impl Request<'_> {
         if self.factor.kind.is_some() {
             return self.status();
         }
+        self.member.check_proven(self.tx.now())?;
         if !second_factor::takes_passcodes(self.account) {
             return Err(Failure::second_factor_required().saying(Text::new("factor.staff_app")));
         }

@@ -5,7 +5,7 @@ use crate::domain::{email, phone};
 use crate::failure::Failure;
 use crate::fields::{self, Unjudged};
 use crate::gate::passcode::{self, Target, Use};
-use crate::gate::security_event::{self, Event};
+use crate::gate::security_event;
 use crate::gate::{Member, take_message};
 use crate::language::Text;
 use crate::reply::{self, Done};
@@ -13,7 +13,6 @@ use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::outbox::Channel;
 use crate::store::{Write, members, tunnels};
-use serde_json::json;
 
 /// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
 struct Place {
@@ -58,6 +57,7 @@ pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let ok = body.finish()?;
     let place = place.get(&ok)?;
     check_place(site, member, &place)?;
+    member.check_proven(site.now())?;
     take_message(site, call)?;
     site.once(call, |tx| {
         let target = Target {
@@ -98,6 +98,7 @@ pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = body.required("passcode", fields::six_digits);
     let ok = body.finish()?;
     let (place, code) = (place.get(&ok)?, code.get(&ok));
+    member.check_proven(site.now())?;
     site.once(call, |tx| {
         let went_to = passcode::take_sent_to(site, tx, member.id(), place.usage, &code, &place.address)?;
         let Some(address) = went_to else {
@@ -109,24 +110,20 @@ pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// What takes the place of another is told at both: a thief would only read the new one.
 fn take_over(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &Place) -> Result<(), Failure> {
     let before = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
-    let (event, old, confirmed) = match place.usage {
-        Use::VerifyEmail => {
+    let old = match place.channel {
+        Channel::Email => {
             members::set_email(tx, member_id, &place.address)?;
-            (Event::EmailChanged, before.email, before.email_verified)
+            &before.email
         }
-        _ => {
+        Channel::Sms => {
             members::set_phone(tx, member_id, &place.address)?;
-            (Event::PhoneChanged, before.phone, before.phone_verified)
+            &before.phone
         }
     };
     if old.eq_ignore_ascii_case(&place.address) {
         return Ok(());
     }
-    if confirmed && !old.is_empty() {
-        security_event::send(site, tx, member_id, event, place.channel, &old, call.language())?;
-    }
-    security_event::tell(site, tx, member_id, event, &json!({}), call.language(), &call.by(member_id))
+    security_event::tell_of_address(site, tx, &before, place.channel, call.language(), &call.by(member_id))
 }

@@ -3,6 +3,7 @@
 
 pub mod confirm;
 pub mod recover;
+pub mod undo;
 
 use super::{Frame, refused, said, show};
 use crate::call::Call;

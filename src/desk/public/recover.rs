@@ -8,10 +8,12 @@ use crate::call::Call;
 use crate::desk::form;
 use crate::desk::kiosk::words;
 use crate::fields;
+use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use askama::Template;
 use http::StatusCode;
+use std::cell::Cell;
 
 #[derive(Template)]
 #[template(path = "public/recover.html", config = "assets/templates/askama.toml")]
@@ -56,13 +58,17 @@ pub fn set(site: &Site, call: &Call) -> Answer {
     recovery::take_pace(site, call)?;
     let asked = Recovery::read(site, form(call)?)?;
     let again = |problem| set_page(site, call, &asked.username, false, Some(problem));
-    let told = recovery::carry_out(site, call, &asked, &|word| match word {
-        Word::Done => tell(site, call, "recover.title", "good", "recovery.done"),
-        Word::Sent | Word::Wrong => again(call.say("recovery.wrong")),
+    // What came of it is told after the commit: a page reads, and nothing is read while the writer is held.
+    let outcome = Cell::new(Word::Wrong);
+    let carried_out = recovery::carry_out(site, call, &asked, &|word| {
+        outcome.set(word);
+        Ok(reply::text(StatusCode::OK, ""))
     });
-    match told {
+    match carried_out {
+        Ok(_) if outcome.get() == Word::Done => tell(site, call, "recover.title", "good", "recovery.done"),
+        Ok(_) => again(call.say("recovery.wrong")),
         Err(failure) if !failure.problems().is_empty() => again(words(failure, call.language())?),
-        told => told,
+        Err(failure) => Err(failure),
     }
 }
 

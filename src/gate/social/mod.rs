@@ -105,15 +105,22 @@ fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i
         Refusal::Broken
     })?;
     let given = given(network, params).ok_or(Refusal::Wrong)?;
-    let expected = token::Expected { issuers: network.issuers(), audiences: &issuer.client_ids, now };
+    let nonce = field(params, &["nonce"]);
+    let expected =
+        token::Expected { issuers: network.issuers(), audiences: &issuer.client_ids, nonce: nonce.as_deref(), now };
     let claims = token::judge(&given, &keys, &expected).ok_or(Refusal::Wrong)?;
     let verified = claims.email_is_verified();
     let email = claims.email.map(|address| Email { address, verified });
     Ok(Person { network, subject: claims.sub, email, name: claims.name })
 }
 
-/// The one field of `params` that counts.
+/// The field of `params` that proves who somebody is.
 fn given(network: Network, params: &str) -> Option<String> {
+    field(params, network.fields())
+}
+
+/// The first of these fields of `params` that is a text.
+fn field(params: &str, names: &[&str]) -> Option<String> {
     let fields: Map<String, Value> = serde_json::from_slice(fields::without_mark(params.as_bytes())).ok()?;
-    network.fields().iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned))
+    names.iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned))
 }

@@ -2,11 +2,13 @@
 
 use super::keys::KeySet;
 use crate::fields;
+use crate::keys::hex;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 const CHARS_MAX: usize = 8 * 1024;
 const SUBJECT_CHARS_MAX: usize = 255;
@@ -19,6 +21,8 @@ const LIFE_SECONDS_MAX: i64 = 86_400 + AHEAD_SECONDS_MAX;
 pub struct Expected<'a> {
     pub issuers: &'a [&'a str],
     pub audiences: &'a [String],
+    /// What the app made up for this sign-in and asked the network to put into the token.
+    pub nonce: Option<&'a str>,
     /// Unix seconds.
     pub now: i64,
 }
@@ -41,6 +45,7 @@ pub struct Claims {
     iat: i64,
     #[serde(default, deserialize_with = "seconds_if_any")]
     nbf: Option<i64>,
+    nonce: Option<String>,
     pub sub: String,
     pub email: Option<String>,
     email_verified: Option<Value>,
@@ -72,6 +77,16 @@ impl Claims {
         matches!(&self.email_verified, Some(Value::Bool(true))) || self.email_verified.as_ref() == Some(&"true".into())
     }
 
+    /// A token with a nonce is good beside that nonce alone, and a nonce beside a token with it: as it is, or where the app
+    /// had the network see no more than its SHA-256 in hex (as Apple advises), as that.
+    fn is_made_for(&self, nonce: Option<&str>) -> bool {
+        match (self.nonce.as_deref(), nonce) {
+            (None, None) => true,
+            (Some(said), Some(given)) => said == given || said == hex(&Sha256::digest(given)),
+            _ => false,
+        }
+    }
+
     fn are_as(&self, expected: &Expected) -> bool {
         let (Audience::Plain(audience) | Audience::Listed([audience])) = &self.aud;
         let latest = expected.now + AHEAD_SECONDS_MAX;
@@ -81,6 +96,7 @@ impl Claims {
             && (expected.now - LIFE_SECONDS_MAX..=latest).contains(&self.iat)
             && self.exp.checked_sub(self.iat).is_some_and(|life| (1..=LIFE_SECONDS_MAX).contains(&life))
             && self.nbf.is_none_or(|from| from <= latest)
+            && self.is_made_for(expected.nonce)
             && is_subject(&self.sub)
     }
 }

@@ -39,6 +39,7 @@ templates!(
     "confirm_email",
     "email_taken",
     "security_event",
+    "security_event_undo",
     "contact",
     "notice",
     "test",
@@ -126,6 +127,7 @@ impl Places<'_> {
         match name {
             "site" => Some(self.sender.site.to_owned()),
             "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
+            "undo" => Some(format!("{}/undo?token={}", self.sender.url, code(&self.value("token")?))),
             "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
@@ -269,6 +271,7 @@ mod tests {
                         "{token}",
                         "{link}",
                         "{recover}",
+                        "{undo}",
                         "{event}",
                         "{what_happened}",
                         "{message}",

@@ -11,3 +11,4 @@ mod sessions;
 mod two_factor;
 mod user;
 mod verification;
+mod ways_in;

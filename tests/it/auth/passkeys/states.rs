@@ -131,6 +131,7 @@ impl<'a> Sequence<'a> {
         let who = self.dice.below(2);
         let person = &self.people[who];
         let body = json!({ "username": person.caller.name, "device_id": 1 });
+        self.site.prove_all();
         let options = question(self.site, &person.caller, body);
         let signed_in = person.session && !person.banned;
         assert_eq!(options.get("rp").is_some(), signed_in, "creation options for whoever has a session: {options}");

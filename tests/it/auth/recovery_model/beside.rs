@@ -104,7 +104,8 @@ impl Sequence<'_> {
     /// The member has another mailbox from now on, where the passcode is right.
     pub fn move_mailbox(&mut self) {
         let who = if self.dice.one_in(3) { 1 } else { JANE };
-        let caller = self.people[who].caller.clone();
+        // By a session whose proof is fresh.
+        let caller = self.site.again(&self.people[who].caller);
         let address = format!("{}-{}@example.com", caller.name, self.passwords);
         let (banned, room) = (self.people[who].banned, self.has_room(address.clone()) && self.has_share(OWN, who));
         let reply = self.send(&caller, SEND, &json!({ "email": address }), None);

@@ -323,7 +323,7 @@ impl<'a> Sequence<'a> {
     fn open(&mut self, who: usize) -> Opened {
         let (site, member) = (self.site, &self.people[who].caller);
         if who == JANE {
-            self.key.get_or_insert_with(|| register(site, member));
+            self.key.get_or_insert_with(|| register(site, &site.again(member)));
         }
         let opened = Opened {
             session: site.again(member),
@@ -342,7 +342,11 @@ impl<'a> Sequence<'a> {
         }
         self.people[who].caller = self.site.again(&self.people[who].caller);
         if who == JANE {
-            self.challenge_is_dead(&opened.question);
+            // A recovery ends the passkeys that it does not name.
+            let (page, key) = (Page::at(&self.site.origin()), self.key.as_mut().expect("jane has one"));
+            refused(&verify(self.site, &page.get(key, &opened.question)));
+            refused(&verify(self.site, &page.get(key, &sign_in_question(self.site, &self.people[JANE].caller.name))));
+            self.key = None;
         }
     }
 

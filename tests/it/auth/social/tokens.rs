@@ -158,3 +158,26 @@ fn facebook_vouches_for_ten_minutes_by_a_digest() {
         &json!({ "signedRequest": "N32LNcvDGXq0GI1jxm-tj1ysJh2uqkNIBcUhUmTp19k.eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsImV4cGlyZXMiOjEyOTE4NDA0MDAsImlzc3VlZF9hdCI6MTI5MTgzNjgwMCwidXNlcl9pZCI6IjIxODQ3MSJ9" }),
     );
 }
+
+#[test]
+fn a_token_that_was_made_for_a_nonce_is_good_beside_it_alone() {
+    let issuer = Issuer::new();
+    let site = issuer.site();
+    let mut said = claims(&site, "1", "ann@example.com");
+    let plain = issuer.token(&said);
+    said["nonce"] = json!("n-0S6_WzA2Mj");
+    let bound = issuer.token(&said);
+    said["nonce"] = json!("d6cf80a5de8ea5ccbd26f9aa9ab18a7f2f1a3f1f3b8b8c8b9e6c3b5ddf1d6a10");
+    let other = issuer.token(&said);
+    // SHA-256 of the nonce in hex: what an app has the network see that keeps the nonce to itself.
+    said["nonce"] = json!(tunneldesk::keys::hex(&tunneldesk::gate::token_hash("n-0S6_WzA2Mj")));
+    let hashed = issuer.token(&said);
+    let enters = |token: &str, nonce: Option<&str>| {
+        let params = json!({ "id_token": token, "nonce": nonce });
+        send(&site, "google", &params).json()["status"] == true
+    };
+    let given = Some("n-0S6_WzA2Mj");
+    assert!(enters(&plain, None) && enters(&bound, given) && enters(&hashed, given));
+    assert!(!enters(&bound, None) && !enters(&bound, Some("another")) && !enters(&bound, Some("")));
+    assert!(!enters(&plain, given) && !enters(&other, given) && !enters(&hashed, None));
+}

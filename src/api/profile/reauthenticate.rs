@@ -1,0 +1,58 @@
+//! Proving who one is inside a session, before a change of what opens the account.
+
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::fields;
+use crate::gate::second_factor::{self, Proof};
+use crate::gate::{Member, sign_in};
+use crate::language::Text;
+use crate::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::{Write, members, second_factors, sessions};
+
+const CODE_CHARS_MAX: usize = 40;
+
+/// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. The session may
+/// then change what opens the account for ten minutes, as after a sign-in.
+pub fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut body = call.fields()?;
+    let password = body.optional("password", fields::secret);
+    let code = body.optional("code", fields::code(CODE_CHARS_MAX));
+    if !body.has("password") && !body.has("code") {
+        body.refuse("password", Text::new("field.password_or_code"));
+    }
+    let ok = body.finish()?;
+    let (password, code) = (password.get(&ok), code.get(&ok).unwrap_or_default());
+    if let Some(password) = password {
+        let confirmed = sign_in::confirm_own(site, call, member.id(), &password)?;
+        confirmed.map_err(|text| Failure::field("password", text))?;
+        return site.once(call, |tx| done(call, tx, member));
+    }
+    site.once(call, |tx| by_code(site, call, tx, member, &code))
+}
+
+/// A wrong code is refused by a reply, so that its miss is kept.
+fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) -> Answer {
+    let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
+    if second_factors::find(tx, account.member_id, tx.now())?.kind.is_none() {
+        return Err(Failure::second_factor_off());
+    }
+    sign_in::check_open(site, call, tx, &account)?;
+    let prove = || second_factor::prove(site, call, tx, &account, code);
+    let key = match sign_in::judge_code(site, call, tx, &account, prove)? {
+        Proof::Right(_) => return done(call, tx, member),
+        Proof::Wrong => "field.wrong_code",
+        Proof::ClockSuspect => "factor.clock_suspect",
+    };
+    let failure = Failure::field("code", Text::new(key));
+    Ok(reply::refusal(&failure, call.language(), &call.request_id))
+}
+
+fn done(call: &Call, tx: &Write, member: &Member) -> Answer {
+    // Hashing takes its time: a session that ended in the meantime is not marked.
+    if sessions::set_proven(tx, member.session())? == 0 {
+        return Err(Failure::not_signed_in());
+    }
+    Ok(reply::done(call.say("done.reauthenticated")))
+}
