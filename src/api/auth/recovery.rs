@@ -49,10 +49,11 @@ struct UsernameReply {
 }
 
 /// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query where
-/// a client cannot send a body with `GET`.
+/// a client cannot send a body with `GET`, or sends an empty object whatever it is given.
 pub fn questions(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
-    let mut fields = if call.body.is_empty() { call.query() } else { call.fields()? };
+    let body = call.fields()?;
+    let mut fields = if body.has("username") { body } else { call.query() };
     let username = fields.required("username", fields::line(254));
     let ok = fields.finish()?;
     let page = call.page()?;

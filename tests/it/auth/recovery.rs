@@ -152,6 +152,12 @@ fn questions_come_by_body_or_query_and_are_made_up_for_strangers_always_the_same
     let chosen = json!({"question": 3, "text": "What was the make of your first car or bicycle?"});
     let asked = by_body.as_array().unwrap();
     assert!(asked.len() == 3 && asked.contains(&chosen), "{asked:?}");
+    // Some clients send an empty object with every request.
+    let stranger = site.stranger();
+    let both = |body| stranger.ask(Method::GET, &format!("{QUESTIONS}?username=jane")).json(&body).send();
+    assert_eq!(both(json!({})).ok().json(), by_body);
+    assert_ne!(both(json!({"username": "nobody"})).ok().json(), by_body, "the body is what the contract sends");
+    assert_eq!(both(json!({"username": ["jane"]})).refused(422).bad_fields(), ["username"]);
     let made_up = by_query("nobody");
     assert_eq!((made_up.as_array().map(Vec::len), &by_query("NOBODY")), (Some(3), &made_up));
     let others: Vec<Value> = (0..5).map(|n| by_query(&format!("nobody{n}"))).collect();

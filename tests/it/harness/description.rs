@@ -122,8 +122,15 @@ impl Description {
         let response = response.unwrap_or_else(|| panic!("{name} is not described to answer {status}: {reply}"));
         let response = self.resolve(response);
         for (header, described) in response["headers"].as_object().into_iter().flatten() {
-            let required = self.resolve(described)["required"] == true;
-            assert!(!required || reply.header(header).is_some(), "{name} is described to send {header}: {reply}");
+            let described = self.resolve(described);
+            let Some(said) = reply.header(header) else {
+                assert!(described["required"] != true, "{name} is described to send {header}: {reply}");
+                continue;
+            };
+            let value =
+                if described["schema"]["type"] == "integer" { json!(said.parse::<i64>().ok()) } else { json!(said) };
+            let problems = self.problems(&described["schema"], &value);
+            assert!(problems.is_empty(), "{name} sends another {header} than described: {problems:?} in {reply}");
         }
         if method != "HEAD" {
             self.check_body(&name, response, reply);
