@@ -9,6 +9,10 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 use std::sync::LazyLock;
 
+/// Characters of a line that are shaped: two names of a hundred and what joins them. A longer text is cut, and says so.
+pub const LINE_CHARS_MAX: usize = 256;
+/// Stands for what was left out.
+pub const CUT: char = '…';
 /// Stands for a character that the font lacks.
 const BOX: char = '□';
 
@@ -49,24 +53,35 @@ impl Face {
         Face { font, shaping: ShaperData::new(&shapes), shapes, units_per_em }
     }
 
-    /// The text as this font can show it.
+    /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
     pub fn legible(&self, text: &str) -> String {
+        let shown = self.shown();
+        let mut seen = text.chars().filter_map(&shown);
+        let mut legible: String = seen.by_ref().take(LINE_CHARS_MAX).collect();
+        if seen.next().is_some() {
+            legible.pop();
+            legible.push(CUT);
+        }
+        legible
+    }
+
+    /// What stands for a character on paper; nothing for one that is never seen.
+    pub fn shown(&self) -> impl Fn(char) -> Option<char> {
         let letters = self.shapes.charmap();
-        let shown = |c: char| match c {
+        move |c: char| match c {
             _ if is_unseen(c) => None,
             c if c.is_whitespace() => Some(' '),
             c if letters.map(c).is_some() => Some(c),
             _ => Some(BOX),
-        };
-        text.chars().filter_map(shown).collect()
+        }
     }
 
-    /// About how wide the text is at the size of one point: without kerning, and a hundred times quicker than shaping.
-    pub fn rough_width(&self, text: &str, tracking: f32) -> f32 {
+    /// About how wide a character is at the size of one point: without kerning, and a hundred times quicker than shaping.
+    pub fn rough_advance(&self) -> impl Fn(char) -> f32 {
         let (letters, widths) =
             (self.shapes.charmap(), self.shapes.glyph_metrics(Size::unscaled(), LocationRef::default()));
-        let advance = |c: char| letters.map(c).and_then(|glyph| widths.advance_width(glyph));
-        text.chars().map(|c| advance(c).map_or(1.0, |advance| advance / self.units_per_em) + tracking).sum()
+        let em = self.units_per_em;
+        move |c: char| letters.map(c).and_then(|glyph| widths.advance_width(glyph)).map_or(1.0, |advance| advance / em)
     }
 
     /// Shapes a line; `tracking` is what is added between letters, in parts of the size.
@@ -104,6 +119,12 @@ impl Face {
 }
 
 impl Line {
+    /// How many glyphs were shaped.
+    #[cfg(test)]
+    pub fn glyphs(&self) -> usize {
+        self.glyphs.len()
+    }
+
     /// Sets the line with its foot at `y`, in the surface's colour.
     pub fn set(&self, surface: &mut Surface, at: At, x: f32, y: f32, size: f32) {
         let width = self.width * size;
@@ -159,6 +180,16 @@ mod tests {
         assert_eq!(ROMAN.legible("a\u{200d}b\u{202e}c\u{fe0f}\u{a0}d"), "abc d");
         let drawn = ROMAN.line("□", 0.0);
         assert!(drawn.glyphs[0].glyph_id.to_u32() != 0 && drawn.width > 0.2);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_what_is_shaped_at_once() {
+        for text in ["🪂".repeat(100_000), "i".repeat(100_000), "x\u{301}".repeat(50_000)] {
+            assert!(ROMAN.line(&text, 0.0).glyphs() <= LINE_CHARS_MAX);
+            assert!(ROMAN.legible(&text).ends_with(CUT));
+        }
+        let longest = "i".repeat(LINE_CHARS_MAX);
+        assert_eq!(ROMAN.legible(&longest), longest);
     }
 
     #[test]

@@ -17,6 +17,8 @@ const PER_HOUR_MAX: i64 = 5;
 const PER_DAY_MAX: i64 = 10;
 /// Words about changed credentials to one member, by mail; by short message as many as passcodes.
 const EVENTS_PER_DAY_MAX: i64 = 30;
+/// What strangers write in the contact form, by mail to whoever reads it for the site.
+const TO_THE_HOUSE_PER_DAY_MAX: i64 = 200;
 
 /// Who causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +89,20 @@ pub fn take(
         passcodes::insert_send(tx, &key)?;
     }
     Ok(Ok(()))
+}
+
+/// Counts one mail of a stranger's to an address of the site's own; whether there was room for it.
+pub fn take_for_house(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
+    let of_house = site.keys.hash(Purpose::PasscodeAddress, &[b"house", recipient.to_lowercase().as_bytes()]);
+    let of_site = site_key(site, Channel::Email);
+    let limits = [daily(of_house, TO_THE_HOUSE_PER_DAY_MAX), daily(of_site, site_limit(site, Channel::Email))];
+    if full_until(tx, &limits)?.is_some() {
+        return Ok(false);
+    }
+    for limit in limits {
+        passcodes::insert_send(tx, &limit.key)?;
+    }
+    Ok(true)
 }
 
 /// Whether nothing goes out by this channel any more today.

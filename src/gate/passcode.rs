@@ -86,7 +86,15 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Resu
 pub fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     match send(site, tx, usage, target)? {
         Ok(()) | Err(Over::Recipient) => Ok(()),
-        Err(Over::Member(until) | Over::Site(until)) => Err(too_many(tx, until)),
+        Err(over) => Err(refused(tx, over)),
+    }
+}
+
+/// What is said of a message for which there is no room.
+pub fn refused(tx: &Write, over: Over) -> Failure {
+    match over {
+        Over::Member(until) | Over::Site(until) => too_many(tx, until),
+        Over::Recipient => too_many(tx, tx.now() + HOUR_SECONDS),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pages that fill from above, and are drawn once all of them are known: only then has each its number.
 
 use crate::certificate::ink::{fill, straight, stroke};
-use crate::certificate::lettering::{At, Face, Line};
+use crate::certificate::lettering::{At, CUT, Face, Line};
 use krilla::Document;
 use krilla::page::PageSettings;
 use krilla::surface::Surface;
@@ -14,6 +14,8 @@ pub const LEFT: f32 = 52.0;
 pub const RIGHT: f32 = WIDTH - 52.0;
 const TOP: f32 = 64.0;
 const BOTTOM: f32 = HEIGHT - 78.0;
+/// Characters of one line of a table, which accents that take no room do not pass either.
+const WRAPPED_CHARS_MAX: usize = 80;
 
 /// Something on a page.
 enum Mark {
@@ -73,6 +75,13 @@ impl Pages {
         self.pages.last_mut().expect("there is always a page").push(mark);
     }
 
+    /// How many pages there are, and how many glyphs were shaped for them.
+    #[cfg(test)]
+    pub fn work(&self) -> (usize, usize) {
+        let glyphs = |mark: &Mark| if let Mark::Words { line, .. } = mark { line.glyphs() } else { 0 };
+        (self.pages.len(), self.pages.iter().flatten().map(glyphs).sum())
+    }
+
     /// Draws them all; `foot` says what stands at the foot of a page, by its number and how many there are.
     pub fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
         let count = self.pages.len();
@@ -105,34 +114,77 @@ impl Mark {
     }
 }
 
-/// The text in lines of at most this width: broken between words, a line break of the writer's kept, and a word that is
-/// wider than a line broken where it must be. Widths are rough: whoever sets a line makes it fit.
-pub fn wrapped(text: &str, hand: Hand, room: f32) -> Vec<String> {
-    let width = |text: &str| hand.face.rough_width(text, hand.tracking) * hand.size;
-    if !text.contains('\n') && width(text) <= room {
-        return vec![text.to_owned()];
-    }
-    let mut lines = Vec::new();
+/// Text in lines of at most this width and [`WRAPPED_CHARS_MAX`] characters: broken between words, a line break of the
+/// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
+/// says where there were more. Widths are rough: whoever sets a line makes it fit.
+pub fn wrapped(text: &str, hand: Hand, room: f32, lines_max: usize) -> Vec<String> {
+    let (shown, advance) = (hand.face.shown(), hand.face.rough_advance());
+    let advance = |c: char| (advance(c) + hand.tracking) * hand.size;
+    let mut lines = Lines { done: Vec::new(), line: String::new(), width: 0.0, chars: 0, room };
     for paragraph in text.lines() {
-        let mut line = String::new();
         for word in paragraph.split_whitespace() {
-            let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-            if width(&longer) <= room {
-                line = longer;
-                continue;
+            let letters: Vec<(char, f32)> = word.chars().filter_map(&shown).map(|c| (c, advance(c))).collect();
+            let width: f32 = letters.iter().map(|(_, width)| width).sum();
+            let space = advance(' ');
+            if !lines.have_room(space + width, 1 + letters.len()) {
+                lines.end_line();
+            } else if !lines.line.is_empty() {
+                lines.push((' ', space));
             }
-            if !line.is_empty() {
-                lines.push(std::mem::take(&mut line));
-            }
-            for letter in word.chars() {
-                if !line.is_empty() && width(&format!("{line}{letter}")) > room {
-                    lines.push(std::mem::take(&mut line));
+            for letter in letters {
+                if !lines.have_room(letter.1, 1) {
+                    lines.end_line();
                 }
-                line.push(letter);
+                if lines.done.len() > lines_max {
+                    return cut(lines.done, lines_max);
+                }
+                lines.push(letter);
             }
         }
-        lines.push(line);
+        lines.end_line();
+        if lines.done.len() > lines_max {
+            break;
+        }
     }
-    lines.retain(|line| !line.is_empty());
+    cut(lines.done, lines_max)
+}
+
+/// The first so many lines, with a sign at the end of the last where there were more.
+pub fn cut(mut lines: Vec<String>, lines_max: usize) -> Vec<String> {
+    if lines.len() > lines_max {
+        lines.truncate(lines_max);
+        if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(CUT)) {
+            last.push(CUT);
+        }
+    }
     lines
+}
+
+/// Lines under way, the last of them open.
+struct Lines {
+    done: Vec<String>,
+    line: String,
+    width: f32,
+    chars: usize,
+    room: f32,
+}
+
+impl Lines {
+    /// Whether so much more fits on the open line. An empty line takes a letter of any width.
+    fn have_room(&self, width: f32, chars: usize) -> bool {
+        self.line.is_empty() || (self.width + width <= self.room && self.chars + chars <= WRAPPED_CHARS_MAX)
+    }
+
+    fn push(&mut self, (letter, width): (char, f32)) {
+        self.line.push(letter);
+        self.width += width;
+        self.chars += 1;
+    }
+
+    fn end_line(&mut self) {
+        if !self.line.is_empty() {
+            self.done.push(std::mem::take(&mut self.line));
+        }
+        (self.width, self.chars) = (0.0, 0);
+    }
 }

@@ -1,8 +1,8 @@
 //! What stands on the pages, from the title to the place for a stamp.
 
 use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT};
-use super::table::{Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly};
-use super::{Printout, Signed};
+use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
+use super::{Flight, Printout, Signed};
 use crate::certificate::ink::{BRONZE, INK, SOFT};
 use crate::certificate::lettering::{At, ITALIC, ROMAN};
 use crate::domain::minutes;
@@ -19,19 +19,24 @@ const STAMP_HEIGHT: f32 = 120.0;
 pub fn draw(printout: &Printout) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
     document.set_metadata(printout.describe());
-    let mut pages = Pages::new();
-    printout.set_title(&mut pages);
-    printout.set_levels(&mut pages);
-    printout.set_time(&mut pages);
-    printout.set_signed(&mut pages, "printout.skills", "printout.skill", &printout.skills);
-    printout.set_signed(&mut pages, "printout.safety", "printout.record", &printout.safety);
-    printout.set_stamp(&mut pages);
-    let drawn = pages.draw(&mut document, |page, number, count| printout.set_foot(page, number, count));
+    let drawn = printout.set().draw(&mut document, |page, number, count| printout.set_foot(page, number, count));
     drawn.ok_or("a page of no size")?;
     document.finish().map_err(|e| format!("{e:?}"))
 }
 
 impl Printout {
+    /// Everything but what stands at the feet of the pages.
+    pub(super) fn set(&self) -> Pages {
+        let mut pages = Pages::new();
+        self.set_title(&mut pages);
+        self.set_levels(&mut pages);
+        self.set_time(&mut pages);
+        self.set_signed(&mut pages, "printout.skills", "printout.skill", &self.skills);
+        self.set_signed(&mut pages, "printout.safety", "printout.record", &self.safety);
+        self.set_stamp(&mut pages);
+        pages
+    }
+
     fn say(&self, key: &'static str) -> String {
         self.language.say(&Text::new(key))
     }
@@ -124,19 +129,23 @@ impl Printout {
         if sum > 0 {
             table.sum(&self.say("printout.brought"), &minutes::show(sum), false);
         }
-        for flight in &self.time {
+        let cells = |flight: &Flight| {
+            table.cells([
+                (&self.date(flight.day), body()),
+                (&flight.tunnel_name, body()),
+                (&flight.comment, aside()),
+                (&minutes::show(flight.minutes), body()),
+            ])
+        };
+        let mut rows: Vec<Cells> = self.time.iter().map(cells).collect();
+        shorten(&mut rows);
+        for (flight, cells) in self.time.iter().zip(&rows) {
             let so_far = minutes::show(sum);
             let turning = |table: &mut Table, before: bool| {
                 let key = if before { "printout.carried" } else { "printout.brought" };
                 table.sum(&self.say(key), &so_far, false);
             };
-            let cells = [
-                (self.date(flight.day), body()),
-                (flight.tunnel_name.clone(), body()),
-                (flight.comment.clone(), aside()),
-                (minutes::show(flight.minutes), body()),
-            ];
-            table.row(&cells, turning, SUM_HEIGHT);
+            table.row(cells, turning, SUM_HEIGHT);
             sum += flight.minutes;
         }
         table.sum(&self.say("printout.total"), &minutes::show(self.minutes), true);
@@ -154,18 +163,20 @@ impl Printout {
             (LEFT + 424.0, RIGHT, false, "printout.tunnel"),
         ]);
         let mut table = Table::begin(pages, columns);
-        for (group, signed) in groups {
+        let cells = |one: &Signed| {
+            let name = if one.note.is_empty() { one.name.clone() } else { format!("{} ({})", one.name, one.note) };
+            table.cells([
+                (&name, body()),
+                (&self.date(one.day), body()),
+                (&one.signer_name, body()),
+                (&one.tunnel_name, body()),
+            ])
+        };
+        let mut rows: Vec<Vec<Cells>> = groups.iter().map(|(_, signed)| signed.iter().map(cells).collect()).collect();
+        shorten(rows.iter_mut().flatten());
+        for ((group, _), rows) in groups.iter().zip(&rows) {
             table.group(group);
-            for one in signed {
-                let name = if one.note.is_empty() { one.name.clone() } else { format!("{} ({})", one.name, one.note) };
-                let cells = [
-                    (name, body()),
-                    (self.date(one.day), body()),
-                    (one.signer_name.clone(), body()),
-                    (one.tunnel_name.clone(), body()),
-                ];
-                table.row(&cells, plainly, 0.0);
-            }
+            rows.iter().for_each(|cells| table.row(cells, plainly, 0.0));
         }
     }
 

@@ -1,6 +1,6 @@
 //! A table that goes on from page to page: its headings come again, and a sum is carried over.
 
-use super::page::{Hand, LEFT, Pages, RIGHT, wrapped};
+use super::page::{Hand, LEFT, Pages, RIGHT, cut, wrapped};
 use crate::certificate::ink::{BRONZE, INK, SOFT};
 use crate::certificate::lettering::{At, ITALIC, ROMAN};
 
@@ -9,7 +9,9 @@ const LEADING: f32 = 12.6;
 const UNDER: f32 = 4.2;
 const HEADING: f32 = 16.0;
 /// Of one row, so that it fits a page.
-const LINES_MAX: usize = 40;
+const ROW_LINES_MAX: usize = 40;
+/// Of all rows of one table: some forty pages. Where there is more to say, the longest texts are cut.
+const TABLE_LINES_MAX: usize = 2_000;
 const HAIRLINE: [u8; 3] = [214, 221, 229];
 
 pub struct Column {
@@ -24,6 +26,9 @@ pub struct Table<'p> {
     pages: &'p mut Pages,
     columns: Vec<Column>,
 }
+
+/// What stands in a row: the lines of each column's text.
+pub type Cells = Vec<(Vec<String>, Hand)>;
 
 pub fn body() -> Hand {
     Hand { face: &ROMAN, size: 10.0, tracking: 0.0, colour: INK }
@@ -66,27 +71,24 @@ impl<'p> Table<'p> {
         self.pages.rule(LEFT, RIGHT, self.pages.y, 0.4, SOFT);
     }
 
-    /// A row, one text a column. Before the page is turned `turning` may set what is carried over, and after it what is
-    /// brought along.
-    pub fn row(&mut self, cells: &[(String, Hand)], turning: impl Fn(&mut Table, bool), reserve: f32) {
-        let cells: Vec<(Vec<String>, Hand)> = cells
-            .iter()
-            .zip(&self.columns)
-            .map(|((text, hand), column)| {
-                let mut lines = wrapped(text, *hand, column.right - column.left);
-                lines.truncate(LINES_MAX);
-                (lines, *hand)
-            })
-            .collect();
-        let lines = cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(0).max(1);
-        let height = lines as f32 * LEADING + UNDER;
+    /// Breaks the texts of a row into lines, one text a column.
+    pub fn cells(&self, texts: [(&str, Hand); 4]) -> Cells {
+        let cell = |((text, hand), column): ((&str, Hand), &Column)| {
+            (wrapped(text, hand, column.right - column.left, ROW_LINES_MAX), hand)
+        };
+        texts.into_iter().zip(&self.columns).map(cell).collect()
+    }
+
+    /// A row. Before the page is turned `turning` may set what is carried over, and after it what is brought along.
+    pub fn row(&mut self, cells: &Cells, turning: impl Fn(&mut Table, bool), reserve: f32) {
+        let height = height(cells) as f32 * LEADING + UNDER;
         if !self.pages.has_room(height + reserve) {
             turning(self, true);
             self.pages.turn();
             self.head();
             turning(self, false);
         }
-        for (column, (lines, hand)) in self.columns.iter().zip(&cells) {
+        for (column, (lines, hand)) in self.columns.iter().zip(cells) {
             let (at, x) = column.end();
             for (place, line) in lines.iter().enumerate() {
                 let y = self.pages.y + (place + 1) as f32 * LEADING - 1.0;
@@ -119,6 +121,21 @@ impl<'p> Table<'p> {
         self.pages.words(words, hand, At::Left, LEFT, self.pages.y + LEADING + 3.0, RIGHT - LEFT);
         self.pages.y += LEADING + UNDER + 3.0;
         self.pages.rule(LEFT, RIGHT, self.pages.y, 0.3, HAIRLINE);
+    }
+}
+
+/// Lines of a row.
+fn height(cells: &Cells) -> usize {
+    cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(0).max(1)
+}
+
+/// Cuts the longest rows so that all together have no more than [`TABLE_LINES_MAX`] lines, or one line each.
+pub fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
+    let mut rows: Vec<&mut Cells> = rows.into_iter().collect();
+    let in_all = |most: usize| rows.iter().map(|cells| height(cells).min(most)).sum::<usize>();
+    let most = (1..=ROW_LINES_MAX).rev().find(|most| in_all(*most) <= TABLE_LINES_MAX).unwrap_or(1);
+    for (lines, _) in rows.iter_mut().flat_map(|cells| cells.iter_mut()) {
+        *lines = cut(std::mem::take(lines), most);
     }
 }
 

@@ -150,6 +150,31 @@ fn an_empty_logbook_and_endless_words_make_sound_pages() {
     }
 }
 
+/// The most that a member can write: letters that are wide, narrow, without width, and lines of one letter.
+#[test]
+fn the_work_for_a_logbook_has_an_end_whatever_is_written_in_it() {
+    for comment in ["🪂".repeat(1_000), "i".repeat(1_000), "x\u{301}\u{302}".repeat(333), "a\n".repeat(500)] {
+        let lines = super::page::wrapped(&comment, super::table::aside(), 185.0, 3);
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| line.chars().count() <= 81), "{lines:?}");
+        assert!(lines[2].ends_with('…') && !lines[1].ends_with('…'), "{lines:?}");
+    }
+    let mut full = logbook(300, Language::English);
+    full.time.iter_mut().for_each(|flight| flight.comment = "🪂".repeat(1_000));
+    let (pages, glyphs) = full.set().work();
+    assert!(pages <= 60 && glyphs <= 120_000, "{pages} pages, {glyphs} glyphs");
+}
+
+#[test]
+fn a_few_long_comments_are_whole() {
+    let glyphs = |chars: usize| {
+        let mut some = logbook(3, Language::English);
+        some.time.iter_mut().for_each(|flight| flight.comment = "abcd ".repeat(chars / 5));
+        some.set().work().1
+    };
+    assert!(glyphs(1_000) - glyphs(0) >= 3 * 950, "{}", glyphs(1_000) - glyphs(0));
+}
+
 /// With `SHEETS=<directory>` the pages are written there, to be looked at.
 #[test]
 fn pages_to_look_at() {

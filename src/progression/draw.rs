@@ -27,6 +27,10 @@ const PANEL_SKILLS: usize = 3;
 /// Letters of a name that fit a card at its usual size, and pixels of one that is longer.
 const NAME_CHARS: usize = 13;
 const NAME_WIDTH: i32 = CARD_WIDTH - 22;
+/// Letters of the holder's name and of the site's, and of a skill's.
+const HOLDER_CHARS_MAX: usize = 48;
+const SITE_CHARS_MAX: usize = 100;
+const SKILL_CHARS_MAX: usize = 66;
 
 const INK: &str = "#12263f";
 const SOFT: &str = "#55657a";
@@ -50,7 +54,11 @@ pub fn draw(progression: &Progression) -> String {
          font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif\" fill=\"{INK}\">",
         progression.language.tag()
     );
-    _ = writeln!(svg, "<title>{}</title>", escape(&format!("{title}: {}", progression.holder)));
+    _ = writeln!(
+        svg,
+        "<title>{}</title>",
+        escape(&format!("{title}: {}", clipped(&progression.holder, HOLDER_CHARS_MAX)))
+    );
     _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"{GROUND}\"/>");
     progression.draw_head(&mut svg, width);
     for way in &map.ways {
@@ -62,7 +70,11 @@ pub fn draw(progression: &Progression) -> String {
     if map.free_at_the_right(PANEL_ROWS) >= PANEL_COLUMNS && map.rows >= PANEL_ROWS {
         progression.draw_panel(&mut svg, width);
     }
-    let foot = format!("{} · {}", progression.site_name, date_in_words(progression.language, progression.day));
+    let foot = format!(
+        "{} · {}",
+        clipped(&progression.site_name, SITE_CHARS_MAX),
+        date_in_words(progression.language, progression.day)
+    );
     text(&mut svg, MARGIN, height - 18, 13, SOFT, "", &foot);
     svg.push_str("</svg>\n");
     svg
@@ -83,7 +95,7 @@ impl Progression<'_> {
             " font-weight=\"600\" letter-spacing=\"2\"",
             &self.say("progression.title").to_uppercase(),
         );
-        text(svg, MARGIN, 84, 34, INK, " font-weight=\"700\"", &clipped(&self.holder, 48));
+        text(svg, MARGIN, 84, 34, INK, " font-weight=\"700\"", &clipped(&self.holder, HOLDER_CHARS_MAX));
         // The legend, from the right.
         let mut right = width - MARGIN;
         for shape in [Shape::Later, Shape::Next, Shape::Open, Shape::Lapsed, Shape::Held] {
@@ -185,7 +197,7 @@ impl Progression<'_> {
             for skill in step.missing.iter().take(PANEL_SKILLS) {
                 y += 16;
                 shape_dot(svg, x + 4, y - 4);
-                text(svg, x + 14, y, 13, SOFT, "", &clipped(&skill.name, 66));
+                text(svg, x + 14, y, 13, SOFT, "", &clipped(&skill.name, SKILL_CHARS_MAX));
             }
         }
     }

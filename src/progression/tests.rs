@@ -81,3 +81,11 @@ fn pictures_to_look_at() {
         std::fs::write(dir.join(format!("progression-{}.svg", language.tag())), svg).unwrap();
     }
 }
+
+#[test]
+fn a_long_name_makes_no_long_picture() {
+    let catalogue = Catalogue::built_in();
+    let (short, long) = ("J".to_owned(), "\u{1fa82}".repeat(100_000));
+    let [short, long] = [short, long].map(|name| picture(catalogue, &name, Language::English).len());
+    assert!(long <= short + 2 * 4 * 48, "{short} bytes, {long} bytes");
+}

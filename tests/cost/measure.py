@@ -11,8 +11,11 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
+
+import pictures
 
 PID, ADDRESS, DATA = int(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
 FACTS = json.loads((DATA / "demo.json").read_text())
@@ -20,6 +23,13 @@ CONNECTION = http.client.HTTPConnection(ADDRESS, timeout=60)
 TICKS_MS = 1000 / 100
 # Every substitute that zxcvbn knows, twice: the most ways to read a password.
 DEAR_PASSWORD = ("4@8({[<3691!|7$5+%20" * 7)[:128]
+
+
+# As many characters as are judged: the worst that a search found.
+DEAR_PASSWORDS = [text[:32] for text in (
+    DEAR_PASSWORD, "|5|7<9@(<[9{5527050072%2@6150+0[51570|([%1(%70425077<250|7+4$$7",
+    "$50!|!5@|!l|10!|$@1$4@5@$44ol0$o4o@!|055o5|l!1o@4|4|o51ll$1$@$5", "7729<71 8f012345678[012347729<71",
+    "676791634143390696214934782700191667776766799179")]
 
 
 def cpu_ms():
@@ -75,17 +85,6 @@ def signed(body):
     return raw, {"client-id": FACTS["partner"]["client_id"], "token": digest, "content-type": "application/json"}
 
 
-def jpeg():
-    """The largest picture that is taken: 16 million pixels, one colour, baseline."""
-    side = 4096
-    quantised = b"\xff\xdb\x00\x43\x00" + b"\x01" * 64
-    frame = b"\xff\xc0\x00\x0b\x08" + side.to_bytes(2) + side.to_bytes(2) + b"\x01\x01\x11\x00"
-    table = lambda kind: b"\xff\xc4\x00\x14" + bytes([kind]) + b"\x01" + b"\x00" * 15 + b"\x00"
-    scan = b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00"
-    blocks = (side // 8) ** 2
-    return b"\xff\xd8" + quantised + frame + table(0) + table(16) + scan + b"\x00" * (blocks * 2 // 8) + b"\xff\xd9"
-
-
 def measure(who, what, bound, times, ask):
     """`ask` sends the n-th request and returns its status."""
     rows, messages = counts()
@@ -125,6 +124,9 @@ def main():
                 **{f"answer_{q}": "x" * 200 for q in (1, 2, 3)}}))
     measure("stranger", "signup that is refused (weak password, no terms)", "600 an hour an address, taken first",
             50, lambda n: api("POST", "/auth/signup", {"username": "x", "email": "x", "password": DEAR_PASSWORD}))
+    for place, password in enumerate(DEAR_PASSWORDS):
+        measure("stranger", f"the worst passwords, 32 characters ({place + 1} of {len(DEAR_PASSWORDS)}), with all that judges a sign-up", "as above",
+                50, lambda n: api("POST", "/auth/signup", {"username": "x", "email": "x", "password": password}))
     measure("stranger", "recover-password with a proof: twelve answers",
             "120 an hour an address; delays; 13 hashes on the hash lane", 5,
             lambda n: api("POST", "/auth/account-access/recover-password", {"username": member["username"],
@@ -158,10 +160,10 @@ def main():
             lambda n: api("GET", f"/account/logbook/print/{me}", headers=own))
     measure("member", "export (CSV)", "as above, by rows and bytes", 10, lambda n: api("GET", f"/account/logbook/export/{me}", headers=own))
     measure("member", "progression (SVG)", "the catalogue", 20, lambda n: api("GET", f"/account/logbook/progression/{me}", headers=own))
-    picture = jpeg()
-    measure("member", "media: a picture of 16 million pixels",
-            "5 MiB, 16 million pixels, 64 MiB at work by its head; one at a time; 120 an hour; four large bodies at once", 3,
-            lambda n: api("POST", "/account/profile/media", picture, {**own, "content-type": "image/jpeg"}))
+    for name, kind, picture in pictures.ALL:
+        measure("member", f"media: {name}",
+                "5 MiB, 16 million pixels, 48 MiB decoded and 64 MiB at work by its head; one at a time; 120 an hour; four large bodies at once", 3,
+                lambda n: api("POST", "/account/profile/media", picture(), {**own, "content-type": kind}))
     measure("member", "change-password: a wrong current one", "misses of the account; 10,000 changes a day", 4,
             lambda n: api("PUT", "/account/profile/change-password", {"password": DEAR_PASSWORD,
                 "password_confirm": DEAR_PASSWORD, "current_password": "wrong"}, other))
@@ -189,5 +191,40 @@ def main():
     measure("clerk", "bookings.csv, members.csv", "50,000 rows; the lane for documents, two threads", 3,
             lambda n: page("/desk/reports/bookings.csv?from=2025-11-22&to=2026-11-21"))
 
+    beside(own, me, guess)
 
-main()
+
+def sign_in_ms(guess, times):
+    """How long each of so many sign-ins with a wrong password takes, in a connection of its own."""
+    connection, took = http.client.HTTPConnection(ADDRESS, timeout=60), []
+    for n in range(times):
+        began = time.monotonic()
+        body = json.dumps({**guess, "username": f"beside{n}"}).encode()
+        connection.request("POST", "/api/auth/login", body, {"content-type": "application/json"})
+        connection.getresponse().read()
+        took.append((time.monotonic() - began) * 1000)
+    return sorted(took)
+
+
+def beside(own, me, guess):
+    """Sign-ins alone, and beside six prints at once of a logbook of long comments."""
+    alone, enough = sign_in_ms(guess, 15), threading.Event()
+
+    def print_on():
+        connection = http.client.HTTPConnection(ADDRESS, timeout=60)
+        while not enough.is_set():
+            connection.request("GET", f"/api/account/logbook/print/{me}", headers=own)
+            connection.getresponse().read()
+
+    printers = [threading.Thread(target=print_on) for _ in range(6)]
+    [printer.start() for printer in printers]
+    time.sleep(0.2)
+    among = sign_in_ms(guess, 15)
+    enough.set()
+    [printer.join() for printer in printers]
+    said = lambda took: f"{took[len(took) // 2]:.0f} ms (median), {took[-1]:.0f} ms (longest)"
+    print(f"\nA sign-in takes {said(alone)} alone, and {said(among)} beside six prints at once.")
+
+
+if __name__ == "__main__":
+    main()

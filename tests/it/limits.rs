@@ -1,12 +1,12 @@
 //! What one person, one partner or one address may do, and that honest use never meets it.
 
 use crate::desk::Clerk;
-use crate::harness::{Caller, PASSWORD, Reply, Site};
+use crate::harness::{Caller, PASSWORD, Reply, Site, senders};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::{password, role::Role};
-use tunneldesk::gate::new_token;
+use tunneldesk::gate::{allowance, new_token};
 use tunneldesk::store::outbox::Channel;
 use tunneldesk::store::{members, notices, sessions};
 
@@ -340,6 +340,57 @@ fn messages_about_changes_have_an_end_and_the_notices_have_them_all() {
         Ok(())
     });
     assert_eq!((messages_to(&site, "jane@example.com"), site.rows()["notices"]), (30, 40));
-    let left = site.change(|tx| tunneldesk::gate::allowance::is_used_up(site.inside(), tx, Channel::Email));
+    let left = site.change(|tx| allowance::is_used_up(site.inside(), tx, Channel::Email));
     assert!(!left, "the site's share is another");
+}
+
+#[test]
+fn the_contact_form_writes_so_many_mails_a_day_and_the_desk_has_every_message() {
+    let site = Site::open_with(|config| config.contact_to = Some("desk@windwerk.example".to_owned()));
+    let taken = site.change(|tx| {
+        let mut taken = 0;
+        for _ in 0..199 {
+            taken += i64::from(allowance::take_for_house(site.inside(), tx, "desk@windwerk.example")?);
+        }
+        Ok(taken)
+    });
+    assert_eq!(taken, 199);
+    let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
+    for _ in 0..3 {
+        site.stranger().post("/public/contact", &form).ok();
+    }
+    assert_eq!((messages_to(&site, "desk@windwerk.example"), site.rows()["contact_messages"]), (1, 3));
+    site.advance(DAY);
+    site.stranger().post("/public/contact", &form).ok();
+    assert_eq!(messages_to(&site, "desk@windwerk.example"), 2);
+}
+
+#[test]
+fn mails_of_the_contact_form_are_part_of_what_the_site_sends_in_a_day() {
+    let site = Site::open_with(|config| {
+        config.contact_to = Some("desk@windwerk.example".to_owned());
+        config.limits.mails_per_day = 2;
+    });
+    let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
+    for _ in 0..3 {
+        site.stranger().post("/public/contact", &form).ok();
+    }
+    assert_eq!(messages_to(&site, "desk@windwerk.example"), 2);
+    let used_up = site.change(|tx| allowance::is_used_up(site.inside(), tx, Channel::Email));
+    assert!(used_up);
+}
+
+#[test]
+fn a_clerk_sends_five_test_messages_an_hour() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(senders::mail_to_nowhere());
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    for _ in 0..5 {
+        assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
+    }
+    assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 429);
+    site.advance(HOUR);
+    assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
 }

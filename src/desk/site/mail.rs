@@ -5,7 +5,8 @@ use crate::call::Call;
 use crate::desk::record_about;
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
-use crate::gate::Clerk;
+use crate::gate::allowance::{self, Cause};
+use crate::gate::{Clerk, passcode};
 use crate::language::Text;
 use crate::reply;
 use crate::routes::Answer;
@@ -27,6 +28,8 @@ pub fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         if profile.email.is_empty() {
             return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
         }
+        let taken = allowance::take(site, tx, Cause::Proven, clerk.id(), Channel::Email, &profile.email)?;
+        taken.map_err(|over| passcode::refused(tx, over))?;
         let message = New {
             channel: Channel::Email,
             member_id: Some(clerk.id()),

@@ -71,3 +71,19 @@ fn what_does_not_fit_is_named_and_changes_nothing() {
     assert!(weak.json()["errors"][0]["message"].as_str().unwrap().contains("Add another word"), "{weak}");
     assert!(signs_in(&site, PASSWORD));
 }
+
+/// Judging a password takes milliseconds, which nobody spends who does not know the current one.
+#[test]
+fn a_new_password_is_judged_only_for_whoever_knows_the_current_one() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let weak = json!({"password": "password", "password_confirm": "password", "current_password": "not it"});
+    for _ in 0..5 {
+        assert_eq!(change(&jane, weak.clone()).refused(422).bad_fields(), ["current_password"]);
+    }
+    let mut known = weak;
+    known["current_password"] = PASSWORD.into();
+    assert!(change(&jane, known.clone()).refused(429).header("retry-after").is_some());
+    site.advance(std::time::Duration::from_secs(3_600));
+    assert_eq!(change(&jane, known).refused(422).bad_fields(), ["password"]);
+}
