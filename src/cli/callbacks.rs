@@ -1,7 +1,7 @@
 //! `tunneldesk callbacks …`: what third parties called back with, and the payments that are nobody's yet.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Price};
 use crate::failure::Failure;
@@ -13,7 +13,8 @@ use crate::store::{members, settlement};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-const UNMATCHED_MAX: i64 = 500;
+/// Payments that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 500;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such event, payment or member); 2 broken.")]
@@ -36,8 +37,11 @@ pub enum Callbacks {
         #[arg(value_name = "NUMBER")]
         callback_id: i64,
     },
-    /// List payments of which nobody knows whose they are
-    Unmatched,
+    /// List payments of which nobody knows whose they are, the latest first: 500, or with --json all
+    Unmatched {
+        #[command(flatten)]
+        part: Part,
+    },
     /// Say whose a payment is: its year goes to that member, whatever was paid, also where it had gone to another
     Match {
         /// The processor's name for the payment (pi_…)
@@ -55,7 +59,7 @@ impl Callbacks {
                 list(site, (sender.as_deref(), verdict.as_deref()), (*limit, *offset), json)
             }
             Callbacks::Show { callback_id } => show(site, *callback_id, json),
-            Callbacks::Unmatched => unmatched(site, json),
+            Callbacks::Unmatched { part } => unmatched(site, part, json),
             Callbacks::Match { intent_id, member } => assign(site, intent_id, member, json),
         }
     }
@@ -142,8 +146,11 @@ fn readable(raw: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-fn unmatched(site: &Site, json: bool) -> Result<String, Trouble> {
-    let payments = site.store.read(|tx| Ok(payments::list_unmatched(tx, UNMATCHED_MAX)?))?;
+fn unmatched(site: &Site, part: &Part, json: bool) -> Result<String, Trouble> {
+    let limit = part.limit(LISTED_USUAL, json);
+    let (payments, total) = site
+        .store
+        .read(|tx| Ok((payments::list_unmatched(tx, limit, part.offset)?, payments::count_unmatched(tx)?)))?;
     if json {
         let row = |payment: &Payment| {
             json!({
@@ -153,7 +160,7 @@ fn unmatched(site: &Site, json: bool) -> Result<String, Trouble> {
         };
         return Ok(as_json(&payments.iter().map(row).collect::<Vec<_>>()));
     }
-    if payments.is_empty() {
+    if total == 0 {
         return Ok("every payment has its member".to_owned());
     }
     let price =
@@ -165,8 +172,9 @@ fn unmatched(site: &Site, json: bool) -> Result<String, Trouble> {
             vec![intent_id, price(payment), status, shown_moment(payment.updated_at)]
         })
         .collect();
+    let left_out = left_out(total, part.offset, rows.len());
     let rows = table(&["PAYMENT", "AMOUNT", "STATUS", "SINCE"], &rows);
-    Ok(format!("{rows}\n\nSay whose they are with: tunneldesk callbacks match PAYMENT MEMBER"))
+    Ok(format!("{rows}{left_out}\n\nSay whose they are with: tunneldesk callbacks match PAYMENT MEMBER"))
 }
 
 fn assign(site: &Shell, intent_id: &str, name: &str, json: bool) -> Result<String, Trouble> {

@@ -1,21 +1,18 @@
 //! How a command reaches a running server: nobody opens the live file beside it, so it carries the command out itself.
 //!
-//! A socket in the abstract namespace, named after the data directory; only the same user and root are heard.
+//! Only the same user and root are heard, by the socket that [`socket`] opens.
 
 use super::bar::Bar;
 use super::shell::{self, Shell};
+use super::socket::{self, Named, Unheard};
 use super::wire::{Sheet, Wire};
 use super::{Outcome, answer_for_site};
 use crate::service::pace;
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
-use std::os::fd::AsRawFd;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -54,32 +51,45 @@ enum Said {
     Done(Outcome),
 }
 
-fn address(dir: &Path) -> std::io::Result<SocketAddr> {
-    let digest = Sha256::digest(dir.canonicalize()?.as_os_str().as_bytes());
-    SocketAddr::from_abstract_name(format!("tunneldesk-{}", crate::keys::hex(&digest[..16])))
-}
-
-/// Asks the server of a data directory. `None`: nobody answers there.
+/// Has the server of a data directory carry a command out. The error: why it did not, with what to do.
 pub fn ask(
     dir: &Path,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,
     bar: &mut Bar,
     sheet: &mut Sheet,
+) -> Result<Outcome, String> {
+    let nobody =
+        || format!("{} is held by another process that takes no commands; wait for it or stop it", dir.display());
+    match socket::connect(dir) {
+        Ok(stream) => talk(&stream, request, attached, bar, sheet).ok_or_else(nobody),
+        Err(Unheard::Nobody) => Err(nobody()),
+        Err(Unheard::Stranger(path)) => Err(format!(
+            "somebody else listens at {} in place of the server, and was told nothing: remove it, and start the server again",
+            path.display()
+        )),
+    }
+}
+
+/// `None`: the other side ended before it said what came of it.
+fn talk(
+    stream: &UnixStream,
+    request: &Request,
+    attached: Option<&mut (dyn Read + Send)>,
+    bar: &mut Bar,
+    sheet: &mut Sheet,
 ) -> Option<Outcome> {
-    let stream = UnixStream::connect_addr(&address(dir).ok()?).ok()?;
     stream.set_read_timeout(Some(SILENCE_MAX)).ok()?;
     let mut line = serde_json::to_vec(request).ok()?;
     line.push(b'\n');
-    (&stream).write_all(&line).ok()?;
+    (&*stream).write_all(&line).ok()?;
     std::thread::scope(|scope| {
-        let to_server = &stream;
         scope.spawn(move || {
             // A server that refuses early does not hear the rest.
-            _ = attached.map(|file| std::io::copy(file, &mut &*to_server));
-            to_server.shutdown(Shutdown::Write)
+            _ = attached.map(|file| std::io::copy(file, &mut &*stream));
+            stream.shutdown(Shutdown::Write)
         });
-        for line in BufReader::new(&stream).lines() {
+        for line in BufReader::new(stream).lines() {
             match serde_json::from_str(&line.ok()?).ok()? {
                 Said::Step { step, done, total } => bar.tell(&step, done, total),
                 Said::Part(text) => sheet.write(&text),
@@ -91,9 +101,10 @@ pub fn ask(
 }
 
 /// Carries out commands until the process ends, each on a thread of its own, so that none waits for a backup whose second
-/// place hangs. Requests come first: a backup takes a core for as long as it takes.
-pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
-    let listener = UnixListener::bind_addr(&address(dir)?)?;
+/// place hangs. Requests come first: a backup takes a core for as long as it takes. The directory is held by this process;
+/// nobody finds the socket any more once what is returned was dropped.
+pub fn listen(dir: &Path, site: Site) -> std::io::Result<Named> {
+    let (listener, named) = socket::bind(dir)?;
     let under_way = Arc::new(());
     let serve = move || {
         for stream in listener.incoming() {
@@ -101,7 +112,7 @@ pub fn listen(dir: &Path, site: Site) -> std::io::Result<()> {
             _ = begun.inspect_err(not_carried_out);
         }
     };
-    std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| ())
+    std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| named)
 }
 
 /// Carries out one command on a thread of its own; each holds `under_way` once.
@@ -169,13 +180,5 @@ fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
 
 /// The user that the other side runs as, if that is ours or root.
 fn user_of(stream: &UnixStream) -> Option<u32> {
-    let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
-    let asked = unsafe {
-        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &mut length)
-    };
-    // SAFETY: takes nothing and cannot fail.
-    let ours = asked == 0 && (peer.uid == unsafe { libc::geteuid() } || peer.uid == 0);
-    ours.then_some(peer.uid)
+    socket::peer(stream).ok().filter(|user| [socket::ours(), 0].contains(user))
 }

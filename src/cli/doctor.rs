@@ -88,9 +88,9 @@ fn facts(place: &Place, config: Config) -> Vec<Fact> {
 fn ask(config: &Config, args: &[OsString]) -> Result<Said, Outcome> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
-    let Some(outcome) = control::ask(&config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None)) else {
-        let why = "another process holds it and takes no commands: wait for it or stop it";
-        return Ok(said(&look_at_closed(&config.data, why)));
+    let outcome = match control::ask(&config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None)) {
+        Ok(outcome) => outcome,
+        Err(why) => return Ok(said(&look_at_closed(&config.data, &why))),
     };
     if outcome.code != 0 {
         return Err(outcome);

@@ -1,7 +1,7 @@
 //! `tunneldesk kiosk …`: the screens in the hall at which members help themselves.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
 use crate::desk::kiosks::{NAME_CHARS_MAX, spaced};
 use crate::domain::audit::{Detail, Whom};
 use crate::gate::kiosk;
@@ -9,7 +9,8 @@ use crate::store::kiosks;
 use clap::Subcommand;
 use serde_json::json;
 
-const ROWS_MAX: i64 = 1_000;
+/// Kiosks that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 1_000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such kiosk); 2 broken.")]
@@ -19,8 +20,11 @@ pub enum Kiosk {
         /// Where it stands, for the list: "Entrance"
         name: String,
     },
-    /// List kiosks, the latest first
-    List,
+    /// List kiosks, the latest first: 1000, or with --json all
+    List {
+        #[command(flatten)]
+        part: Part,
+    },
     /// Lock a kiosk out, at once
     Revoke {
         /// Which, as `kiosk list` numbers them
@@ -33,7 +37,7 @@ impl Kiosk {
     pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
         match self {
             Kiosk::Pair { name } => pair(site, name, json),
-            Kiosk::List => list(site, json),
+            Kiosk::List { part } => list(site, part, json),
             Kiosk::Revoke { kiosk_id } => revoke(site, *kiosk_id, json),
         }
     }
@@ -60,8 +64,9 @@ fn pair(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
     })
 }
 
-fn list(site: &Shell, json: bool) -> Result<String, Trouble> {
-    let kiosks = site.store.read(|tx| Ok(kiosks::list(tx, ROWS_MAX)?))?;
+fn list(site: &Shell, part: &Part, json: bool) -> Result<String, Trouble> {
+    let limit = part.limit(LISTED_USUAL, json);
+    let (kiosks, total) = site.store.read(|tx| Ok((kiosks::list(tx, limit, part.offset)?, kiosks::count(tx)?)))?;
     if json {
         let rows = kiosks.iter().map(|one| {
             json!({ "kiosk_id": one.kiosk_id, "name": one.name, "paired_at": one.paired_at, "used_at": one.used_at,
@@ -73,7 +78,9 @@ fn list(site: &Shell, json: bool) -> Result<String, Trouble> {
         let state = one.revoked_at.map_or_else(|| "in use".to_owned(), |at| format!("revoked {}", shown_moment(at)));
         vec![one.kiosk_id.to_string(), one.name, shown_moment(one.paired_at), shown_moment(one.used_at), state]
     });
-    Ok(table(&["NUMBER", "NAME", "PAIRED", "LAST SIGN-IN", ""], &rows.collect::<Vec<_>>()))
+    let rows: Vec<_> = rows.collect();
+    let listed = table(&["NUMBER", "NAME", "PAIRED", "LAST SIGN-IN", ""], &rows);
+    Ok(format!("{listed}{}", left_out(total, part.offset, rows.len())))
 }
 
 fn revoke(site: &Shell, kiosk_id: i64, json: bool) -> Result<String, Trouble> {

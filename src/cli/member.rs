@@ -4,7 +4,7 @@ mod leaving;
 
 use super::shell::Shell;
 use super::wire::Wire;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
@@ -36,11 +36,8 @@ pub enum Member {
         /// Only one role: member, desk, admin or sync
         #[arg(long, value_parser = role)]
         role: Option<Role>,
-        /// Members to list, newest first [default: 50; with --json all]
-        #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: Option<i64>,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Show one account
     Show { name: String },
@@ -121,7 +118,7 @@ impl Member {
             Member::Add(add) => add.run(site, json, secret),
             Member::Export(export) => export.run(site, wire),
             Member::Erase(erase) => erase.run(site, json, secret, wire),
-            Member::List { role, limit, offset } => list(site, *role, *limit, *offset, json),
+            Member::List { role, part } => list(site, *role, part, json),
             Member::Show { name } => show(site, name, json),
             Member::SetRole { name, role } => {
                 change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
@@ -313,11 +310,11 @@ fn as_value(profile: &Profile) -> serde_json::Value {
 const LISTED_USUAL: i64 = 50;
 
 /// A table is cut at the limit and says how many members are left; a machine gets all unless it asks for a part.
-fn list(site: &Site, role: Option<Role>, limit: Option<i64>, offset: i64, json: bool) -> Result<String, Trouble> {
+fn list(site: &Site, role: Option<Role>, part: &Part, json: bool) -> Result<String, Trouble> {
     let now = site.now();
-    let limit = limit.unwrap_or(if json { i64::MAX } else { LISTED_USUAL });
+    let limit = part.limit(LISTED_USUAL, json);
     let (profiles, total): (Vec<Profile>, i64) = site.store.read(|tx| {
-        let (listed, total) = (members::list(tx, role, limit, offset)?, members::count_with_role(tx, role)?);
+        let (listed, total) = (members::list(tx, role, limit, part.offset)?, members::count_with_role(tx, role)?);
         if !json {
             return Ok((listed, total));
         }
@@ -350,11 +347,7 @@ fn list(site: &Site, role: Option<Role>, limit: Option<i64>, offset: i64, json: 
         })
         .collect();
     let listed = table(&["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""], &rows);
-    let next = offset + rows.len() as i64;
-    Ok(match total - next {
-        more @ 1.. if !rows.is_empty() => format!("{listed}\n… and {more} more: --offset {next}, or a larger --limit"),
-        _ => listed,
-    })
+    Ok(format!("{listed}{}", left_out(total, part.offset, rows.len())))
 }
 
 fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {

@@ -31,6 +31,7 @@ mod serve;
 mod session;
 mod shell;
 mod signer;
+pub mod socket;
 mod sync;
 mod tls;
 mod tunnel;
@@ -251,10 +252,7 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
             let request = control::Request { args, secret, attached_bytes: attached.as_ref().map(|(_, bytes)| *bytes) };
             let file = attached.as_mut().map(|(file, _)| file as &mut (dyn std::io::Read + Send));
-            control::ask(&dir, &request, file, &mut bar, &mut sheet).ok_or_else(|| {
-                let dir = dir.display();
-                broken(format!("{dir} is held by another process that takes no commands; wait for it or stop it"))
-            })?
+            control::ask(&dir, &request, file, &mut bar, &mut sheet).map_err(broken)?
         }
     };
     drop(bar);
@@ -346,6 +344,33 @@ fn as_json(value: &impl Serialize) -> String {
 fn shown_moment(moment: i64) -> String {
     jiff::Timestamp::from_second(moment)
         .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// Which part of a list a person asks for.
+#[derive(Args)]
+struct Part {
+    /// Rows to list
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    limit: Option<i64>,
+    /// Rows to pass over first
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    offset: i64,
+}
+
+impl Part {
+    /// Unless it is said, a table has `usual` rows, and a machine gets all.
+    fn limit(&self, usual: i64, json: bool) -> i64 {
+        self.limit.unwrap_or(if json { i64::MAX } else { usual })
+    }
+}
+
+/// The line under a table that does not show all rows: how many come after it, and how to see them. Empty where none do.
+fn left_out(total: i64, offset: i64, listed: usize) -> String {
+    let next = offset.saturating_add(listed as i64);
+    match total - next {
+        more @ 1.. if listed > 0 => format!("\n… and {more} more: --offset {next}, or a larger --limit"),
+        _ => String::new(),
+    }
 }
 
 /// Rows under headings, in columns as wide as they need to be.

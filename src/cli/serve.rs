@@ -2,6 +2,7 @@
 
 use super::outcome::BROKEN;
 use super::owner::become_owner;
+use super::socket::Named;
 use super::{Global, Trouble, broken, check_settings, control, refused};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -93,6 +94,19 @@ impl Jobs {
     }
 }
 
+/// Takes commands from the shell until what is returned is dropped. A site whose disk takes no writes is served without
+/// commands too: perhaps nothing on that machine takes a socket.
+fn hear_commands(site: &Site, place: &Place, writable: bool) -> Result<Option<Named>, Trouble> {
+    match control::listen(place.dir(), site.for_another_thread()) {
+        Ok(named) => Ok(Some(named)),
+        Err(cause) if !writable => {
+            tracing::warn!(%cause, "no commands are taken from the shell while the disk takes no writes");
+            Ok(None)
+        }
+        Err(e) => Err(broken(format!("cannot take commands from the shell: {e}"))),
+    }
+}
+
 impl Serve {
     pub fn run(self, global: &Global) -> Result<String, Trouble> {
         let mut service = Service::from_environment();
@@ -113,9 +127,8 @@ impl Serve {
         let blame = |trouble| blame(&place, trouble);
         let (site, demo) = self.open(&place, config, service).map_err(blame)?;
         let running = server::start(&site, sockets).map_err(broken)?;
-        control::listen(place.dir(), site.for_another_thread())
-            .map_err(|e| broken(format!("cannot take commands from the shell: {e}")))?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
+        let _heard = hear_commands(&site, &place, writable)?;
         let jobs = if writable { Some(Jobs::start(&site).map_err(blame)?) } else { None };
         let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, place.dir())?;

@@ -1,6 +1,6 @@
 //! The kiosks of the hall, as the desk has them: pair one, revoke one.
 
-use super::{Frame, form, record_about, show as shown};
+use super::{Frame, form, record_about, show as shown, skipped};
 use crate::call::Call;
 use crate::domain::audit::{Detail, Whom};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ use askama::Template;
 use http::StatusCode;
 
 pub const NAME_CHARS_MAX: usize = 60;
-/// More than any hall has; the oldest revoked ones go out of sight.
+/// Rows on one page.
 const ROWS_MAX: i64 = 100;
 
 #[derive(Template)]
@@ -24,6 +24,9 @@ const ROWS_MAX: i64 = 100;
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
+    /// Kiosks after those that are shown, and how many come before them.
+    more: i64,
+    skip_to: i64,
     /// The code that was just made, and until when it is good.
     code: Option<(String, String)>,
     name: String,
@@ -38,7 +41,7 @@ struct Row {
     revoked: Option<String>,
 }
 
-/// `GET /desk/kiosks`: every kiosk, the latest first.
+/// `GET /desk/kiosks`: the kiosks, the latest first, from the one after `skip` others on.
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let revoked = call.query().has("revoked");
     page(site, call, clerk, |page| {
@@ -57,9 +60,12 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
         used: day(one.used_at),
         revoked: one.revoked_at.map(day),
     };
-    let rows = site.store.read(|tx| Ok(kiosks::list(tx, ROWS_MAX)?))?.into_iter().map(row).collect();
+    let skip = skipped(call);
+    let (rows, total) = site.store.read(|tx| Ok((kiosks::list(tx, ROWS_MAX, skip)?, kiosks::count(tx)?)))?;
+    let rows: Vec<Row> = rows.into_iter().map(row).collect();
+    let skip_to = skip.saturating_add(rows.len() as i64);
     let frame = Frame::of(site, call, clerk, "/desk/kiosks")?;
-    let mut page = Page { frame, rows, code: None, name: String::new(), problem: None };
+    let mut page = Page { frame, rows, more: total - skip_to, skip_to, code: None, name: String::new(), problem: None };
     let status = adjust(&mut page);
     Ok(shown(status, call.language(), &page))
 }

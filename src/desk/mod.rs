@@ -146,6 +146,13 @@ pub fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
     known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
 }
 
+/// How many rows of a list the address passes over (`skip`).
+pub fn skipped(call: &Call) -> i64 {
+    let mut query = call.query();
+    let skip = query.optional("skip", fields::whole_in(0..=i64::MAX));
+    query.finish().ok().and_then(|ok| skip.get(&ok)).unwrap_or(0)
+}
+
 /// What the address asks for under a name; empty where that is nothing, or nothing that a page of ours would ask.
 pub fn asked(call: &Call, name: &str) -> String {
     let mut query = call.query();

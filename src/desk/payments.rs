@@ -1,6 +1,6 @@
 //! Payments that came and extend no membership by themselves: the desk says what becomes of each, once.
 
-use super::{Frame, called, done, form, record_about, show as shown};
+use super::{Frame, called, done, form, record_about, show as shown, skipped};
 use crate::call::Call;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Question};
@@ -18,7 +18,7 @@ use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/payments";
-/// Rows on one page; whoever decides them sees the next.
+/// Rows on one page.
 const ROWS_MAX: i64 = 100;
 const DONE: [(&str, &str); 2] = [("counts", "payments.done_counts"), ("void", "payments.done_void")];
 
@@ -27,6 +27,9 @@ const DONE: [(&str, &str); 2] = [("counts", "payments.done_counts"), ("void", "p
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
+    /// Payments that wait behind those that are shown, and how many come before them.
+    more: i64,
+    skip_to: i64,
     /// The number of a payment, and why nothing was decided of it.
     problem: Option<(i64, String)>,
 }
@@ -47,7 +50,7 @@ struct Row {
     member: String,
 }
 
-/// `GET /desk/payments`: what waits for a decision, the oldest first.
+/// `GET /desk/payments`: what waits for a decision, the oldest first, from the one after `skip` others on.
 pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let done = done(call, &DONE);
     page(site, call, clerk, StatusCode::OK, done, None)
@@ -64,13 +67,16 @@ fn page(
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done;
     let hall = site.hall()?;
-    let rows = site.store.read(|tx| {
-        let waiting = payments::list_questions(tx, ROWS_MAX)?.into_iter();
+    let skip = skipped(call);
+    let (rows, total) = site.store.read(|tx| {
+        let waiting = payments::list_questions(tx, ROWS_MAX, skip)?.into_iter();
         let row =
             |(payment_id, at, account)| row(tx, call, payment_id, when::moment(call.language(), &hall, at), account);
-        waiting.map(row).collect::<Result<Vec<_>, Failure>>()
+        let rows = waiting.map(row).collect::<Result<Vec<_>, Failure>>()?;
+        Ok((rows, payments::count_questions(tx)?))
     })?;
-    Ok(shown(status, call.language(), &Page { frame, rows, problem }))
+    let skip_to = skip.saturating_add(rows.len() as i64);
+    Ok(shown(status, call.language(), &Page { frame, rows, more: total - skip_to, skip_to, problem }))
 }
 
 fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) -> Result<Row, Failure> {

@@ -62,9 +62,10 @@ pub fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
 }
 
 /// The latest first.
-pub fn list(tx: &Read, limit: i64) -> Result<Vec<Kiosk>> {
-    let sql = "SELECT kiosk_id, name, paired_at, used_at, revoked_at FROM kiosks ORDER BY kiosk_id DESC LIMIT ?1";
-    tx.list(sql, [limit], |row| {
+pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
+    let sql = "SELECT kiosk_id, name, paired_at, used_at, revoked_at FROM kiosks
+               ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2";
+    tx.list(sql, (limit, offset), |row| {
         Ok(Kiosk {
             kiosk_id: row.get(0)?,
             name: row.get(1)?,
@@ -73,6 +74,11 @@ pub fn list(tx: &Read, limit: i64) -> Result<Vec<Kiosk>> {
             revoked_at: row.get(4)?,
         })
     })
+}
+
+/// Of all times, the revoked ones too.
+pub fn count(tx: &Read) -> Result<i64> {
+    tx.get("SELECT count(*) FROM kiosks", [], |row| row.get(0))
 }
 
 /// Takes the key and whoever stands there; the row stays to tell of it. 0 where there is none in force.

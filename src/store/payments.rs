@@ -93,16 +93,22 @@ pub fn count(tx: &Read, member_id: i64) -> Result<i64> {
 }
 
 /// Nobody's yet, newest first.
-pub fn list_unmatched(tx: &Read, limit: i64) -> Result<Vec<Payment>> {
-    tx.list(&format!("SELECT {LISTED} WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1"), [limit], payment)
+pub fn list_unmatched(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Payment>> {
+    let sql = format!("SELECT {LISTED} WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1 OFFSET ?2");
+    tx.list(&sql, (limit, offset), payment)
+}
+
+pub fn count_unmatched(tx: &Read) -> Result<i64> {
+    tx.get("SELECT count(*) FROM payments WHERE member_id IS NULL", [], |row| row.get(0))
 }
 
 /// What waits for the desk's decision, the oldest first, each with its number.
-pub fn list_questions(tx: &Read, limit: i64) -> Result<Vec<(i64, i64, Account)>> {
+pub fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
     let sql = format!(
-        "SELECT {ACCOUNT}, payment_id, updated_at FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1"
+        "SELECT {ACCOUNT}, payment_id, updated_at FROM payments WHERE question <> ''
+         ORDER BY payment_id LIMIT ?1 OFFSET ?2"
     );
-    tx.list(&sql, [limit], |row| Ok((row.get(17)?, row.get(18)?, account(row)?)))
+    tx.list(&sql, (limit, offset), |row| Ok((row.get(17)?, row.get(18)?, account(row)?)))
 }
 
 pub fn count_questions(tx: &Read) -> Result<i64> {

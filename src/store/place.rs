@@ -189,6 +189,11 @@ pub fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
 }
 
+/// By which commands reach the running server; what is left of one that was killed says nothing.
+pub fn control(dir: &Path) -> PathBuf {
+    dir.join("control.sock")
+}
+
 /// Is there while the database was found damaged and nothing has shown since that it is sound.
 pub fn suspicion(dir: &Path) -> PathBuf {
     dir.join("damaged")

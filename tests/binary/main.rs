@@ -6,6 +6,7 @@ mod audit;
 mod backups;
 mod callbacks;
 mod cli;
+mod control;
 mod doctor;
 mod ending;
 mod faults;

@@ -134,7 +134,7 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Op
             _ => Vec::new(),
         };
         let security = match tab {
-            "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile)?),
+            "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile, call.query().has("all"))?),
             _ => None,
         };
         Ok((person, lines, security, denial))

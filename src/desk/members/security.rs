@@ -9,7 +9,8 @@ use crate::store::members::{self, Profile};
 use crate::store::second_factors::{self, Kind};
 use crate::store::{Read, passkeys, sessions};
 
-const ROWS_MAX: i64 = 20;
+/// Passkeys and sessions that are shown, unless all are asked for.
+const SHOWN_USUAL: usize = 20;
 
 pub struct Security {
     pub factor: Mark,
@@ -19,19 +20,27 @@ pub struct Security {
     pub passkeys: Vec<(String, String)>,
     /// What the app or browser calls itself, and when it was here last.
     pub sessions: Vec<(String, String)>,
+    /// How many of each are not shown.
+    pub passkeys_more: usize,
+    pub sessions_more: usize,
     pub may_confirm: bool,
     pub banned: bool,
     pub may_lift: bool,
 }
 
-/// For a clerk who may serve the account.
-pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile) -> Result<Security, Failure> {
+/// For a clerk who may serve the account. `all`: nothing is left out.
+pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile, all: bool) -> Result<Security, Failure> {
     let member_id = profile.member_id;
     let mark = |tone, key| Mark::new(tone, place.say(key));
     let factor = second_factors::find(tx, member_id, place.now)?.kind;
     let used = |at: Option<i64>| at.map_or_else(|| place.say("desk.never_used"), |at| place.moment(at));
     let pin = members::find_pin(tx, member_id)?;
+    let shown = if all { usize::MAX } else { SHOWN_USUAL };
+    let passkeys = passkeys::list(tx, member_id, i64::MAX, 0)?;
+    let sessions = sessions::list_of_member(tx, member_id, place.now)?;
     Ok(Security {
+        passkeys_more: passkeys.len().saturating_sub(shown),
+        sessions_more: sessions.len().saturating_sub(shown),
         factor: match factor {
             Some(Kind::Totp) => mark("good", "desk.factor_app"),
             Some(Kind::Passcode) => mark("good", "desk.factor_passcode"),
@@ -43,15 +52,8 @@ pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile) -> Result<
             Some(pin) if pin.hash.is_some() => mark("good", "desk.pin_set"),
             _ => mark("plain", "desk.pin_none"),
         },
-        passkeys: passkeys::list(tx, member_id, ROWS_MAX, 0)?
-            .into_iter()
-            .map(|key| (key.name, used(key.used_at)))
-            .collect(),
-        sessions: sessions::list_of_member(tx, member_id, place.now)?
-            .into_iter()
-            .take(ROWS_MAX as usize)
-            .map(|one| (one.user_agent, place.moment(one.seen_at)))
-            .collect(),
+        passkeys: passkeys.into_iter().take(shown).map(|key| (key.name, used(key.used_at))).collect(),
+        sessions: sessions.into_iter().take(shown).map(|one| (one.user_agent, place.moment(one.seen_at))).collect(),
         may_confirm: !profile.email.is_empty() && !profile.email_verified,
         banned: profile.banned_at.is_some(),
         may_lift: clerk.role() == Role::Admin,

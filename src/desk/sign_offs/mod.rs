@@ -4,11 +4,10 @@ pub mod entry;
 pub mod moves;
 
 use super::members::lines::{Place, length};
-use super::{Frame, called, done, initials, show};
+use super::{Frame, called, done, initials, show, skipped};
 use crate::api::logbook::skills::names;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::fields;
 use crate::gate::Clerk;
 use crate::routes::Answer;
 use crate::site::Site;
@@ -59,9 +58,7 @@ struct Row {
 pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let mut query = call.query();
-    let skip = query.optional("skip", fields::whole_in(0..=i64::MAX));
-    let skip = query.finish().map(|ok| skip.get(&ok)).ok().flatten().unwrap_or(0);
+    let skip = skipped(call);
     let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
     let (queues, waiting) = site.store.read(|tx| {

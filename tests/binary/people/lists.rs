@@ -252,3 +252,27 @@ fn a_table_of_members_says_how_many_it_leaves_out_and_a_machine_gets_all() {
     assert_eq!(desk.json(&["member", "list"]).as_array().unwrap().len(), 60);
     assert_eq!(desk.json(&["member", "list", "--limit", "5"]).as_array().unwrap().len(), 5);
 }
+
+#[test]
+fn tables_of_kiosks_and_of_payments_say_how_many_they_leave_out_and_a_machine_gets_all() {
+    let desk = Desk::with_site();
+    let file = rusqlite::Connection::open(desk.database()).unwrap();
+    let numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1003)";
+    for sql in [
+        "INSERT INTO kiosks (name, paired_at, used_at) SELECT 'Gate ' || n, 1780000000, 1780000000 FROM number",
+        "INSERT INTO payments (intent_id, amount_cents, currency, status, question, created_at, updated_at)
+         SELECT 'pi_' || n, 2000, 'chf', 'succeeded', 'unmatched', 1780000000, 1780000000 FROM number",
+    ] {
+        file.execute(&format!("{numbers} {sql}"), []).unwrap();
+    }
+    drop(file);
+    for (list, usual) in [(["kiosk", "list"], 1000), (["callbacks", "unmatched"], 500)] {
+        let left_out = format!("\n… and {} more: --offset {usual}, or a larger --limit\n", 1003 - usual);
+        let listed = desk.run(&list).done();
+        assert!(listed.contains(&left_out), "{listed}");
+        let rest = desk.run(&[&list[..], &["--offset", "1001"]].concat()).done();
+        assert!(!rest.contains(" more") && rest.lines().filter(|line| line.contains("2026-")).count() == 2, "{rest}");
+        assert!(!desk.run(&[&list[..], &["--limit", "1003"]].concat()).done().contains(" more"));
+        assert_eq!(desk.json(&list).as_array().unwrap().len(), 1003);
+    }
+}

@@ -202,3 +202,21 @@ fn a_site_that_charges_nothing_asks_nothing() {
     assert!(paid_until(&jane).is_some());
     assert_eq!((question(&site, "pi_1").as_str(), question(&site, "pi_2").as_str()), ("", ""));
 }
+
+#[test]
+fn more_payments_than_fit_on_a_page_are_told_and_shown() {
+    let site = with_fee();
+    verdict(&site, &paid("pi_1", 3000, "chf", None));
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < 130)
+               INSERT INTO payments (intent_id, amount_cents, currency, status, priced_by, question, created_at, updated_at)
+               SELECT 'pi_' || n, amount_cents, currency, status, priced_by, question, created_at, updated_at
+               FROM number, payments";
+    site.change(|tx| Ok(tx.run(sql, [])?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let rows = |page: &str| page.matches("<li id=\"p").count();
+    let first = clerk.get("/desk/payments").page();
+    let link = "<a href=\"/desk/payments?skip=100\">Show those that wait behind these (30)";
+    assert!(rows(&first) == 100 && first.contains(link), "{first}");
+    let rest = clerk.get("/desk/payments?skip=100").page();
+    assert!(rows(&rest) == 30 && rest.contains("id=\"p130\"") && !rest.contains("wait behind these"), "{rest}");
+}

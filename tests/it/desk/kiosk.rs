@@ -293,3 +293,20 @@ fn what_people_wrote_is_text_at_the_kiosk() {
         assert!(!title.contains("evil"), "the browser's history names nobody: {title}");
     }
 }
+
+#[test]
+fn more_kiosks_than_fit_on_a_page_are_told_and_shown() {
+    let site = demo();
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 130)
+               INSERT INTO kiosks (name, paired_at, used_at) SELECT 'Gate ' || n, ?1, ?1 FROM number";
+    site.change(|tx| Ok(tx.run(sql, [tx.now()])?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let rows = |page: &str| page.matches("/revoke\"").count();
+    let first = clerk.get("/desk/kiosks").page();
+    assert!(
+        rows(&first) == 100 && first.contains("<a href=\"/desk/kiosks?skip=100\">Show older kiosks (30)"),
+        "{first}"
+    );
+    let rest = clerk.get("/desk/kiosks?skip=100").page();
+    assert!(rows(&rest) == 30 && rest.contains("Gate 1 ") && !rest.contains("Show older"), "{rest}");
+}

@@ -282,3 +282,26 @@ fn a_card_with_more_lines_than_it_shows_leads_to_the_older_ones() {
     assert!(oldest.contains(">70 min<") && !oldest.contains(">60 min<"), "each line stands on one page: {oldest}");
     assert!(!clerk.get(&format!("{card}?tab=bookings")).page().contains("Older entries"));
 }
+
+#[test]
+fn more_sign_ins_than_fit_on_the_security_tab_are_told_and_shown() {
+    let site = demo();
+    let jane = site.member("jane");
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 30)
+               INSERT INTO sessions (token_hash, member_id, user_agent, created_at, seen_at, idle_seconds, ends_at)
+               SELECT randomblob(32), ?1, 'Wind browser ' || n, ?2 + n, ?2, 3600, ?2 + 3600 FROM number";
+    site.change(|tx| Ok(tx.run(sql, (jane.id, tx.now()))?));
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 25)
+               INSERT INTO passkeys (member_id, rp_id, credential_id, public_key, name, created_at)
+               SELECT ?1, 'localhost', randomblob(16), '{}', 'Wind key ' || n, ?2 FROM number";
+    site.change(|tx| Ok(tx.run(sql, (jane.id, tx.now()))?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = format!("/desk/members/{}?tab=security", jane.id);
+    let counts = |page: &str| (page.matches("Wind browser").count(), page.matches("Wind key").count());
+    let first = clerk.get(&card).page();
+    let all = clerk.get(&format!("{card}&all=1")).page();
+    assert_eq!((counts(&first), counts(&all)), ((20, 20), (30, 25)));
+    let link = format!("{}&amp;all=1\">Show those left out", card.replace('&', "&amp;"));
+    assert!(first.matches(&link).count() == 2 && first.contains("left out (5)"), "{first}");
+    assert!(!all.contains("left out"), "{all}");
+}

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use tunneldesk::cli::control;
+use tunneldesk::cli::socket::Named;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::By;
@@ -38,7 +39,7 @@ pub struct Site {
     faults_expected: Cell<bool>,
     numbers: AtomicI64,
     /// Set once the site listens to the shell.
-    listening: OnceCell<()>,
+    listening: OnceCell<Named>,
 }
 
 /// What a restart makes anew.
@@ -139,7 +140,9 @@ impl Site {
     /// What the technician types at the machine's shell, carried out by the running server.
     pub fn shell(&self, args: &[&str]) {
         let dir = self.dir.path();
-        self.listening.get_or_init(|| control::listen(dir, self.inside().for_another_thread()).expect("a free name"));
+        self.listening.get_or_init(|| {
+            control::listen(dir, self.inside().for_another_thread()).expect("a socket in the directory")
+        });
         let output = Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs");
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }

@@ -1,0 +1,131 @@
+//! The socket by which commands reach a running server: a file in the data directory, where nobody else can put one. Each
+//! side looks who the other is before it says anything.
+//!
+//! Where that directory takes no socket (a disk that takes no writes), the socket stands in a directory of the service's own
+//! outside it.
+
+use crate::store::place;
+use std::fs::{DirBuilder, File, Metadata, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// What fits into the kernel's address of a socket, its last byte being zero.
+const ADDRESS_BYTES_MAX: usize = 107;
+/// Made by the service manager for the service alone (`RuntimeDirectory=` of the unit).
+const RUNTIME_DIR: &str = "/run/tunneldesk";
+const OTHERS: u32 = 0o077;
+
+/// The name of a socket on which this process listens; the name goes when this is dropped.
+pub struct Named(PathBuf);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Why a command was not brought to a server.
+pub enum Unheard {
+    /// Nobody listens.
+    Nobody,
+    /// Somebody listens who is not the service. Nothing was said.
+    Stranger(PathBuf),
+}
+
+/// Listens for the commands of a data directory that this process holds, so that a socket there is one that a killed server
+/// left.
+pub fn bind(dir: &Path) -> io::Result<(UnixListener, Named)> {
+    let found = std::fs::metadata(dir)?;
+    bind_at(place::control(dir)).or_else(|refused| {
+        let mut beside = outside(&found).filter(|path| is_made_for_us(path.parent()));
+        beside.find_map(|path| bind_at(path).ok()).ok_or(refused)
+    })
+}
+
+fn bind_at(path: PathBuf) -> io::Result<(UnixListener, Named)> {
+    match std::fs::remove_file(&path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let listener = at_short(&path, |short| UnixListener::bind(short))?;
+    let named = Named(path);
+    std::fs::set_permissions(&named.0, Permissions::from_mode(0o600))?;
+    Ok((listener, named))
+}
+
+/// Reaches the server of a data directory.
+pub fn connect(dir: &Path) -> Result<UnixStream, Unheard> {
+    let Ok(found) = std::fs::metadata(dir) else { return Err(Unheard::Nobody) };
+    let mut unheard = Unheard::Nobody;
+    for path in std::iter::once(place::control(dir)).chain(outside(&found)) {
+        let Ok(socket) = std::fs::symlink_metadata(&path) else { continue };
+        // Somebody else's is not even connected to: there the wait for an answer could be long.
+        if socket.file_type().is_socket() && is_trusted(socket.uid(), &found) {
+            let Ok(stream) = at_short(&path, |short| UnixStream::connect(short)) else { continue };
+            if peer(&stream).is_ok_and(|user| is_trusted(user, &found)) {
+                return Ok(stream);
+            }
+        }
+        unheard = Unheard::Stranger(path);
+    }
+    Err(unheard)
+}
+
+/// Where the socket of a data directory stands when it cannot stand in it: by the numbers of the directory, which has the same
+/// ones by every path that leads to it.
+fn outside(data: &Metadata) -> impl Iterator<Item = PathBuf> + use<> {
+    let name = format!("control-{}-{}.sock", data.dev(), data.ino());
+    [PathBuf::from(RUNTIME_DIR), own_temporary_dir(data.uid())].into_iter().map(move |dir| dir.join(&name))
+}
+
+fn own_temporary_dir(user: u32) -> PathBuf {
+    format!("/tmp/tunneldesk-{user}").into()
+}
+
+/// Whether this directory is ours alone; the temporary one is made where it is missing.
+fn is_made_for_us(dir: Option<&Path>) -> bool {
+    let Some(dir) = dir else { return false };
+    if dir == own_temporary_dir(ours()) {
+        _ = DirBuilder::new().mode(0o700).create(dir);
+    }
+    std::fs::symlink_metadata(dir)
+        .is_ok_and(|found| found.is_dir() && found.uid() == ours() && found.permissions().mode() & OTHERS == 0)
+}
+
+/// Whose word counts for a data directory: its owner's, root's, and our own.
+fn is_trusted(user: u32, data: &Metadata) -> bool {
+    [data.uid(), 0, ours()].contains(&user)
+}
+
+/// Opens a socket by a path of any length: a long one goes through a descriptor of its directory.
+fn at_short<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    if path.as_os_str().as_bytes().len() <= ADDRESS_BYTES_MAX {
+        return open(path);
+    }
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let dir = File::open(dir)?;
+    open(&Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name))
+}
+
+/// The user that the other side of a connection runs as.
+pub fn peer(stream: &UnixStream) -> io::Result<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
+    let asked = unsafe {
+        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &mut length)
+    };
+    if asked == 0 { Ok(peer.uid) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The user that this process acts as.
+pub fn ours() -> u32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
