@@ -63,8 +63,8 @@ pub fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
 
 /// The latest first.
 pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
-    let sql = "SELECT kiosk_id, name, paired_at, used_at, revoked_at FROM kiosks
-               ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2";
+    let sql = "SELECT kiosk_id, name, paired_at, used_at, revoked_at
+               FROM kiosks ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2";
     tx.list(sql, (limit, offset), |row| {
         Ok(Kiosk {
             kiosk_id: row.get(0)?,
