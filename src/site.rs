@@ -16,6 +16,7 @@ use crate::jobs::backup::elsewhere::Elsewhere;
 use crate::jobs::backup::upgrade::{self, Upgraded};
 use crate::jobs::backup::{Progress, restore, rollback};
 use crate::jobs::erasure;
+use crate::jobs::sync::turn::Turn;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::routes::Answer;
 use crate::stats::Stats;
@@ -26,7 +27,7 @@ use crate::store::{Condition, Read, Store, Write, soundness, tunnels};
 use crate::tls::Shown;
 use drawing::Drawer;
 use hashing::Hashers;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 pub mod drawing;
 pub mod hashing;
@@ -65,7 +66,7 @@ pub struct Site {
     /// The last brief look at how the site is.
     health: health::Kept,
     /// Held by whoever speaks to the receiver upstream.
-    pub sync_turn: Arc<Mutex<()>>,
+    pub sync_turn: Arc<Turn>,
     /// Where the server answers, once it does.
     ports: Arc<OnceLock<Ports>>,
     pub site_id: Arc<str>,

@@ -158,8 +158,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::from(e.use_stderr()));
         }
     };
-    say(&outcome);
     crate::log::flush();
+    say(&outcome);
     ExitCode::from(outcome.code)
 }
 

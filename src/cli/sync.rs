@@ -74,14 +74,14 @@ impl Sync {
         }
         let mut pump = sync::pump(site).map_err(refused)?.ok_or_else(no_receiver)?;
         if self.again {
-            return again(site, &mut pump, json);
+            return again(site, &mut pump, json, progress);
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
         // What comes later is not in the snapshot of that question.
         site.store.rest();
         let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
-        carried(rows.ok_or_else(|| broken(status.trouble.clone()))?, &status, json)
+        carried(rows.map_err(broken)?, &status, json)
     }
 
     /// Beside a site on another machine: nothing here is of a site.
@@ -107,7 +107,7 @@ impl Sync {
         let rows = sync::drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
         drop((bar, pump));
         let status = self.reports()?.status(settings).map_err(broken)?;
-        carried(rows.ok_or_else(|| broken(status.trouble.clone()))?, &status, global.json)
+        carried(rows.map_err(broken)?, &status, global.json)
     }
 
     fn reports(&self) -> Result<Reports, Trouble> {
@@ -141,8 +141,9 @@ fn carried(rows: u64, status: &Status, json: bool) -> Result<String, Trouble> {
     })
 }
 
-fn again(site: &Site, pump: &mut Pump, json: bool) -> Result<String, Trouble> {
-    let taken = pump.offer_refused().map_err(broken)?;
+fn again(site: &Site, pump: &mut Pump, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+    let mut told = |offered, all| progress("sending again", offered as u64, all as u64);
+    let taken = pump.offer_refused(&mut told).map_err(broken)?;
     let left = sync::status(site)?.refused_rows;
     if json {
         return Ok(as_json(&json!({ "taken": taken, "refused_rows": left })));

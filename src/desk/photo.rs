@@ -24,7 +24,7 @@ pub fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/photo`: a new picture, made harmless as every other is.
 pub fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
-    let made = site.draw(move || picture::remake(&file)).map_err(|text| Failure::field("photo", text))?;
+    let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("photo", text))?;
     change(site, call, clerk, "photo", |tx, member_id| Ok(media::set(tx, member_id, &made.jpeg)?))
 }
 

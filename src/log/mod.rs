@@ -1,25 +1,39 @@
 //! The log: one line a request and one an event, for people on a terminal and as JSON elsewhere.
 //!
 //! Lines are collected and written together, at most a tenth of a second late, because a system call a line would cost
-//! more than many a request. Warnings and errors go out at once, with everything before them.
+//! more than many a request. With a warning or an error the thread that writes does so at once. No request waits for it:
+//! while nobody takes what is written (a full pipe), so many lines wait, and those that come then are dropped and counted.
 
 mod json;
 
 use crate::config::{Log, LogFormat};
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
-const COLLECTED_BYTES_MAX: usize = 64 * 1024;
+/// With so much collected they are written before the interval is over.
+const COLLECTED_BYTES_DUE: usize = 64 * 1024;
+/// So much waits at the most while nobody takes it.
+const COLLECTED_BYTES_MAX: usize = 512 * 1024;
 
-static LINES: Lines = Lines(Mutex::new(Vec::new()));
+static COLLECTED: Mutex<Collected> = Mutex::new(Collected { lines: Vec::new(), due: false, dropped: 0 });
+/// Tells the thread that writes that something is due.
+static DUE: Condvar = Condvar::new();
+/// Held by whoever writes to standard error, with the lines on their way there.
+static WRITING: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Lines that are not written yet.
-struct Lines(Mutex<Vec<u8>>);
+/// What is not written yet.
+struct Collected {
+    lines: Vec<u8>,
+    /// Whether it shall be written before the interval is over.
+    due: bool,
+    /// How many lines found no room since that was last told.
+    dropped: u64,
+}
 
 /// Collects one line.
 struct Line {
@@ -48,14 +62,16 @@ pub fn start(settings: &Log) {
         let message = panic.payload().downcast_ref::<&str>().copied().unwrap_or("(a message with values in it)");
         tracing::error!(place, message, thread = std::thread::current().name(), "panic");
     }));
-    let flush = || {
+    let write_all = || {
         loop {
-            std::thread::sleep(FLUSH_INTERVAL);
+            let waiting = DUE.wait_timeout_while(collected(), FLUSH_INTERVAL, |collected| !collected.due);
+            drop(waiting);
             flush();
         }
     };
-    // Without the thread lines go out when there are enough of them, which is late and not wrong.
-    _ = std::thread::Builder::new().name("log".to_owned()).spawn(flush);
+    if std::thread::Builder::new().name("log".to_owned()).spawn(write_all).is_err() {
+        tracing::warn!("no thread writes the log: lines go out when the process ends");
+    }
 }
 
 /// Ours at the level that is set; of the libraries only what is wrong, because in detail they tell what people sent.
@@ -63,18 +79,36 @@ fn filter(level: Level) -> EnvFilter {
     EnvFilter::new(format!("{},tunneldesk={level}", level.min(Level::WARN)))
 }
 
-/// Writes what is collected.
-pub fn flush() {
-    LINES.write_out(&mut LINES.0.lock().unwrap_or_else(PoisonError::into_inner));
+fn collected() -> MutexGuard<'static, Collected> {
+    COLLECTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Lines {
-    /// To standard error; where that fails there is nobody left to tell.
-    fn write_out(&self, lines: &mut Vec<u8>) {
-        if !lines.is_empty() {
-            _ = std::io::stderr().write_all(lines);
-            lines.clear();
+/// Writes what is collected to standard error, for as long as that takes; where it fails there is nobody left to tell.
+pub fn flush() {
+    let mut writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut collected = collected();
+    std::mem::swap(&mut collected.lines, &mut writing);
+    collected.due = false;
+    let dropped = std::mem::take(&mut collected.dropped);
+    drop(collected);
+    _ = std::io::stderr().write_all(&writing);
+    writing.clear();
+    if dropped > 0 {
+        tracing::warn!(dropped, "lines of the log were dropped, because nobody took them");
+    }
+}
+
+impl Collected {
+    /// Takes a line if there is room for it, and says whether the thread that writes must be woken.
+    fn take(&mut self, line: &[u8], urgent: bool) -> bool {
+        if self.lines.len() + line.len() > COLLECTED_BYTES_MAX {
+            self.dropped += 1;
+            return false;
         }
+        self.lines.extend_from_slice(line);
+        let was_due = self.due;
+        self.due |= urgent || self.lines.len() > COLLECTED_BYTES_DUE;
+        self.due && !was_due
     }
 }
 
@@ -94,10 +128,8 @@ impl<'a> MakeWriter<'a> for Writer {
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let mut lines = LINES.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.extend_from_slice(bytes);
-        if self.urgent || lines.len() > COLLECTED_BYTES_MAX {
-            LINES.write_out(&mut lines);
+        if collected().take(bytes, self.urgent) {
+            DUE.notify_one();
         }
         Ok(bytes.len())
     }

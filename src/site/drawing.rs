@@ -2,11 +2,17 @@
 //! up a sign-in nor fill the memory. One picture at work is some fifty megabytes, and a long logbook is half a second.
 
 use super::Site;
+use crate::failure::Failure;
 use crate::service::pace;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crate::store::writer_held;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How long somebody waits for a drawing, the turn included: the largest take a second or two.
+const DRAWING_WAIT_MAX: Duration = Duration::from_secs(30);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -29,11 +35,23 @@ impl Drawer {
         Ok(())
     }
 
-    fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let Some(jobs) = self.jobs.get() else { return work() };
-        let (done, result) = std::sync::mpsc::sync_channel(1);
-        jobs.send(Box::new(move || _ = done.send(work()))).expect("the thread lives as long as the queue");
-        result.recv().expect("the drawing panicked; the line before says where")
+    /// `None`: it was not done within `wait_max`. What had not begun by then is not drawn at all.
+    fn run<T: Send + 'static>(&self, wait_max: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let Some(jobs) = self.jobs.get() else { return Some(work()) };
+        let (done, result) = bounded(1);
+        let waits = Arc::new(());
+        let wanted = Arc::downgrade(&waits);
+        let job = move || {
+            if wanted.strong_count() > 0 {
+                _ = done.send(work());
+            }
+        };
+        jobs.send(Box::new(job)).expect("the thread lives as long as the queue");
+        match result.recv_timeout(wait_max) {
+            Ok(drawn) => Some(drawn),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => panic!("the drawing panicked; the line before says where"),
+        }
     }
 }
 
@@ -45,10 +63,13 @@ fn draw_all(jobs: &Receiver<Job>) {
 }
 
 impl Site {
-    /// Draws a picture or a document. That takes its time, so the caller's snapshot is let go of first.
-    pub fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+    /// Draws a picture or a document. That takes its time, so the caller's snapshot is let go of first. 503 where it takes
+    /// longer than anybody should wait.
+    pub fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+        writer_held::forbid("a drawing");
         self.store.rest();
-        self.drawer.run(work)
+        let drawn = self.drawer.run(DRAWING_WAIT_MAX, work);
+        drawn.ok_or_else(|| Failure::overloaded().because(format_args!("not drawn within {DRAWING_WAIT_MAX:?}")))
     }
 }
 
@@ -58,6 +79,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Barrier};
 
+    const PATIENCE: Duration = Duration::from_secs(60);
+
     fn name() -> Option<String> {
         std::thread::current().name().map(str::to_owned)
     }
@@ -65,11 +88,31 @@ mod tests {
     #[test]
     fn one_thread_draws_for_everybody_and_outlives_a_panic() {
         let drawer = Drawer::default();
-        assert_eq!(drawer.run(name), name());
+        assert_eq!(drawer.run(PATIENCE, name), Some(name()));
         drawer.start().unwrap();
-        let fault = || drawer.run(|| -> () { panic!("a drawing with a fault") });
+        let fault = || drawer.run(PATIENCE, || -> () { panic!("a drawing with a fault") });
         assert!(catch_unwind(AssertUnwindSafe(fault)).is_err());
-        assert_eq!(drawer.run(name).as_deref(), Some("drawing"));
+        assert_eq!(drawer.run(PATIENCE, name).flatten().as_deref(), Some("drawing"));
+    }
+
+    #[test]
+    fn who_waits_for_a_drawing_that_hangs_is_let_go_and_the_own_drawing_is_not_begun() {
+        let drawer = Drawer::default();
+        drawer.start().unwrap();
+        let (go_on, hangs) = bounded::<()>(0);
+        let (begun, at_work) = bounded(0);
+        let hang = move || {
+            begun.send(()).unwrap();
+            _ = hangs.recv();
+        };
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| drawer.run(PATIENCE, hang));
+            at_work.recv().unwrap();
+            assert_eq!(drawer.run(Duration::from_millis(1), || unreachable!("nobody waits for it")), None::<()>);
+            drop(go_on);
+            assert_eq!(first.join().unwrap(), Some(()));
+        });
+        assert_eq!(drawer.run(PATIENCE, name).flatten().as_deref(), Some("drawing"));
     }
 
     #[test]
@@ -81,7 +124,7 @@ mod tests {
                 let at_work = at_work.clone();
                 scope.spawn(|| {
                     begun.wait();
-                    drawer.run(move || {
+                    drawer.run(PATIENCE, move || {
                         assert_eq!(at_work.fetch_add(1, Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         at_work.fetch_sub(1, Ordering::SeqCst);

@@ -1,7 +1,9 @@
 //! The log of a busy day: one line a request with what is needed, and nothing that is a secret or somebody's own.
 
-use crate::harness::{Caller, Desk, text};
+use crate::harness::{Caller, Client, Desk, text};
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 const PERSONAL: [&str; 8] = [
     "quixotica",
@@ -134,4 +136,29 @@ fn a_request_id_is_the_same_in_the_answer_and_the_log() {
     let made = server.get(&Caller::Anyone, "/healthz").header("x-request-id").unwrap().to_owned();
     let log = server.stop().log.join("\n");
     assert!(log.contains(r#""id":"kiosk-42-0001""#) && log.contains(&made), "{log}");
+}
+
+#[test]
+fn a_log_that_nobody_reads_holds_up_no_request_and_says_how_many_lines_it_dropped() {
+    let desk = Desk::with_site();
+    let mut command = desk.command(&["serve"]);
+    command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let log = BufReader::new(server.stderr.take().unwrap());
+    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let listening = lines.find(|line| line["message"] == "listening").unwrap();
+    let mut http = Client::new(text(&listening["address"]).parse().unwrap());
+    let asked = 4_000;
+    for number in 0..asked {
+        let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-request-id: {number:064}\r\n\r\n");
+        assert_eq!(http.send(request.as_bytes()).unwrap().status, 200);
+    }
+    let mut read = 0;
+    let dropped = lines.find_map(|line| {
+        read += u64::from(line["message"] == "request");
+        line["dropped"].as_u64()
+    });
+    assert_eq!(dropped.map(|dropped| dropped + read), Some(asked), "{read} lines were read");
+    server.kill().unwrap();
+    server.wait().unwrap();
 }

@@ -1,6 +1,6 @@
 //! What the mail provider tells of mails.
 
-use super::mail_event::{self, About, Mark, Understood};
+use super::mail_event::{self, About, Event, Mark, Understood};
 use crate::call::Call;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
 use crate::failure::Failure;
@@ -34,11 +34,14 @@ pub fn is_there(_: &Site, call: &Call) -> Answer {
 
 /// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
 pub fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
+    // Read and written out beforehand: a batch may be a megabyte, and everybody who writes waits for its transaction.
     let events = parse(events.text())?;
+    let events: Vec<(Event, String)> =
+        events.iter().map(|event| (mail_event::understand(event), event.to_string())).collect();
     site.once(call, |tx| {
         let mut taken = Taken { status: true, events: events.len(), ..Taken::default() };
-        for event in &events {
-            taken.repeated += usize::from(!take_one(site, tx, event)?);
+        for (event, raw) in events {
+            taken.repeated += usize::from(!take_one(site, tx, event, &raw)?);
         }
         Ok(reply::ok(&taken))
     })
@@ -54,8 +57,7 @@ fn parse(text: &str) -> Result<Vec<Value>, Failure> {
 }
 
 /// Whether it is new.
-fn take_one(site: &Site, tx: &Write, value: &Value) -> Result<bool, Failure> {
-    let mut event = mail_event::understand(value);
+fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool, Failure> {
     if let Some(opposite) = &event.undone_by {
         event.key = format!("{} after {}", event.key, callbacks::count_from(tx, Sender::Mail, opposite)?);
     }
@@ -77,7 +79,6 @@ fn take_one(site: &Site, tx: &Write, value: &Value) -> Result<bool, Failure> {
         }
     };
     let about = message.map_or_else(String::new, |message| format!("message {}", message.message_id));
-    let raw = value.to_string();
     let (key, event) = (&event.key, &event.event);
     let new = New { sender: Sender::Mail, key, event, about: &about, verdict, raw: raw.as_bytes() };
     callbacks::insert(tx, &site.keys, &new)?;

@@ -29,7 +29,7 @@ pub fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         Bearer::Booking { member_id, .. } => take_document(site, *member_id, Role::Member)?,
     }
     let printout = site.store.read(|tx| gather(site, call, tx, member_id))?;
-    let pdf = site.draw(move || printout::draw(&printout)).map_err(|e| Failure::broken().because(e))?;
+    let pdf = site.draw(move || printout::draw(&printout))?.map_err(|e| Failure::broken().because(e))?;
     Ok(reply::file("application/pdf", "inline", &format!("logbook-{member_id}.pdf"), pdf))
 }
 

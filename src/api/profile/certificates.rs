@@ -82,7 +82,7 @@ pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = code(site, member.id(), &held);
     take_document(site, member.id(), member.role())?;
     let sheet = paper.sheet(site, call, &code);
-    let pdf = site.draw(move || certificate::draw(&sheet)).map_err(|e| Failure::broken().because(e))?;
+    let pdf = site.draw(move || certificate::draw(&sheet))?.map_err(|e| Failure::broken().because(e))?;
     site.once(call, |tx| {
         certificates::insert(tx, &code, member.id(), &held)?;
         Ok(reply::ok(&STANDARD.encode(&pdf)))

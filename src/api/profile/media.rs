@@ -31,7 +31,7 @@ pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     take_document(site, member.id(), member.role())?;
     let upload = call.body.clone();
-    let made = site.draw(move || picture::remake(&upload)).map_err(|text| Failure::field("body", text))?;
+    let made = site.draw(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
     site.once(call, |tx| {
         media::set(tx, member.id(), &made.jpeg)?;
         let message = call.say("done.media");

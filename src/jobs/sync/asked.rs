@@ -1,6 +1,6 @@
 //! A sync that somebody asked for at the desk.
 
-use super::{drain, pump, status};
+use super::{drain, pump};
 use crate::jobs::asking;
 use crate::site::Site;
 
@@ -14,8 +14,5 @@ fn run(site: &Site) -> Result<String, String> {
     let mut pump = pump(site)?.ok_or("the settings name no receiver")?;
     let drained = drain(&mut pump, &mut |_| ());
     site.store.rest();
-    match drained {
-        Some(rows) => Ok(rows.to_string()),
-        None => Err(status(site).map(|status| status.trouble).unwrap_or_default()),
-    }
+    drained.map(|rows| rows.to_string())
 }

@@ -13,6 +13,7 @@ mod pump;
 mod reports;
 mod source;
 mod status;
+pub mod turn;
 mod upstream;
 
 pub use batch::{Batch, Row};
@@ -45,8 +46,8 @@ pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
     Ok(Some(Pump::new(source, upstream, settings, site.sync_turn.clone())))
 }
 
-/// Until nothing waits: how many rows went. `None`: a try came to nothing, and the state says why.
-pub fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Option<u64> {
+/// Until nothing waits: how many rows went. The error says in one line why a try came to nothing.
+pub fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, String> {
     let mut rows = 0;
     loop {
         match pump.step() {
@@ -54,8 +55,8 @@ pub fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Option<u64> {
                 rows += more as u64;
                 told(rows);
             }
-            Step::Quiet => return Some(rows),
-            Step::Wait(_) => return None,
+            Step::Quiet => return Ok(rows),
+            Step::Wait(_) => return Err(pump.trouble().to_owned()),
         }
     }
 }

@@ -3,10 +3,11 @@
 use super::batch::{Batch, Row};
 use super::pace;
 use super::source::{Change, Source};
+use super::turn::{BUSY, TURN_WAIT_MAX, Turn};
 use super::upstream::{Held, Trouble, Upstream};
 use crate::config::Sync;
 use crate::store::sync::{Refused, State};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A batch that left before is read again whole, however few rows the settings want now.
@@ -31,7 +32,7 @@ pub struct Pump {
     source: Box<dyn Source>,
     upstream: Box<dyn Upstream>,
     /// One at a time speaks for a site, whoever asked for it.
-    turn: Arc<Mutex<()>>,
+    turn: Arc<Turn>,
     /// Whom the state speaks of.
     name: String,
     batch_rows: i64,
@@ -43,12 +44,25 @@ pub struct Pump {
     misses: i64,
     /// Whether it went back once since a row was last taken.
     went_back: bool,
+    /// Why the last try came to nothing.
+    trouble: String,
 }
 
 impl Pump {
-    pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, turn: Arc<Mutex<()>>) -> Pump {
+    pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, turn: Arc<Turn>) -> Pump {
         let (name, batch_rows) = (settings.upstream.shown(), settings.batch_rows);
-        Pump { source, upstream, turn, name, batch_rows, asked: false, apart: None, misses: 0, went_back: false }
+        Pump {
+            source,
+            upstream,
+            turn,
+            name,
+            batch_rows,
+            asked: false,
+            apart: None,
+            misses: 0,
+            went_back: false,
+            trouble: String::new(),
+        }
     }
 
     /// Lets go of connections.
@@ -59,24 +73,35 @@ impl Pump {
     /// Offers one batch.
     pub fn step(&mut self) -> Step {
         let turn = self.turn.clone();
-        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(_taken) = turn.take_within(TURN_WAIT_MAX) else {
+            BUSY.clone_into(&mut self.trouble);
+            return Step::Wait(Duration::ZERO);
+        };
         match self.carry() {
             Ok(step) => step,
             Err(trouble) => self.miss(trouble),
         }
     }
 
-    /// Offers every refused row now, and returns how many of them were taken.
-    pub fn offer_refused(&mut self) -> Result<usize, String> {
+    /// Why the last try came to nothing, in one line.
+    pub fn trouble(&self) -> &str {
+        &self.trouble
+    }
+
+    /// Offers every refused row now, and returns how many of them were taken. `told`: how many were offered, of how many.
+    pub fn offer_refused(&mut self, told: &mut dyn FnMut(usize, usize)) -> Result<usize, String> {
         let turn = self.turn.clone();
-        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _taken = turn.take_within(TURN_WAIT_MAX).ok_or(BUSY)?;
         let said = |trouble| match trouble {
             Trouble::Later { error, .. } | Trouble::Refused(error) | Trouble::TooLarge(error) => error,
             Trouble::Elsewhere(held) => format!("the receiver goes on from {}", held.seq),
         };
         let mut state = self.ready().map_err(said)?;
         let mut taken = 0;
-        for refused in self.source.refused(i64::MAX, i64::MAX)? {
+        let rows = self.source.refused(i64::MAX, i64::MAX)?;
+        let all = rows.len();
+        for (offered, refused) in rows.into_iter().enumerate() {
+            told(offered, all);
             taken += usize::from(self.offer_again(&mut state, refused).map_err(said)?);
         }
         Ok(taken)
@@ -295,6 +320,7 @@ impl Pump {
         if let Err(cause) = kept {
             tracing::warn!(cause, "how far the sync is was not written");
         }
+        self.trouble = error;
         Step::Wait(pace::wait(self.misses, asked))
     }
 }

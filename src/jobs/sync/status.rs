@@ -2,13 +2,13 @@
 
 use super::batch::{Batch, Row};
 use super::source::{Here, Source};
+use super::turn::{BUSY, TURN_WAIT_MAX};
 use crate::config;
 use crate::failure::Failure;
 use crate::site::Site;
 use crate::store::sync::{self, Refused, State};
 use crate::store::{Write, history};
 use serde::Serialize;
-use std::sync::PoisonError;
 
 /// How far the history went upstream. Moments in Unix seconds, numbers are `seq`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,7 +85,8 @@ pub fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failu
 
 /// Has everything after this row go again, and returns how many rows that are.
 pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
-    let _turn = site.sync_turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = site.sync_turn.take_within(TURN_WAIT_MAX);
+    let _taken = turn.ok_or_else(|| Failure::overloaded().because(BUSY))?;
     site.store.write(site.now(), |tx| {
         let mut state = sync::find(tx)?;
         let seq = seq.min(state.cursor);

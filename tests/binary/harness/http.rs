@@ -108,7 +108,8 @@ impl Caller {
         Caller::Partner { client_id: client_id.to_owned(), secret: secret.to_owned() }
     }
 
-    fn sign(&self, head: &mut String, body: &str) {
+    /// Adds the lines that say who calls with this body.
+    pub fn sign(&self, head: &mut String, body: &str) {
         match self {
             Caller::Anyone => {}
             Caller::Session(token) => *head += &format!("token: {token}\r\n"),

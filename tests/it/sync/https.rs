@@ -147,7 +147,7 @@ fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
     assert_eq!(rows.iter().map(|row| (row.seq, row.tries)).collect::<Vec<_>>(), [(7, 2), (23, 2)]);
 
     receiver.state().book.refuses.clear();
-    assert_eq!(pump.offer_refused().unwrap(), 2);
+    assert_eq!(pump.offer_refused(&mut |_, _| ()).unwrap(), 2);
     assert_eq!(receiver.state().book.late.len(), 3);
     assert_eq!(status(&site).refused_rows, 0);
 }

@@ -1,0 +1,57 @@
+//! Whose turn it is to speak for a site to its receiver: one at a time, and nobody waits for it without a limit.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::time::Duration;
+
+/// How long somebody waits for the turn: a few batches to a receiver that is slow.
+pub const TURN_WAIT_MAX: Duration = Duration::from_secs(60);
+/// What is said to whoever waited for so long.
+pub const BUSY: &str = "another sync of this site is under way: try again when it is through";
+
+/// Holds a token while nobody has the turn.
+pub struct Turn {
+    give: Sender<()>,
+    take: Receiver<()>,
+}
+
+/// The turn, given back when it is dropped, also by a panic.
+pub struct Taken<'t>(&'t Turn);
+
+impl Default for Turn {
+    fn default() -> Turn {
+        let (give, take) = bounded(1);
+        _ = give.try_send(());
+        Turn { give, take }
+    }
+}
+
+impl Turn {
+    /// `None`: others had it for all of `wait_max`.
+    pub fn take_within(&self, wait_max: Duration) -> Option<Taken<'_>> {
+        self.take.recv_timeout(wait_max).ok().map(|()| Taken(self))
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        _ = self.0.give.try_send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_the_turn_and_who_waits_for_it_gives_up() {
+        let turn = Turn::default();
+        let taken = turn.take_within(Duration::ZERO).expect("nobody has it");
+        assert!(turn.take_within(Duration::from_millis(1)).is_none());
+        drop(taken);
+        let panicked = std::panic::catch_unwind(|| {
+            let _taken = turn.take_within(Duration::ZERO);
+            panic!("at work");
+        });
+        assert!(panicked.is_err() && turn.take_within(Duration::ZERO).is_some());
+    }
+}
