@@ -194,7 +194,7 @@ fn a_booking_token_reads_its_member_and_edits_its_entry_and_nothing_else() {
             continue;
         }
         if route.path.contains("{entry_id}") {
-            expect(token.send(&request), "a booking token, for another entry of the same member", 404);
+            expect(token.send(&request), "a booking token, for another entry of the same member", 403);
             request.path = format!("/api/account/logbook/time/{entry}");
         }
         expect_admitted(token.send(&request), "a booking token");

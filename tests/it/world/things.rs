@@ -104,7 +104,9 @@ impl World {
 
     /// The code of a certificate that was handed out.
     pub(super) fn code(&self) -> String {
-        self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane)).ok();
+        if self.site.codes(&self.jane).is_empty() {
+            self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane)).ok();
+        }
         self.site.codes(&self.jane).remove(0)
     }
 
