@@ -49,6 +49,7 @@ fn no_input_breaks_an_operation_or_leaves_a_row_behind() {
                     config.limits.sign_in_misses_per_address = 1_000_000;
                     config.limits.passkey_questions_per_minute_per_address = 1_000_000;
                 });
+                world.site.keep_sessions();
                 while let Some((route, part)) = next() {
                     batter(&world, route, seed + part as u64);
                     if parts > 1 {
