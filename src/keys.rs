@@ -3,9 +3,13 @@
 //! The keyed hashes have a key of their own, which the file holds sealed by the site key: so the site key can change, and
 //! what was hashed is still recognised.
 //!
+//! The audit log's chain has a key too. It stands in the second line of the key file, with the end of the rows from before
+//! there was one: in the database, whoever writes to that could take both away and begin a chain of their own.
+//!
 //! A key lies in `site.key` beside the database, readable by its owner alone. Without it partner secrets, kept answers
 //! and PINs of that file are lost, so the two are copied together.
 
+use crate::domain::audit::{ChainKey, Head};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
@@ -19,6 +23,8 @@ use std::sync::{Mutex, PoisonError};
 const KEY_BYTES: usize = 32;
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
+/// What the second line of a key file begins with.
+const CHAIN_KEY: &str = "audit-log";
 /// Partner secrets that are kept open: a site has a few.
 const OPENED_MAX: usize = 64;
 
@@ -50,18 +56,29 @@ pub struct Keys {
     site: [u8; KEY_BYTES],
     hashes: [u8; KEY_BYTES],
     id: [u8; KEY_ID_BYTES],
+    /// None in a key file from before there was one.
+    chain: Option<ChainKey>,
     /// Sealed partner secrets, and what is in them.
     opened: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
 }
 
 impl Keys {
-    /// Makes a new key file; fails where one is already.
+    /// Makes a new key file, for a new site; fails where one is already.
     pub fn create(path: &Path) -> std::io::Result<Keys> {
-        let site = random::<KEY_BYTES>();
+        let keys = Keys::from_bytes(random()).with_chain_key(None);
+        keys.write(path)?;
+        Ok(keys)
+    }
+
+    /// Writes a key file that is not there yet.
+    pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        file.write_all(format!("{}\n", hex(&site)).as_bytes())?;
-        file.sync_all()?;
-        Ok(Keys::from_bytes(site))
+        let chain = self.chain.as_ref().map(|key| {
+            let end = key.plain_end.map(|end| format!(" {} {}", end.seq, hex(&end.hash)));
+            format!("{CHAIN_KEY} {}{}\n", hex(&key.secret), end.unwrap_or_default())
+        });
+        file.write_all(format!("{}\n{}", hex(&self.site), chain.unwrap_or_default()).as_bytes())?;
+        file.sync_all()
     }
 
     /// Reads a key file that nobody but its owner can read.
@@ -78,17 +95,33 @@ impl Keys {
         }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
-        let bytes = unhex(text.trim()).and_then(|b| b.try_into().ok());
-        let site =
-            bytes.ok_or_else(|| format!("the site key {shown} is not 64 hex digits: restore it from a backup"))?;
-        Ok(Keys::from_bytes(site))
+        let (site, chain) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+        let site = unhex_key(site.trim())
+            .ok_or_else(|| format!("the site key {shown} is not 64 hex digits: restore it from a backup"))?;
+        let chain = (!chain.is_empty()).then(|| {
+            parse_chain_key(chain).ok_or_else(|| {
+                format!("the second line of {shown}, the audit log's key, is damaged: restore it from a backup")
+            })
+        });
+        Ok(Keys { chain: chain.transpose()?, ..Keys::from_bytes(site) })
     }
 
     /// The keyed hashes take the site key until they have one of their own.
     pub fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
         let digest = Sha256::digest(site);
         let id = digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id");
-        Keys { site, hashes: site, id, opened: Mutex::default() }
+        Keys { site, hashes: site, id, chain: None, opened: Mutex::default() }
+    }
+
+    /// The same with a key for the audit log from this row on: the one that it has, or else a new one.
+    pub fn with_chain_key(self, plain_end: Option<Head>) -> Keys {
+        let secret = self.chain.map_or_else(random, |key| key.secret);
+        Keys { chain: Some(ChainKey { secret, plain_end }), ..self }
+    }
+
+    /// The audit log's; `None` where the key file is from before there was one.
+    pub fn chain_key(&self) -> Option<&ChainKey> {
+        self.chain.as_ref()
     }
 
     /// The same site key with this key for the keyed hashes; `None` where it has another length.
@@ -101,9 +134,11 @@ impl Keys {
         self.seal(Purpose::HashKey, &self.hashes)
     }
 
-    /// A new site key, in a new file, with the same key for the keyed hashes.
+    /// A new site key, in a new file, with the same keys for the keyed hashes and the audit log.
     pub fn create_next(&self, path: &Path) -> std::io::Result<Keys> {
-        Ok(Keys { hashes: self.hashes, ..Keys::create(path)? })
+        let next = Keys { hashes: self.hashes, chain: self.chain.clone(), ..Keys::from_bytes(random()) };
+        next.write(path)?;
+        Ok(next)
     }
 
     /// HMAC-SHA256 of the parts, each with its length, under a key of the purpose's own.
@@ -151,6 +186,21 @@ impl Keys {
     fn cipher(&self, purpose: Purpose) -> XChaCha20Poly1305 {
         XChaCha20Poly1305::new(&Key::from(derived(&self.site, purpose)))
     }
+}
+
+fn unhex_key(text: &str) -> Option<[u8; KEY_BYTES]> {
+    unhex(text)?.try_into().ok()
+}
+
+/// `audit-log KEY`, and where the log is older than its key, ` ROW HASH` of the last row before it.
+fn parse_chain_key(line: &str) -> Option<ChainKey> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (secret, plain_end) = match words[..] {
+        [CHAIN_KEY, secret] => (secret, None),
+        [CHAIN_KEY, secret, seq, hash] => (secret, Some(Head { seq: seq.parse().ok()?, hash: unhex_key(hash)? })),
+        _ => return None,
+    };
+    Some(ChainKey { secret: unhex_key(secret)?, plain_end })
 }
 
 /// One purpose's key.
@@ -215,6 +265,32 @@ mod tests {
             assert!(keys.unseal(Purpose::PartnerSecret, &changed).is_none(), "byte {place}");
         }
         assert!(keys.unseal(Purpose::PartnerSecret, b"short").is_none());
+    }
+
+    #[test]
+    fn a_key_file_is_read_as_it_was_written_with_and_without_a_key_of_the_audit_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("site.key");
+        let end = Head { seq: 70_000, hash: [9; 32] };
+        let old = || Keys::from_bytes([7; 32]);
+        for keys in [old(), old().with_chain_key(None), old().with_chain_key(Some(end))] {
+            keys.write(&path).unwrap();
+            let read = Keys::open(&path).unwrap();
+            assert!(read.site == keys.site && read.chain == keys.chain);
+            let next = dir.path().join("next");
+            let anew = keys.create_next(&next).unwrap();
+            assert!(anew.site != keys.site && anew.chain == keys.chain);
+            std::fs::remove_file(next).unwrap();
+            std::fs::remove_file(&path).unwrap();
+        }
+        for line in ["audit-log", "audit-log 77", "audit 77", "audit-log 77 x 99"] {
+            let line = line.replace("77", &"77".repeat(32)).replace("99", &"99".repeat(32));
+            let line = if line.len() == 74 { line[..60].to_owned() } else { line };
+            old().write(&path).unwrap();
+            std::fs::write(&path, format!("{}\n{line}\n", "07".repeat(32))).unwrap();
+            assert!(Keys::open(&path).err().unwrap().contains("second line"), "{line}");
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 
     #[test]

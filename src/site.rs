@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::desk::reports::census::Census;
+use crate::domain::audit::Head;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::local_time::Hall;
 use crate::domain::payment::{self, Fee};
@@ -23,7 +24,7 @@ use crate::stats::Stats;
 use crate::store::migrate;
 use crate::store::outbox::Channel;
 use crate::store::place::Place;
-use crate::store::{Condition, Read, Store, Write, soundness, tunnels};
+use crate::store::{Condition, Read, Store, Write, audit, soundness, tunnels};
 use crate::tls::Shown;
 use drawing::Drawer;
 use hashing::Hashers;
@@ -117,13 +118,14 @@ impl Site {
             ));
         }
         let keys = if place.key().exists() {
-            Keys::open(&place.key())?
+            rotation::begin_chain(place, Keys::open(&place.key())?, None)?
         } else {
             Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
         };
         let keys = keys.with_hash_key(&random::<32>()).expect("a key has 32 bytes");
         migrate::create(place)?;
         let store = Store::open(&place.database(), true)?;
+        store.take_chain_key(keys.chain_key());
         let tunnel = tunnels::Tunnel {
             tunnel_id: identity.tunnel_id,
             name: identity.name.clone(),
@@ -213,6 +215,11 @@ impl Site {
         let store = Store::open(&place.database(), grouped)?;
         let row = read_row(place, &store)?;
         let keys = rotation::fitting(place, keys, &row.key_check)?;
+        let keys = match keys.chain_key() {
+            Some(_) => keys,
+            None => rotation::begin_chain(place, keys, plain_end(place, &store)?)?,
+        };
+        store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
@@ -230,6 +237,7 @@ impl Site {
         migrate::check_current(&store, &place.database())?;
         let row = read_row(place, &store)?;
         let keys = rotation::fitting(place, keys, &row.key_check)?;
+        store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         store.rest();
@@ -371,6 +379,13 @@ fn read_row(place: &Place, store: &Store) -> Result<tunnels::SiteRow, String> {
         .read(|tx| Ok(tunnels::find_site(tx)?))
         .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
     row.ok_or_else(|| place.without_site())
+}
+
+/// The end of an audit log that has no key yet; `None`: there are no rows.
+fn plain_end(place: &Place, store: &Store) -> Result<Option<Head>, String> {
+    let head = store.read(|tx| Ok(audit::head(tx)?));
+    let head = head.map_err(|e| format!("cannot read the end of the audit log in {}: {e}", place.database().display()));
+    head.map(|head| Some(head).filter(|head| head.seq > 0))
 }
 
 /// The keys with the one for the keyed hashes. A file from before there was one hashed by the site key, and goes on so.

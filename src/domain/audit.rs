@@ -2,12 +2,17 @@
 //!
 //! The chain begins with a hash of the site's own id, so a row of another site fits nowhere. A row's hash covers the hash
 //! before it and every value of its own, each with its length in front, so that no two rows read the same.
+//!
+//! The hash is an HMAC under a key that lies beside the database and not in it: whoever writes to the database alone cannot
+//! give a row that they changed the hash that it would need. Rows from before there was a key carry a plain SHA-256; the
+//! last one's is kept beside the key.
 
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};
 use std::net::IpAddr;
 
-/// SHA-256.
+/// SHA-256, or HMAC-SHA256 where there is a key.
 pub type Hash = [u8; 32];
 
 const DETAIL_NAME_CHARS_MAX: usize = 80;
@@ -82,6 +87,35 @@ pub struct Row {
 pub struct Head {
     pub seq: i64,
     pub hash: Hash,
+}
+
+/// The key of the chain, and where its rows begin.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ChainKey {
+    pub secret: [u8; 32],
+    /// The last row from before there was a key; `None`: the key is as old as the log.
+    pub plain_end: Option<Head>,
+}
+
+impl ChainKey {
+    /// A row's hash.
+    pub fn hash(&self, before: &Hash, row: &Row) -> Hash {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("HMAC takes a key of any length");
+        each_part(before, row, |part| mac.update(part));
+        mac.finalize().into_bytes().into()
+    }
+
+    fn is_of(&self, row: &Row) -> bool {
+        self.plain_end.is_none_or(|end| row.seq > end.seq)
+    }
+}
+
+/// The hash that a row of the log must have, under the site's key if it has one.
+pub fn hash_of_kept(key: Option<&ChainKey>, before: &Hash, row: &Row) -> Hash {
+    match key.filter(|key| key.is_of(row)) {
+        Some(key) => key.hash(before, row),
+        None => hash(before, row),
+    }
 }
 
 impl By {
@@ -184,17 +218,23 @@ pub fn genesis(site_id: &str) -> Hash {
     Sha256::new().chain_update(b"tunneldesk audit log of site ").chain_update(site_id).finalize().into()
 }
 
-/// A row's hash.
+/// A row's hash where there is no key: anybody can work it out.
 pub fn hash(before: &Hash, row: &Row) -> Hash {
-    let mut digest = Sha256::new().chain_update(before);
+    let mut digest = Sha256::new();
+    each_part(before, row, |part| digest.update(part));
+    digest.finalize().into()
+}
+
+/// What a row's hash covers, piece by piece.
+fn each_part(before: &Hash, row: &Row, mut take: impl FnMut(&[u8])) {
+    take(before);
     let (seq, at) = (row.seq.to_be_bytes(), row.at.to_be_bytes());
     let texts = [&row.who, &row.deed, &row.whom, &row.origin, &row.detail];
     let parts = [&seq[..], &at[..]].into_iter().chain(texts.into_iter().map(String::as_bytes));
     for part in parts {
-        digest.update((part.len() as u64).to_be_bytes());
-        digest.update(part);
+        take(&(part.len() as u64).to_be_bytes());
+        take(part);
     }
-    digest.finalize().into()
 }
 
 #[cfg(test)]
@@ -236,6 +276,21 @@ mod tests {
         }
         assert_ne!(hash(&known, &row()), known);
         assert_ne!(hash(&genesis("ac"), &row()), known);
+    }
+
+    #[test]
+    fn a_keyed_hash_changes_with_its_key_and_begins_behind_the_plain_rows() {
+        let key = |byte, plain_end| ChainKey { secret: [byte; 32], plain_end };
+        let before = genesis("ab");
+        let keyed = key(7, None).hash(&before, &row());
+        assert_ne!(keyed, hash(&before, &row()));
+        assert_ne!(keyed, key(8, None).hash(&before, &row()));
+        let old = key(7, Some(Head { seq: 1, hash: keyed }));
+        let next = Row { seq: 2, ..row() };
+        assert_eq!(hash_of_kept(None, &before, &row()), hash(&before, &row()));
+        assert_eq!(hash_of_kept(Some(&key(7, None)), &before, &row()), keyed);
+        assert_eq!(hash_of_kept(Some(&old), &before, &row()), hash(&before, &row()));
+        assert_eq!(hash_of_kept(Some(&old), &before, &next), old.hash(&before, &next));
     }
 
     #[test]

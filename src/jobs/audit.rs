@@ -1,10 +1,10 @@
 //! Walks the chain of the audit log from its first row to its end, and holds it against what others remember of it: the
-//! site's own row, and the manifests of the backups, which lie outside of the file.
+//! site's own row, the key file, and the manifests of the backups, which lie outside of the file.
 
 use super::asking;
 use super::backup::shelf::Backup;
 use super::backup::{Progress, shelf};
-use crate::domain::audit::{self, By, Detail, Hash, Head, Whom};
+use crate::domain::audit::{self, By, ChainKey, Detail, Hash, Head, Whom};
 use crate::failure::Failure;
 use crate::keys::hex;
 use crate::site::Site;
@@ -32,7 +32,7 @@ pub struct Walk {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Break {
-    /// A row does not carry the hash of what it says.
+    /// A row does not carry the hash of what it says, under the key beside the database.
     Changed { row: i64 },
     /// Rows are not there; `to` is the last of them.
     Missing { row: i64, to: i64 },
@@ -116,8 +116,9 @@ impl fmt::Display for Break {
 pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
     let end = read(site, |tx| Ok(head(tx)?))?;
     let mut witnesses = Witnesses::gather(site)?;
-    let mut chain = Chain { seq: 0, hash: audit::genesis(&site.site_id) };
-    let mut broken = witnesses.disagree(&chain);
+    let key = site.store.chain_key();
+    let mut chain = Chain { key, seq: 0, hash: audit::genesis(&site.site_id) };
+    let mut broken = witnesses.disagree(&chain).or_else(|| chain.cut_before_its_key(end.seq));
     while broken.is_none() && chain.seq < end.seq {
         progress("reading the audit log", chain.seq.unsigned_abs(), end.seq.unsigned_abs());
         let page = read(site, |tx| Ok(list_after(tx, chain.seq, PAGE_ROWS)?))?;
@@ -162,21 +163,32 @@ fn beyond(site: &Site, end: Head) -> Result<Option<Break>, Failure> {
 }
 
 /// The sound part of the chain so far.
-struct Chain {
+struct Chain<'k> {
+    key: Option<&'k ChainKey>,
     seq: i64,
     hash: Hash,
 }
 
-impl Chain {
+impl Chain<'_> {
+    /// Rows from before there was a key that are gone: the last of them is known beside it.
+    fn cut_before_its_key(&self, end: i64) -> Option<Break> {
+        let plain_end = self.key?.plain_end?.seq;
+        (end < plain_end).then_some(Break::Missing { row: end + 1, to: plain_end })
+    }
+
     /// Goes on to the next row, or says why that is not it.
     fn step(&mut self, kept: &Kept, end: i64) -> Option<Break> {
         let next = self.seq + 1;
         if kept.row.seq != next {
             return Some(Break::Missing { row: next, to: (kept.row.seq - 1).min(end) });
         }
-        let hash = audit::hash(&self.hash, &kept.row);
+        let hash = audit::hash_of_kept(self.key, &self.hash, &kept.row);
         if kept.hash != hash {
             return Some(Break::Changed { row: next });
+        }
+        let plain_end = self.key.and_then(|key| key.plain_end).filter(|end| end.seq == next);
+        if plain_end.is_some_and(|end| end.hash != hash) {
+            return Some(Break::EndDiffers { row: next });
         }
         (self.seq, self.hash) = (next, hash);
         None

@@ -5,7 +5,7 @@
 //! start after a crash in between finds that the waiting key fits, and finishes.
 
 use super::{Site, fits};
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{By, Detail, Head, Whom};
 use crate::keys::Keys;
 use crate::store::audit;
 use crate::store::place::Place;
@@ -27,6 +27,33 @@ pub(super) fn fitting(place: &Place, keys: Keys, key_check: &[u8]) -> Result<Key
     Err(format!("{} is not the key of {}: restore the pair from one backup", key.display(), database.display()))
 }
 
+/// The keys with one for the audit log, from the row behind `plain_end` on: the key file in the place has it too. A file
+/// that has a key for a log without plain rows stays as it is.
+pub(super) fn begin_chain(place: &Place, keys: Keys, plain_end: Option<Head>) -> Result<Keys, String> {
+    if keys.chain_key().is_some_and(|key| key.plain_end == plain_end) {
+        return Ok(keys);
+    }
+    let keys = keys.with_chain_key(plain_end);
+    let written = clear_next_key(place).and_then(|()| keys.write(&place.next_key())).and_then(|()| place.flush());
+    let taken = written.and_then(|()| place.take_next_key());
+    taken.map_err(|e| format!("cannot add the audit log's key to {}: {e}", place.key().display()))?;
+    if let Some(end) = plain_end {
+        tracing::info!(
+            rows = end.seq,
+            "the audit log has a key from now on, in the key file's second line; the rows so far are bound to it"
+        );
+    }
+    Ok(keys)
+}
+
+/// Whoever calls has seen that the site's own key is the file's, so one that still waits was never in force.
+fn clear_next_key(place: &Place) -> std::io::Result<()> {
+    match std::fs::remove_file(place.next_key()) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
 impl Site {
     /// Gives the held directory a new site key. This site's own keys are the old ones afterwards: close it.
     pub fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
@@ -42,10 +69,7 @@ impl Site {
     fn prepare_next_key(&self, place: &Place) -> Result<Keys, String> {
         let path = place.next_key();
         let broken = |e: std::io::Error| format!("cannot write the new site key {}: {e}", path.display());
-        if path.exists() {
-            // The file opened by the site's key, so this one was never in force.
-            std::fs::remove_file(&path).map_err(broken)?;
-        }
+        clear_next_key(place).map_err(broken)?;
         let next = self.keys.create_next(&path).map_err(broken)?;
         place.flush().map_err(broken)?;
         Ok(next)

@@ -9,7 +9,7 @@ use rusqlite::{Result, named_params};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
     pub row: Row,
-    /// SHA-256; another length was put there by somebody else.
+    /// 32 bytes; another length was put there by somebody else.
     pub hash: Vec<u8>,
 }
 
@@ -39,7 +39,10 @@ pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &O
         origin: origin.to_string(),
         detail: detail.to_string(),
     };
-    let hash = audit::hash(&head.hash, &row);
+    let hash = match tx.chain_key {
+        Some(key) => key.hash(&head.hash, &row),
+        None => audit::hash(&head.hash, &row),
+    };
     let sql = "INSERT INTO audit (seq, at, who, deed, whom, origin, detail, hash)
                VALUES (:seq, :at, :who, :deed, :whom, :origin, :detail, :hash)";
     tx.run(

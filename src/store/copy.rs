@@ -27,7 +27,8 @@ pub struct Sound {
     /// Sealed by the site key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
-    /// The end of its audit log; none in a file from before there was one.
+    /// The end of its audit log, as the site's row has it: whether the rows lead there is for whoever has the log's key.
+    /// None in a file from before there was one.
     pub audit: Option<Head>,
 }
 

@@ -71,6 +71,7 @@ pub mod writer_held;
 pub use condition::Condition;
 pub use writer::Writer;
 
+use crate::domain::audit::ChainKey;
 use crate::failure::{DiskFault, Failure};
 use ballast::Ballast;
 use bell::Bell;
@@ -116,6 +117,8 @@ pub struct Read<'c> {
 pub struct Write<'c> {
     read: Read<'c>,
     now: i64,
+    /// The audit log's.
+    chain_key: Option<&'c ChainKey>,
     /// Whether it put a message in line.
     queued: Cell<bool>,
 }
@@ -172,6 +175,16 @@ impl Store {
         Store { writer, bell, readers, reader: RefCell::default() }
     }
 
+    /// Adds to the audit log under this key from now on, for all threads. Only the first one counts.
+    pub fn take_chain_key(&self, key: Option<&ChainKey>) {
+        _ = key.map(|key| self.writer.chain_key.set(key.clone()));
+    }
+
+    /// The audit log's key; `None`: its rows carry plain hashes.
+    pub fn chain_key(&self) -> Option<&ChainKey> {
+        self.writer.chain_key.get()
+    }
+
     pub fn writer(&self) -> &Writer {
         &self.writer
     }
@@ -213,7 +226,7 @@ impl Store {
         self.rest();
         let mut queued = false;
         let in_transaction = |conn: &Connection| {
-            let tx = Write::on(conn, now);
+            let tx = Write { chain_key: self.chain_key(), ..Write::on(conn, now) };
             let value = change(&tx)?;
             queued = tx.queued.get();
             Ok(value)
@@ -343,7 +356,7 @@ impl Read<'_> {
 impl<'c> Write<'c> {
     /// See [`Read::on`].
     pub fn on(conn: &'c Connection, now: i64) -> Write<'c> {
-        Write { read: Read { conn }, now, queued: Cell::new(false) }
+        Write { read: Read { conn }, now, chain_key: None, queued: Cell::new(false) }
     }
 
     /// The moment of the transaction, in Unix seconds.

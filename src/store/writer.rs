@@ -8,6 +8,7 @@ use super::condition::{Condition, Watched};
 use super::connection::checkpoint_if_due;
 use super::reader::Readers;
 use super::writer_held::Held;
+use crate::domain::audit::ChainKey;
 use crate::failure::{DiskFault, Failure};
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
@@ -25,6 +26,8 @@ pub struct Writer {
     grouped: bool,
     readers: Arc<Readers>,
     pub(super) watched: Watched,
+    /// The audit log's.
+    pub(super) chain_key: OnceLock<ChainKey>,
     pub commits: AtomicU64,
     pub transactions: AtomicU64,
 }
@@ -57,6 +60,7 @@ impl Writer {
             grouped,
             readers,
             watched: Watched::new(condition),
+            chain_key: OnceLock::new(),
             commits: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
         }

@@ -1,5 +1,7 @@
 //! The audit log: every deed leaves its row, and nobody touches one without being found out.
 
+mod forging;
+
 use crate::harness::{Desk, PASSWORD, text};
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -71,20 +71,23 @@ fn remember_erased(place: &Place, backup: &Backup, config: &Config) -> Result<us
 fn put_back(place: &Place, backup: &Backup, by: &By, progress: &mut Progress) -> Result<Option<PathBuf>, String> {
     let tried = restore::tried_in(place);
     let (unpacked, sound) = restore::unpack(&tried, backup, None, progress)?;
-    if !site::fits(&Keys::open(&unpacked.key())?, &sound.key_check) {
+    let keys = Keys::open(&unpacked.key())?;
+    if !site::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.dir.display()));
     }
     // A file from before there was an audit log takes no record, and is as it was to the last row.
     if sound.audit.is_some() {
-        record(&unpacked, backup, by)?;
+        record(&unpacked, &keys, backup, by)?;
     }
     restore::take_over(place, &tried)
 }
 
-/// The record goes into the file that takes the place, so that it cannot come without.
-fn record(unpacked: &Place, backup: &Backup, by: &By) -> Result<(), String> {
+/// The record goes into the file that takes the place, so that it cannot come without. Its hash is such as the version of
+/// before goes on with: under the key in the backup's own key file, and plain where there is none.
+fn record(unpacked: &Place, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
     let store = Store::open(&unpacked.database(), true)?;
+    store.take_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
     let written = store.write(now, |tx| insert(tx, backup, by, made_at));
     written.map_err(|e| failed(e.to_string()))?;

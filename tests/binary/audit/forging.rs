@@ -1,0 +1,134 @@
+//! Somebody who has the database file but not the key file writes rows anew, with every later hash worked out again.
+
+use crate::harness::{Desk, text};
+use crate::upgrade::lay;
+use rusqlite::Connection;
+use tunneldesk::domain::audit::{ChainKey, Hash, Row, genesis, hash};
+use tunneldesk::store::Read;
+use tunneldesk::store::audit::list_after;
+
+const TRIGGERS: &str = "DROP TRIGGER audit_is_final; DROP TRIGGER audit_is_kept; DROP TRIGGER audit_goes_on; DROP TRIGGER audit_ends_forward";
+/// Of the rows that [`desk_with_rows`] leaves.
+const ROWS: i64 = 6;
+
+fn desk_with_rows() -> Desk {
+    let desk = Desk::with_site();
+    (2..=ROWS).for_each(|number| _ = desk.add_member(&format!("member{number}"), "member"));
+    desk
+}
+
+/// Gives the rows of these numbers another object, and them and all after them, up to `last`, hashes that fit; what comes
+/// after `last` goes if `cut`, else stays as it is.
+fn forge(desk: &Desk, from: i64, last: i64, cut: bool, hash: impl Fn(&Hash, &Row) -> Hash) {
+    let file = Connection::open(desk.database()).unwrap();
+    file.execute_batch(TRIGGERS).unwrap();
+    file.execute("UPDATE audit SET whom = 'member:99' WHERE seq = ?1", [from]).unwrap();
+    let site_id: String = file.query_row("SELECT site_id FROM site", [], |row| row.get(0)).unwrap();
+    let mut before = genesis(&site_id);
+    for kept in list_after(&Read::on(&file), 0, 1_000).unwrap() {
+        if (from..=last).contains(&kept.row.seq) {
+            before = hash(&before, &kept.row);
+            file.execute("UPDATE audit SET hash = ?2 WHERE seq = ?1", (kept.row.seq, before)).unwrap();
+        } else {
+            before = kept.hash.try_into().unwrap();
+        }
+    }
+    if cut {
+        file.execute("DELETE FROM audit WHERE seq > ?1", [last]).unwrap();
+    }
+    let end = "UPDATE site SET audit_seq = (SELECT max(seq) FROM audit),
+                               audit_hash = (SELECT hash FROM audit ORDER BY seq DESC LIMIT 1)";
+    file.execute_batch(end).unwrap();
+}
+
+#[test]
+fn a_row_written_anew_with_all_hashes_after_it_worked_out_without_the_key_is_found() {
+    let wrong = ChainKey { secret: [7; 32], plain_end: None };
+    let wrong = |before: &Hash, row: &Row| wrong.hash(before, row);
+    let ways: [&dyn Fn(&Hash, &Row) -> Hash; 2] = [&hash, &wrong];
+    for (way, hash) in ways.into_iter().enumerate() {
+        for from in [1, 4, ROWS] {
+            let desk = desk_with_rows();
+            desk.run(&["audit", "verify"]).done();
+            forge(&desk, from, ROWS, false, hash);
+            let said = desk.run(&["audit", "verify"]).trouble(2);
+            assert!(said.contains(&format!("row {from} was changed")), "way {way}: {said}");
+            // Going on does not hide it, and the running server says the same.
+            desk.add_member("late", "member");
+            let server = desk.serve();
+            let said = desk.run(&["audit", "verify"]).trouble(2);
+            assert!(said.contains(&format!("row {from} was changed")), "way {way}: {said}");
+            assert_eq!(server.stop().code, Some(0));
+        }
+    }
+}
+
+#[test]
+fn a_log_that_is_given_to_the_next_start_as_one_from_before_the_key_is_found() {
+    let desk = desk_with_rows();
+    forge(&desk, 1, ROWS, false, hash);
+    // Nothing in the database says from which row on there is a key, so nothing there can deny it.
+    desk.serve().stop();
+    let said = desk.run(&["audit", "verify"]).trouble(2);
+    assert!(said.contains("row 1 was changed"), "{said}");
+}
+
+/// Rows that the version of before left, and after how many.
+fn upgraded() -> (Desk, i64) {
+    let desk = Desk::empty();
+    lay(&desk.data(), 25);
+    let file = Connection::open(desk.database()).unwrap();
+    let plain: i64 = file.query_row("SELECT audit_seq FROM site", [], |row| row.get(0)).unwrap();
+    drop(file);
+    assert!(plain > 4);
+    desk.add_member("late", "member");
+    let said = desk.run(&["audit", "verify"]).done();
+    assert!(said.contains("is whole") && said.contains(&format!("{} rows", plain + 1)), "{said}");
+    (desk, plain)
+}
+
+#[test]
+fn rows_from_before_the_key_cannot_be_written_anew_either() {
+    let (desk, plain) = upgraded();
+    forge(&desk, 3, plain, false, hash);
+    let said = desk.run(&["audit", "verify"]).trouble(2);
+    assert!(said.contains(&format!("the log up to row {plain} was written anew")), "{said}");
+    // Nor with all after them cut off, which would be a whole log of the version of before.
+    for last in [plain, plain - 1] {
+        let (desk, _) = upgraded();
+        // The backup of before the upgrade would tell of it too.
+        std::fs::remove_dir_all(desk.data().join("backups")).unwrap();
+        forge(&desk, 3, last, true, hash);
+        let said = desk.run(&["audit", "verify"]).trouble(2);
+        let expected = if last == plain { "written anew" } else { "was removed" };
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn a_new_site_key_a_backup_and_a_restore_keep_the_log_whole_and_its_key() {
+    let (desk, plain) = upgraded();
+    let key = || {
+        let text = std::fs::read_to_string(desk.data().join("site.key")).unwrap();
+        let (site, chain) = text.trim().split_once('\n').unwrap();
+        (site.to_owned(), chain.to_owned())
+    };
+    let before = key();
+    assert!(before.1.contains(&format!(" {plain} ")), "{before:?}");
+    desk.run(&["backup"]).done();
+    desk.run(&["key", "rotate"]).done();
+    let after = key();
+    assert!(after.0 != before.0 && after.1 == before.1);
+    let said = desk.run(&["audit", "verify"]).done();
+    assert!(said.contains("is whole") && said.contains("2 backups remember"), "{said}");
+    let listed = desk.json(&["backup", "list"]);
+    // The other one is of before the upgrade, when there was no key.
+    let mut names = listed["backups"].as_array().unwrap().iter().map(|backup| text(&backup["name"]));
+    let name = names.find(|name| !name.contains("-schema-")).unwrap();
+    desk.run(&["restore", name]).done();
+    assert_eq!(key(), before);
+    let said = desk.run(&["audit", "verify"]).done();
+    assert!(said.contains("is whole"), "{said}");
+    forge(&desk, plain + 1, plain + 1, false, hash);
+    desk.run(&["audit", "verify"]).trouble(2);
+}
