@@ -68,6 +68,7 @@ pub const DEEDS: [&str; 72] = [
     "tls.renewed",
     "backup.made",
     "backup.drilled",
+    "indexes.rebuilt",
     "key.rotated",
     "clock.set_back",
     "site.made",

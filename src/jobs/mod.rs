@@ -19,7 +19,9 @@ use crate::site::Site;
 use crate::store::callbacks::{self, Sender};
 use crate::store::{
     contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys, payments,
-    reminders as given, replays, sessions, sign_in_steps, soundness, throttles, undos,
+    reminders as given, replays, sessions, sign_in_steps,
+    soundness::{self, Verdict},
+    throttles, undos,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -90,7 +92,11 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
 pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
-    _ = looked.inspect_err(|e| tracing::warn!(cause = %e, "the file could not be looked through"));
+    match looked {
+        Ok(Verdict::Damaged(what)) => _ = backup::damage::look_after(site, &what),
+        Ok(_) => {}
+        Err(e) => tracing::warn!(cause = %e, "the file could not be looked through"),
+    }
 }
 
 /// Rounds until nothing is left that is out of date: rows may come faster than one round a minute removes them.

@@ -3,6 +3,7 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
+pub mod alarm;
 pub mod audit;
 pub mod ballast;
 pub mod bell;
@@ -47,6 +48,7 @@ pub mod place;
 pub mod prepared;
 mod reader;
 pub mod reminders;
+pub mod repair;
 pub mod replays;
 pub mod reports;
 pub mod sealed;
@@ -154,6 +156,11 @@ impl Store {
     /// Makes the ballast again where there is room for it; then writes go on. To be called every now and then.
     pub fn look_at_the_room(&self) {
         self.writer.watched.look_at_the_room();
+    }
+
+    /// The file was found damaged: nothing is written any more.
+    pub fn damage(&self, cause: &dyn std::fmt::Display) {
+        self.writer.watched.damage(cause);
     }
 
     /// What is in the write-ahead log goes into the file.

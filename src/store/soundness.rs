@@ -8,6 +8,7 @@
 
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
+use super::repair::{self, Finding};
 use super::{Condition, Store, log_match, place};
 use crate::failure::Failure;
 use rusqlite::{Connection, ErrorCode};
@@ -124,7 +125,14 @@ pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict
         _ => first,
     };
     match &outcome {
-        Ok(Verdict::Damaged(what)) => store.writer().watched.damage(what),
+        Ok(Verdict::Damaged(what)) => match repair::find_damage(store) {
+            // They can be built anew, for which the file must take writes.
+            Ok(Finding::Indexes(..)) => {
+                tracing::error!(cause = what, "an index of the file is damaged");
+                store.writer().watched.trust();
+            }
+            _ => store.writer().watched.damage(what),
+        },
         Ok(_) => {}
         Err(failure) => store.hear(failure),
     }

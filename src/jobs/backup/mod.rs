@@ -1,6 +1,7 @@
 //! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
 
 pub mod asked;
+pub mod damage;
 pub mod drill;
 pub mod elsewhere;
 pub mod encrypted;
@@ -16,7 +17,7 @@ use crate::clock::Clock;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::service::pace;
 use crate::site::Site;
-use crate::store::{Store, audit, copy, place};
+use crate::store::{Store, alarm, audit, copy, place};
 use manifest::{Anchor, Manifest, Print, Upgrade};
 use shelf::{Backup, Hold, Shelf, Spared};
 use std::io;
@@ -83,11 +84,57 @@ fn log(made: &Result<Made, String>) {
     }
 }
 
-/// Makes a backup now: copy, check of the copy, manifest, flush, rename; then pruning, then the second place, which may
-/// take its time. The error is one line, and leaves every older backup as it was.
+/// Makes a backup now. A copy that is not sound is an alarm until one is: the file is looked at, and copied again where
+/// that put it right. See [`copy_and_carry`].
 pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
+    let dir = &site.config.data;
+    let made = match copy_and_carry(site, by, progress) {
+        Err(Unmade::Unsound(cause)) => match damage::look_after(site, &cause) {
+            damage::Outcome::PutRight => copy_and_carry(site, by, progress),
+            damage::Outcome::Stands => Err(Unmade::Unsound(cause)),
+        },
+        made => made,
+    };
+    match &made {
+        Ok(_) => {
+            alarm::clear(dir, alarm::Kind::Backup);
+            damage::put_right(site);
+        }
+        // That none was made for long is told by the newest.
+        Err(Unmade::Busy(_) | Unmade::Failed(_)) => {}
+        Err(Unmade::Unsound(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
+    }
+    site.forget_health();
+    made.map_err(Unmade::into_cause)
+}
+
+/// Why no backup was made, in one line.
+enum Unmade {
+    /// Another is under way.
+    Busy(String),
+    /// The copy is not sound, or could not be read.
+    Unsound(String),
+    Failed(String),
+}
+
+impl Unmade {
+    fn into_cause(self) -> String {
+        let (Unmade::Busy(cause) | Unmade::Unsound(cause) | Unmade::Failed(cause)) = self;
+        cause
+    }
+}
+
+impl From<String> for Unmade {
+    fn from(cause: String) -> Unmade {
+        Unmade::Failed(cause)
+    }
+}
+
+/// Copy, check of the copy, manifest, flush, rename; then pruning, then the second place, which may
+/// take its time. The error is one line, and leaves every older backup as it was.
+fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Unmade> {
     let (shelf, made_at) = (shelf(&site.config.data), site.now());
-    let hold = shelf.hold()?;
+    let hold = shelf.hold().map_err(Unmade::Busy)?;
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
     check_space(source.bytes(), shelf.dir())?;
     let backup = put(&source, &hold, &shown(made_at), None, progress)?;
@@ -129,8 +176,8 @@ fn put(
     name: &str,
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
-) -> Result<Backup, String> {
-    let failed = |e: io::Error| unwritten(hold.shelf(), &e);
+) -> Result<Backup, Unmade> {
+    let failed = |e: io::Error| Unmade::Failed(unwritten(hold.shelf(), &e));
     let unfinished = hold.start(name).map_err(failed)?;
     let manifest = Manifest { upgrade, ..fill(source, &unfinished, progress)? };
     manifest.write(&unfinished).map_err(failed)?;
@@ -139,14 +186,16 @@ fn put(
 }
 
 /// The copies, each flushed, and what is to be said of them.
-fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest, String> {
-    let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest, Unmade> {
+    let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (place::database(dir), place::key(dir));
-    let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all))?;
+    let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all));
+    let copied = copied.map_err(Unmade::Unsound)?;
     progress("checking", 0, 1);
-    let sound = pace::aside(&mut |_| (), |_| copy::check(&database))?;
+    let sound = pace::aside(&mut |_| (), |_| copy::check(&database)).map_err(Unmade::Unsound)?;
     if sound.rows != copied {
-        return Err("the copy does not hold the rows that the file held: the disk or its memory is failing".to_owned());
+        let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
+        return Err(Unmade::Unsound(cause.to_owned()));
     }
     std::fs::copy(place::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();

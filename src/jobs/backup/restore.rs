@@ -14,7 +14,7 @@ use crate::site::Site;
 use crate::store::copy::Sound;
 use crate::store::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::place::{self, Place, Unheld};
-use crate::store::{Write, audit, history};
+use crate::store::{Write, alarm, audit, history};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -193,6 +193,8 @@ pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
         None
     };
     std::fs::remove_dir_all(&ready)?;
+    // What was wrong with the file before is not wrong with this one.
+    alarm::clear(place.dir(), alarm::Kind::Damage);
     place.flush()?;
     Ok(replaced)
 }

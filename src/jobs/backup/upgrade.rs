@@ -4,7 +4,7 @@
 
 use super::manifest::Upgrade;
 use super::shelf::{Backup, Shelf};
-use super::{Progress, Source, check_space, put, shelf, shown, spared};
+use super::{Progress, Source, Unmade, check_space, put, shelf, shown, spared};
 use crate::clock::Clock;
 use crate::store::migrate::{self, Older};
 use crate::store::place::Place;
@@ -43,7 +43,7 @@ fn keep(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) ->
     check_space(COPIES * source.bytes(), shelf.dir())?;
     let upgrade = Upgrade { from_version: version_of(&shelf, older), to_schema: migrate::latest() };
     let name = format!("{}-schema-{}", shown(now), older.schema);
-    let backup = put(&source, &hold, &name, Some(upgrade), progress)?;
+    let backup = put(&source, &hold, &name, Some(upgrade), progress).map_err(Unmade::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
     hold.prune(now, &spared(place.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(backup)

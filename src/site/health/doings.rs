@@ -12,7 +12,7 @@ use crate::language::Text;
 use crate::site::Site;
 use crate::store::outbox::Channel;
 use crate::store::tls::Kind;
-use crate::store::{misses, outbox};
+use crate::store::{alarm, misses, outbox};
 use crate::tls;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -42,6 +42,10 @@ pub(super) fn certificate(site: &Site) -> Fact {
 }
 
 pub(super) fn backup(site: &Site) -> Fact {
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Backup) {
+        let text = Text::new("health.backup.failed").with("at", shown(alarm.since)).with("cause", alarm.cause);
+        return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.next"));
+    }
     let made = |backup: &Backup| backup.manifest.made_at <= site.now();
     let Some(newest) = shelf(&site.config.data).list().into_iter().find(made) else {
         return Fact::judged(

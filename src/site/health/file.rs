@@ -7,7 +7,7 @@ use crate::keys::hex;
 use crate::language::Text;
 use crate::site::Site;
 use crate::store::soundness::{self, Verdict};
-use crate::store::{Condition, audit, tunnels};
+use crate::store::{Condition, alarm, audit, tunnels};
 
 pub(super) fn store(site: &Site) -> Fact {
     let trouble = match site.store.writer().condition() {
@@ -27,6 +27,10 @@ pub(super) fn store(site: &Site) -> Fact {
 
 /// A brief look asks the newest backup, whose copy was read whole when it was made.
 pub(super) fn integrity(site: &Site, look: Look) -> Fact {
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Damage) {
+        let text = Text::new("health.integrity.since").with("at", shown(alarm.since)).with("what", alarm.cause);
+        return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"));
+    }
     let newest = backup::shelf(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
         Some(backup) => Text::new("health.integrity.copy").with("at", shown(backup.manifest.made_at)),
@@ -40,6 +44,7 @@ pub(super) fn integrity(site: &Site, look: Look) -> Fact {
         Ok(Verdict::Sound) => Fact::ok("integrity", Text::new("health.integrity")),
         Ok(Verdict::Unfinished) => Fact::ok("integrity", Text::new("health.integrity.part").followed_by([by_backup()])),
         Ok(Verdict::Damaged(what)) => {
+            alarm::raise(&site.config.data, alarm::Kind::Damage, site.now(), &what);
             let text = Text::new("health.integrity.damaged").with("what", what);
             Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"))
         }

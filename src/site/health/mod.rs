@@ -74,6 +74,13 @@ pub fn brief(site: &Site) -> Arc<[Fact]> {
     facts
 }
 
+impl Site {
+    /// Whoever looks next sees how the site is now.
+    pub fn forget_health(&self) {
+        *self.health.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// What can be said of a directory whose site cannot be opened, because of `why`.
 pub fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
     let text = Text::new("health.closed").with("cause", why);

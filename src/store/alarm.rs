@@ -1,0 +1,74 @@
+//! What was found wrong and is not put right yet: a small file each beside the database, so that it is still said after a
+//! restart, and where the database itself takes no writes.
+
+use std::path::{Path, PathBuf};
+
+/// Characters of a cause that are kept.
+const CAUSE_CHARS_MAX: usize = 400;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A page, a row or an index of the database is not what was written. Over when a backup was verified, or restored.
+    Damage,
+    /// The last backup was not made. Over when one is.
+    Backup,
+}
+
+/// An alarm that stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    /// Unix seconds of the first time.
+    pub since: i64,
+    /// One line.
+    pub cause: String,
+}
+
+fn path(dir: &Path, kind: Kind) -> PathBuf {
+    dir.join(match kind {
+        Kind::Damage => "alarm-damage",
+        Kind::Backup => "alarm-backup",
+    })
+}
+
+/// Has the alarm stand from `now` (Unix seconds), or since it first did, with the newest cause.
+pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
+    let since = find(dir, kind).map_or(now, |alarm| alarm.since);
+    let cause: String = cause.chars().take(CAUSE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let (path, text) = (path(dir, kind), format!("{since}\n{cause}\n"));
+    let beside = dir.join(".alarm.new");
+    let kept = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
+    _ = kept.inspect_err(
+        |e| tracing::error!(%cause, e = %e, "an alarm may be forgotten: {} cannot be written", path.display()),
+    );
+}
+
+/// The alarm stands no longer; whether it did.
+pub fn clear(dir: &Path, kind: Kind) -> bool {
+    std::fs::remove_file(path(dir, kind)).is_ok()
+}
+
+pub fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
+    let bytes = std::fs::read(path(dir, kind)).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = text.lines();
+    // One whose file is damaged stands too.
+    let since = lines.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+    Some(Alarm { since, cause: lines.next().unwrap_or_default().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_stands_since_its_first_time_until_it_is_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(find(dir.path(), Kind::Damage), None);
+        raise(dir.path(), Kind::Damage, 7, "page 9\nis gone");
+        raise(dir.path(), Kind::Damage, 8, &"é".repeat(999));
+        let alarm = find(dir.path(), Kind::Damage).unwrap();
+        assert_eq!((alarm.since, alarm.cause), (7, "é".repeat(CAUSE_CHARS_MAX)));
+        assert_eq!(find(dir.path(), Kind::Backup), None);
+        assert!(clear(dir.path(), Kind::Damage) && !clear(dir.path(), Kind::Damage));
+    }
+}
