@@ -8,9 +8,11 @@ use super::wire::Sheet;
 use super::{Global, Outcome, Trouble, as_json, control};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::health::{self, Fact, State};
 use crate::site::Site;
 use crate::site::health::{Look, leftovers, look, look_at_closed, title};
+use crate::store::alarm;
 use crate::store::place::{Place, Unheld};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -22,7 +24,11 @@ use std::io::IsTerminal;
     after_help = "Exit codes: 0 all is well; 1 something is worth a look; 2 something needs one now. Works with and \
                   without a running server."
 )]
-pub struct Doctor {}
+pub struct Doctor {
+    /// Writes that the last stop lost are noted: the alarm about them is over
+    #[arg(long)]
+    noted: bool,
+}
 
 /// A fact as machines read it.
 #[derive(Serialize, Deserialize)]
@@ -50,7 +56,10 @@ impl Doctor {
         };
         let said = match Place::hold(&config.data) {
             Ok(place) => match become_owner(&config.data) {
-                Ok(()) => said(&facts(&place, config)),
+                Ok(()) => match facts(&place, config, self.noted) {
+                    Ok(facts) => said(&facts),
+                    Err(trouble) => return Err(trouble).into(),
+                },
                 Err(trouble) => return Err(trouble).into(),
             },
             Err(Unheld::Unfit(why)) => said(&look_at_closed(&config.data, &why)),
@@ -65,23 +74,38 @@ impl Doctor {
     }
 
     /// On the server's side: for the other side to put into words.
-    pub fn answer(site: &Shell) -> Result<String, Trouble> {
+    pub fn answer(&self, site: &Shell) -> Result<String, Trouble> {
+        if self.noted {
+            note(site)?;
+        }
         Ok(as_json(&said(&look(site, Look::Close))))
     }
 }
 
-fn facts(place: &Place, config: Config) -> Vec<Fact> {
+fn facts(place: &Place, config: Config, noted: bool) -> Result<Vec<Fact>, Trouble> {
     // Before the site is opened, which removes them.
     let left = leftovers(place.dir());
     let facts = match Site::open(place, config, Clock::machine(0), true) {
         Ok((site, _)) => {
-            let facts = look(&Shell::new(&site, shell::by_us()), Look::Close);
+            let shell = Shell::new(&site, shell::by_us());
+            let done = if noted { note(&shell) } else { Ok(()) };
+            let facts = done.map(|()| look(&shell, Look::Close));
             site.close();
-            facts
+            facts?
         }
         Err(why) => look_at_closed(place.dir(), &why),
     };
-    facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect()
+    Ok(facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect())
+}
+
+/// The alarm of lost writes is over, and the audit log says who ended it.
+fn note(site: &Shell) -> Result<(), Trouble> {
+    if alarm::find(&site.config.data, alarm::Kind::LostLog).is_some() {
+        site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Whom::Site, &Detail::none()))?;
+        alarm::clear(&site.config.data, alarm::Kind::LostLog);
+        site.forget_health();
+    }
+    Ok(())
 }
 
 /// Has the server look.

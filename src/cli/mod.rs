@@ -308,7 +308,7 @@ fn perform(
         Command::Reminders(command) => command.run(site, json),
         Command::Sync(command) => command.run(site, json, wire.progress),
         Command::Tls(command) => command.run(site, json),
-        Command::Doctor(_) => doctor::Doctor::answer(site),
+        Command::Doctor(command) => command.answer(site),
         Command::Audit(command) => command.run(site, json, wire.progress),
         Command::Backup(command) => command.run(site, json, wire.progress),
         _ => Err(refused("a running server does not carry out this command")),

@@ -69,6 +69,7 @@ pub const DEEDS: [&str; 72] = [
     "backup.made",
     "backup.drilled",
     "indexes.rebuilt",
+    "alarm.noted",
     "key.rotated",
     "clock.set_back",
     "site.made",

@@ -10,6 +10,8 @@ const CAUSE_CHARS_MAX: usize = 400;
 pub enum Kind {
     /// A page, a row or an index of the database is not what was written. Over when a backup was verified, or restored.
     Damage,
+    /// The write-ahead log of the last process was not whole. Over when somebody has noted it, or restored a backup.
+    LostLog,
     /// The last backup was not made. Over when one is.
     Backup,
 }
@@ -26,6 +28,7 @@ pub struct Alarm {
 fn path(dir: &Path, kind: Kind) -> PathBuf {
     dir.join(match kind {
         Kind::Damage => "alarm-damage",
+        Kind::LostLog => "alarm-log",
         Kind::Backup => "alarm-backup",
     })
 }

@@ -1,5 +1,6 @@
 //! How a file is opened: what every connection has, and what only the writer's has.
 
+use super::log_mark;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -81,6 +82,7 @@ thread_local! {
 /// checkpoint meets, and fail a commit that is on the disk.
 pub(super) fn note_log_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
     LOG_PAGES.set(pages);
+    log_mark::note(pages);
     Ok(())
 }
 

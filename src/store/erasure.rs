@@ -6,7 +6,7 @@
 //! what it deletes, and not what it moved about before. So the file is written anew afterwards, and the log cut to nothing.
 
 use super::held::{Fate, PARTS};
-use super::{Read, Store, Write, members, mentions, place, sessions, skills};
+use super::{Read, Store, Write, log_mark, members, mentions, place, sessions, skills};
 use crate::domain::entry::Status;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
@@ -154,6 +154,7 @@ pub fn rebuild(store: &Store) -> std::result::Result<(), String> {
     store.rest();
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     store.writer().alone(|conn| rewrite(conn, dir)).map_err(failed)?;
+    log_mark::begin_to_empty(store.path());
     for _ in 0..CUT_TRIES {
         let cut = "PRAGMA wal_checkpoint(TRUNCATE)";
         let busy = store.writer().alone(|conn| conn.query_row(cut, [], |row| row.get::<_, i64>(0)));

@@ -27,6 +27,7 @@ pub mod holdings;
 pub mod hours;
 pub mod kiosks;
 pub mod lists;
+mod log_mark;
 mod log_match;
 pub mod logbook;
 pub mod media;
@@ -165,6 +166,7 @@ impl Store {
 
     /// What is in the write-ahead log goes into the file.
     pub fn empty_log(&self) -> rusqlite::Result<()> {
+        log_mark::begin_to_empty(self.path());
         let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         emptied.inspect_err(|e| self.writer.watched.hear_fault(DiskFault::of(e), e))
     }

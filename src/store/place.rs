@@ -185,6 +185,11 @@ pub fn shared_memory(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-shm")
 }
 
+/// See [`super::log_mark`].
+pub fn log_mark(dir: &Path) -> PathBuf {
+    dir.join("log-mark")
+}
+
 pub fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
 }

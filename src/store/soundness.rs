@@ -9,11 +9,11 @@
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
-use super::{Condition, Store, log_match, place};
+use super::{Condition, Store, alarm, log_mark, log_match, place};
 use crate::failure::Failure;
 use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Longer than the largest site takes, shorter than a service manager waits for a start.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
@@ -39,7 +39,13 @@ pub enum Verdict {
 /// Looks at a file that nobody has open, and moves what a crash left in its write-ahead log into it. The error is one
 /// line that says what to do.
 pub fn settle(path: &Path) -> Result<(), String> {
+    if let Some(loss) = log_mark::find_loss(path) {
+        tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs() as i64);
+        alarm::raise(path.parent().unwrap_or(path), alarm::Kind::LostLog, now, &loss);
+    }
     look(path, &Readers::of(path))?;
+    log_mark::begin_to_empty(path);
     // A flush that failed may have left pages in the log that are in memory and not on the disk. What is served from here
     // on is in the file itself, and flushed.
     let emptied = open_writer(path)

@@ -6,6 +6,7 @@
 
 use super::condition::{Condition, Watched};
 use super::connection::checkpoint_if_due;
+use super::log_mark::LogMark;
 use super::reader::Readers;
 use super::writer_held::Held;
 use crate::domain::audit::ChainKey;
@@ -37,6 +38,7 @@ struct Line {
     /// The group whose transaction is open.
     group: Option<Arc<Group>>,
     clock_mark: i64,
+    mark: LogMark,
 }
 
 /// Transactions that are committed together.
@@ -55,7 +57,7 @@ enum Fate {
 impl Writer {
     pub(super) fn new(conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
         Writer {
-            line: Mutex::new(Line { conn, group: None, clock_mark: 0 }),
+            line: Mutex::new(Line { mark: LogMark::of(&conn), conn, group: None, clock_mark: 0 }),
             waiting: AtomicUsize::new(0),
             grouped,
             readers,
@@ -113,7 +115,7 @@ impl Writer {
     pub fn alone<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> T {
         let mut line = self.take_connection();
         if let Some(group) = line.group.take() {
-            self.commit(&line.conn, &group);
+            self.commit(&line, &group);
         }
         let _change = self.readers.change();
         let _held = Held::mark();
@@ -139,14 +141,18 @@ impl Writer {
                 .decide(Fate::Lost { full, cause: "the disk failed another transaction of the same flush".to_owned() });
         } else if !self.grouped || self.waiting.load(Ordering::SeqCst) == 0 {
             line.group = None;
-            self.commit(&line.conn, group);
+            self.commit(&line, group);
         }
     }
 
-    fn commit(&self, conn: &Connection, group: &Group) {
+    fn commit(&self, line: &Line, group: &Group) {
+        let conn = &line.conn;
         let change = self.readers.change();
         let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
-            Ok(_) => Fate::Kept,
+            Ok(_) => {
+                line.mark.follow(conn);
+                Fate::Kept
+            }
             Err(error) => {
                 let fault = DiskFault::of(&error);
                 match error.sqlite_error_code() {

@@ -390,3 +390,38 @@ fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_b
         assert_eq!(doctor_on(&desk, name).0, "ok");
     }
 }
+
+#[test]
+fn a_log_that_lost_what_was_acknowledged_is_said_aloud_until_it_is_noted_and_a_plain_kill_is_not() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let log = desk.data().join("tunneldesk.sqlite-wal");
+    let killed = || {
+        let server = desk.serve();
+        let jane = server.sign_in("jane", PASSWORD);
+        (0..5).for_each(|_| assert!(enter(&server, &jane)));
+        server.kill();
+        server.ended();
+    };
+    killed();
+    assert_eq!(doctor_on(&desk, "lost_writes").0, "ok", "a plain kill");
+    killed();
+    std::fs::write(&log, "").unwrap();
+    let server = desk.serve();
+    for _ in 0..2 {
+        let (state, said) = doctor_on(&desk, "lost_writes");
+        assert!(state == "alarm" && said.contains("missing or empty"), "{said}");
+    }
+    let ready = server.get(&crate::harness::Caller::Anyone, "/readyz?verbose");
+    assert!(ready.body.contains("alarm lost_writes\n"), "{}", ready.body);
+    assert_eq!(server.stop().code, Some(0));
+    assert_eq!(doctor_on(&desk, "lost_writes").0, "alarm", "a restart forgets it");
+    desk.run(&["doctor", "--noted"]);
+    assert_eq!(doctor_on(&desk, "lost_writes").0, "ok");
+    assert_eq!(desk.json(&["audit", "list", "--limit", "1"])[0]["deed"], "alarm.noted");
+    killed();
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[20] ^= 4;
+    std::fs::write(&log, bytes).unwrap();
+    assert_eq!(doctor_on(&desk, "lost_writes").0, "alarm", "a head with a flipped bit");
+}

@@ -78,6 +78,7 @@ fn a_sound_site_is_well_with_and_without_a_server() {
         "outbox",
         "sync",
         "wal",
+        "lost_writes",
         "sign_ins",
         "partners",
         "passcodes",
@@ -332,7 +333,7 @@ fn probes_and_figures_tell_the_same_and_the_end_of_the_audit_log() {
     let asked = server.get(&Caller::Anyone, "/readyz?verbose");
     assert_eq!(asked.status, 200);
     let lines: Vec<&str> = asked.body.lines().collect();
-    assert_eq!(lines.len(), 19, "{lines:?}");
+    assert_eq!(lines.len(), 20, "{lines:?}");
     for line in ["ready", "warning backup", "warning drill", "ok audit", "ok sync"] {
         assert!(lines.contains(&line), "{line}: {lines:?}");
     }

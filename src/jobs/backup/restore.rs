@@ -182,7 +182,9 @@ pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
     }
     let old = ready.join("old");
     make_dir(&old)?;
-    swap(&ready, place.dir(), &old, &[&place::database, &place::log, &place::shared_memory])?;
+    let beside: [&dyn Fn(&Path) -> PathBuf; 4] =
+        [&place::database, &place::log, &place::shared_memory, &place::log_mark];
+    swap(&ready, place.dir(), &old, &beside)?;
     swap(&ready, place.dir(), &old, &[&place::key])?;
     let replaced = if std::fs::read_dir(&old)?.next().is_some() {
         let free = |number: u32| place.dir().join(format!("replaced-{number}"));
@@ -194,7 +196,9 @@ pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
     };
     std::fs::remove_dir_all(&ready)?;
     // What was wrong with the file before is not wrong with this one.
-    alarm::clear(place.dir(), alarm::Kind::Damage);
+    for kind in [alarm::Kind::Damage, alarm::Kind::LostLog] {
+        alarm::clear(place.dir(), kind);
+    }
     place.flush()?;
     Ok(replaced)
 }

@@ -51,6 +51,17 @@ pub(super) fn integrity(site: &Site, look: Look) -> Fact {
     }
 }
 
+/// What a process before this one acknowledged, and the write-ahead log that it left did not hold.
+pub(super) fn lost_writes(site: &Site) -> Fact {
+    match alarm::find(&site.config.data, alarm::Kind::LostLog) {
+        None => Fact::ok("lost_writes", Text::new("health.lost_writes")),
+        Some(alarm) => {
+            let text = Text::new("health.lost_writes.some").with("at", shown(alarm.since)).with("cause", alarm.cause);
+            Fact::judged("lost_writes", State::Alarm, text, Text::new("health.lost_writes.next"))
+        }
+    }
+}
+
 /// A brief look sees that the last row is the end that the site knows of.
 pub(super) fn audit(site: &Site, look: Look) -> Fact {
     let next = || Text::new("health.audit.next");

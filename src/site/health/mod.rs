@@ -43,6 +43,7 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         doings::outbox(site),
         doings::sync(site),
         disk::wal(&site.config.data),
+        file::lost_writes(site),
         doings::sign_ins(site),
         doings::partners(site),
         doings::passcodes(site),
