@@ -10,10 +10,11 @@ use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
 use super::{Condition, Store, alarm, log_mark, log_match, place};
+use crate::clock::Clock;
 use crate::failure::Failure;
 use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Longer than the largest site takes, shorter than a service manager waits for a start.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
@@ -41,8 +42,7 @@ pub enum Verdict {
 pub fn settle(path: &Path) -> Result<(), String> {
     if let Some(loss) = log_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs() as i64);
-        alarm::raise(path.parent().unwrap_or(path), alarm::Kind::LostLog, now, &loss);
+        alarm::raise(path.parent().unwrap_or(path), alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
     }
     look(path, &Readers::of(path))?;
     log_mark::begin_to_empty(path);
