@@ -30,6 +30,15 @@ const OF_INDEX: [&str; 5] = [
     " of index ",
 ];
 
+/// Whether a line of a check speaks of an index alone.
+pub(super) fn names_index(line: &str) -> bool {
+    index_of(line).is_some()
+}
+
+fn index_of(line: &str) -> Option<&str> {
+    OF_INDEX.iter().find_map(|words| line.split_once(words)).map(|(_, name)| name)
+}
+
 /// Checks the live file, as long as that takes, while others read and write.
 pub fn find_damage(store: &Store) -> rusqlite::Result<Finding> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -61,8 +70,7 @@ fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
             false => Finding::Sound,
         });
     };
-    let named = |line: &&str| OF_INDEX.iter().find_map(|words| line.split_once(words)).map(|(_, name)| name.to_owned());
-    let indexes: Option<BTreeSet<String>> = lines.iter().map(named).collect();
+    let indexes: Option<BTreeSet<String>> = lines.iter().map(|line| index_of(line).map(str::to_owned)).collect();
     let known = |name: &String| {
         conn.query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1", [name], |row| {
             row.get::<_, i64>(0)

@@ -131,18 +131,21 @@ pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict
         _ => first,
     };
     match &outcome {
-        Ok(Verdict::Damaged(what)) => match repair::find_damage(store) {
-            // They can be built anew, for which the file must take writes.
-            Ok(Finding::Indexes(..)) => {
-                tracing::error!(cause = what, "an index of the file is damaged");
-                store.writer().watched.trust();
-            }
-            _ => store.writer().watched.damage(what),
-        },
+        // Indexes alone can be built anew, for which the file must take writes.
+        Ok(Verdict::Damaged(what)) if repair::names_index(what) && is_of_indexes(store) => {
+            tracing::error!(cause = what, "an index of the file is damaged");
+            store.writer().watched.trust();
+        }
+        Ok(Verdict::Damaged(what)) => store.writer().watched.damage(what),
         Ok(_) => {}
         Err(failure) => store.hear(failure),
     }
     outcome
+}
+
+/// Whether a whole check finds nothing but indexes damaged.
+fn is_of_indexes(store: &Store) -> bool {
+    matches!(repair::find_damage(store), Ok(Finding::Indexes(..)))
 }
 
 /// Settles whether the file is damaged after a page of it could not be read as it must be: where it is sound, writes go on.
