@@ -7,6 +7,9 @@ use tunneldesk::domain::audit::{ChainKey, Hash, Row, genesis, hash};
 use tunneldesk::store::Read;
 use tunneldesk::store::audit::list_after;
 
+/// How a forger works out the hash of a row after the one before.
+type Way<'a> = &'a dyn Fn(&Hash, &Row) -> Hash;
+
 const TRIGGERS: &str = "DROP TRIGGER audit_is_final; DROP TRIGGER audit_is_kept; DROP TRIGGER audit_goes_on; DROP TRIGGER audit_ends_forward";
 /// Of the rows that [`desk_with_rows`] leaves.
 const ROWS: i64 = 6;
@@ -45,7 +48,7 @@ fn forge(desk: &Desk, from: i64, last: i64, cut: bool, hash: impl Fn(&Hash, &Row
 fn a_row_written_anew_with_all_hashes_after_it_worked_out_without_the_key_is_found() {
     let wrong = ChainKey { secret: [7; 32], plain_end: None };
     let wrong = |before: &Hash, row: &Row| wrong.hash(before, row);
-    let ways: [&dyn Fn(&Hash, &Row) -> Hash; 2] = [&hash, &wrong];
+    let ways: [Way; 2] = [&hash, &wrong];
     for (way, hash) in ways.into_iter().enumerate() {
         for from in [1, 4, ROWS] {
             let desk = desk_with_rows();
