@@ -49,8 +49,14 @@ impl Owner<'_> {
     }
 }
 
-/// Whether a new password will do for this owner; the text says why not and what would.
+/// Whether a new password will do for this owner; the text says why not and what would. Takes milliseconds.
 pub fn check(password: &str, owner: &Owner) -> Result<(), Text> {
+    check_form(password, owner)?;
+    strength::judge(&nfc(password), &owner.words())
+}
+
+/// The part of [`check`] that takes no time: the length, and that the password is not the owner's name or address.
+pub fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
     let password = &*nfc(password);
     if !CHARS.contains(&password.chars().count()) {
         return Err(Text::new("field.password_length").with("min", CHARS.start()).with("max", CHARS.end()));
@@ -58,7 +64,7 @@ pub fn check(password: &str, owner: &Owner) -> Result<(), Text> {
     if [owner.username, owner.email].iter().any(|own| password.eq_ignore_ascii_case(own)) {
         return Err(Text::new("field.password_own"));
     }
-    strength::judge(password, &owner.words())
+    Ok(())
 }
 
 /// A PHC string with a new salt.

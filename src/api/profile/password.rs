@@ -22,6 +22,8 @@ pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let wanted = body.required("password", fields::secret);
     let current = body.required("current_password", fields::secret);
     let confirm = body.required("password_confirm", fields::secret);
+    let owner = profile.owner(&tunnel);
+    body.check("password", &wanted, |wanted| password::check_form(wanted, &owner));
     body.check("password_confirm", &confirm, |confirm| match wanted.peek() {
         Some(wanted) if !password::is_same(wanted, confirm) => Err(Text::new("field.not_confirmed")),
         _ => Ok(()),
@@ -30,8 +32,8 @@ pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let (wanted, current) = (wanted.get(&ok), current.get(&ok));
     let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
     confirmed.map_err(|text| Failure::field("current_password", text))?;
-    // Judging a password takes milliseconds: only for whoever knows the current one, whose misses are counted.
-    password::check(&wanted, &profile.owner(&tunnel)).map_err(|text| Failure::field("password", text))?;
+    // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.
+    password::check(&wanted, &owner).map_err(|text| Failure::field("password", text))?;
     let password_hash = site.hash(&wanted);
     site.once(call, |tx| {
         // Hashing takes its time: what ended the session in the meantime may have been a recovery, which is stronger.

@@ -107,7 +107,7 @@ fn a_reset_is_mailed_and_a_ban_is_not() {
     desk.run(&["member", "reset-second-factor", "jane"]).done();
     let mails = desk.json(&["outbox", "list"])["messages"].clone();
     let templates: Vec<_> = mails.as_array().unwrap().iter().map(|mail| text(&mail["template"])).collect();
-    assert_eq!(templates, ["security_event"; 2]);
+    assert_eq!(templates, ["security_event_undo"; 2]);
 }
 
 #[test]
