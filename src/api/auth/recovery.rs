@@ -263,6 +263,9 @@ fn set(
     proof: &Proof,
     tell: &dyn Fn(Word) -> Answer,
 ) -> Answer {
+    // The form of a password takes no time to judge and is nobody's secret, so it is named during a delay too.
+    password::check_form(&proof.password, &nobody(name, &site.name()?))
+        .map_err(|text| Failure::field("password", text))?;
     if sign_in::is_delayed(site, call, name, account)? {
         return tell(Word::Wrong);
     }
