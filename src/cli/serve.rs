@@ -10,7 +10,7 @@ use crate::demo;
 use crate::jobs;
 use crate::jobs::backup::upgrade::Upgraded;
 use crate::server::{self, Running, Sockets};
-use crate::service::ending::end_within;
+use crate::service::ending::{self, End, Ending};
 use crate::service::{Service, footprint, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
@@ -22,21 +22,11 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How often a running server looks whether a flush of the disk failed, which ends it.
-const STOPPED_LOOK_INTERVAL: Duration = Duration::from_millis(50);
-/// How often it looks at the disk.
+/// How often a running server looks at the disk.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
-/// For the process to end once it is told to, whatever hangs: longer than open requests may take, shorter than a service
-/// manager waits.
-const END_TIME_MAX: Duration = Duration::from_secs(15);
-/// After a failed flush: for answers that are made already, and for the process to end.
+/// After a failed flush: for answers that are made already.
 const STOPPED_DRAIN_TIME_MAX: Duration = Duration::from_millis(300);
-const STOPPED_END_TIME_MAX: Duration = Duration::from_millis(700);
-/// The line for the technician after a failed flush.
-const FLUSH_FAILED: &str =
-    "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound";
 /// After so many looks it gives back memory; that takes about a millisecond.
 const LOOKS_BETWEEN_SHEDDING: u64 = 20;
 /// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
@@ -59,15 +49,6 @@ pub struct Serve {
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
     flush_seldom: bool,
-}
-
-/// Why a server ended.
-enum End {
-    Told,
-    /// A flush of the disk failed.
-    StoreStopped,
-    /// The file is served as it is, and could be written again.
-    Writable,
 }
 
 /// What runs by itself while the file takes writes.
@@ -130,34 +111,29 @@ impl Serve {
         let writable = site.store.writer().condition() != Condition::ReadOnly;
         let _heard = hear_commands(&site, &place, writable)?;
         let jobs = if writable { Some(Jobs::start(&site).map_err(blame)?) } else { None };
-        let signals = Signals::listen().map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
+        let Watching { writable: writable_again, until_dropped: _watching } = watch(service, &site, &running, &place)?;
+        let looked_at = site.for_another_thread();
+        let is_stopped = move || looked_at.store.writer().is_stopped();
+        let ending = Ending::listen(is_stopped, writable_again, BROKEN)
+            .map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, place.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
-        let watching = watch(service, &site, &running, &place)?;
-        let end = signals.wait(&site, &watching);
-        match end {
-            End::StoreStopped => {
-                end_within(STOPPED_END_TIME_MAX, BROKEN, FLUSH_FAILED);
-                running.stop_within(STOPPED_DRAIN_TIME_MAX);
-                // Nothing that is written from here on could be trusted.
-                return Err(broken(FLUSH_FAILED));
-            }
-            End::Told | End::Writable => {
-                end_within(END_TIME_MAX, BROKEN, "something hung, so the server ended without it")
-            }
+        let end = ending.wait();
+        if end == End::StoreStopped {
+            running.stop_within(STOPPED_DRAIN_TIME_MAX);
+            // Nothing that is written from here on could be trusted.
+            return Err(broken(ending::FLUSH_FAILED));
         }
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");
         running.stop();
         jobs.into_iter().for_each(Jobs::stop);
         site.close();
-        match end {
-            End::Writable => {
-                Err(broken("the disk takes writes again, and the site was served as it is until now; start again"))
-            }
-            _ => Ok(String::new()),
+        if end == End::Writable {
+            return Err(broken("the disk takes writes again, and the site was served as it is until now; start again"));
         }
+        Ok(String::new())
     }
 
     fn config(&self, global: &Global) -> Result<Config, Trouble> {
@@ -285,51 +261,11 @@ fn announce(
     Ok(url)
 }
 
-/// The signals that end a server. From here on they do not end the process by themselves.
-struct Signals {
-    runtime: tokio::runtime::Runtime,
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> std::io::Result<Signals> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (terminate, interrupt) = {
-            let _context = runtime.enter();
-            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
-        };
-        Ok(Signals { runtime, terminate, interrupt })
-    }
-
-    /// Until one of them comes, a flush of the disk failed, or the file can be written again. Nothing here waits for the
-    /// disk or for a lock.
-    fn wait(self, site: &Site, watching: &Watching) -> End {
-        let Signals { runtime, mut terminate, mut interrupt } = self;
-        runtime.block_on(async {
-            loop {
-                tokio::select! {
-                    _ = terminate.recv() => return End::Told,
-                    _ = interrupt.recv() => return End::Told,
-                    _ = tokio::time::sleep(STOPPED_LOOK_INTERVAL) => {
-                        if site.store.writer().is_stopped() {
-                            return End::StoreStopped;
-                        }
-                        if watching.writable.try_recv().is_ok() {
-                            return End::Writable;
-                        }
-                    }
-                }
-            }
-        })
-    }
-}
-
 /// The threads that look after the server until this is dropped. Nobody waits for them: each may hang with what it looks at.
 struct Watching {
     /// Told when a file that was served as it is could be written.
     writable: mpsc::Receiver<()>,
-    _until_dropped: Vec<mpsc::Sender<()>>,
+    until_dropped: Vec<mpsc::Sender<()>>,
 }
 
 fn watch(service: &Service, site: &Site, running: &Running, place: &Arc<Place>) -> Result<Watching, Trouble> {
@@ -343,7 +279,7 @@ fn watch(service: &Service, site: &Site, running: &Running, place: &Arc<Place>) 
         };
         until_dropped.push(spawn("watchdog", site, feed)?);
     }
-    Ok(Watching { writable, _until_dropped: until_dropped })
+    Ok(Watching { writable, until_dropped })
 }
 
 /// Runs work on a thread of its own until the sender is dropped.

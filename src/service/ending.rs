@@ -1,29 +1,121 @@
-//! The end of the process by a deadline, whatever hangs: a disk that does not answer, a lock, a full pipe.
+//! Why a running server ends, and its end by a deadline whatever hangs: a disk that does not answer, a lock, a full pipe.
 
 use std::io::Write;
 use std::sync::mpsc;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
+/// How often a failed flush and a disk that can be written again are looked for.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// For the process to end once it is told to: longer than open requests may take, shorter than a service manager waits.
+const TOLD_TIME_MAX: Duration = Duration::from_secs(15);
+/// The same after a failed flush.
+const STOPPED_TIME_MAX: Duration = Duration::from_millis(700);
 /// The last words wait no longer for whoever reads them.
 const WORDS_TIME_MAX: Duration = Duration::from_millis(100);
+/// The line for the technician after a failed flush.
+pub const FLUSH_FAILED: &str =
+    "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound";
 
-/// Ends the process with this code once the time is up, unless it has ended by then. `words`: the line for the technician.
-pub fn end_within(time_max: Duration, code: u8, words: &'static str) {
-    let end = move || {
-        std::thread::sleep(time_max);
-        let (said, heard) = mpsc::channel();
-        // The log and standard error may be what hangs.
-        _ = std::thread::Builder::new().spawn(move || {
+/// Why a server ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// SIGTERM or SIGINT.
+    Told,
+    /// A flush of the disk failed.
+    StoreStopped,
+    /// The file was served as it is, and could be written again.
+    Writable,
+}
+
+impl End {
+    fn time_max(self) -> Duration {
+        match self {
+            End::StoreStopped => STOPPED_TIME_MAX,
+            End::Told | End::Writable => TOLD_TIME_MAX,
+        }
+    }
+
+    fn last_words(self) -> &'static str {
+        match self {
+            End::StoreStopped => FLUSH_FAILED,
+            End::Told | End::Writable => "something hung, so the server ended without it",
+        }
+    }
+}
+
+/// The thread that waits for the end of a server. From its time's end on the process is gone, whatever the other threads do:
+/// once a signal has come this thread takes no lock and asks for no memory, because a hung thread may hold either.
+pub struct Ending(mpsc::Receiver<End>);
+
+impl Ending {
+    /// Takes SIGTERM and SIGINT: from here on they do not end the process by themselves. `writable` is told when a file that
+    /// was served as it is could be written; `is_stopped` says whether a flush of the disk failed; `code` is the exit code of a
+    /// process that did not end in time.
+    ///
+    /// # Errors
+    /// The system gives no more threads or descriptors.
+    pub fn listen(
+        is_stopped: impl Fn() -> bool + Send + 'static,
+        writable: mpsc::Receiver<()>,
+        code: u8,
+    ) -> std::io::Result<Ending> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (terminate, interrupt) = {
+            let _context = runtime.enter();
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+        };
+        let (say, said) = mpsc::sync_channel(1);
+        start_speaker(said)?;
+        let (tell, told) = mpsc::sync_channel(1);
+        let wait = move || {
+            let end = runtime.block_on(first_reason(terminate, interrupt, &is_stopped, &writable));
+            _ = tell.try_send(end);
+            std::thread::sleep(end.time_max());
+            _ = say.try_send(end.last_words());
+            std::thread::sleep(WORDS_TIME_MAX);
+            // SAFETY: ends the process at once. What was acknowledged is on the disk.
+            unsafe { libc::_exit(code.into()) }
+        };
+        std::thread::Builder::new().name("ending".to_owned()).spawn(wait)?;
+        Ok(Ending(told))
+    }
+
+    /// Waits for the reason to end; the time for it runs from there.
+    pub fn wait(self) -> End {
+        self.0.recv().unwrap_or(End::Told)
+    }
+}
+
+async fn first_reason(
+    mut terminate: Signal,
+    mut interrupt: Signal,
+    is_stopped: &impl Fn() -> bool,
+    writable: &mpsc::Receiver<()>,
+) -> End {
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => return End::Told,
+            _ = interrupt.recv() => return End::Told,
+            () = tokio::time::sleep(LOOK_INTERVAL) => {
+                if is_stopped() {
+                    return End::StoreStopped;
+                }
+                if writable.try_recv().is_ok() {
+                    return End::Writable;
+                }
+            }
+        }
+    }
+}
+
+/// The log and standard error may be what hangs, so the last words have a thread of their own that nobody waits for long.
+fn start_speaker(said: mpsc::Receiver<&'static str>) -> std::io::Result<()> {
+    let speak = move || {
+        if let Ok(words) = said.recv() {
             crate::log::flush();
             _ = writeln!(std::io::stderr(), "tunneldesk: {words}");
-            said.send(())
-        });
-        _ = heard.recv_timeout(WORDS_TIME_MAX);
-        // SAFETY: ends the process at once. What was acknowledged is on the disk.
-        unsafe { libc::_exit(code.into()) }
+        }
     };
-    if std::thread::Builder::new().name("deadline".to_owned()).spawn(end).is_err() {
-        // Without a thread for it, the service manager's own deadline remains.
-        tracing::warn!("no thread watches over the end of the process");
-    }
+    std::thread::Builder::new().name("last-words".to_owned()).spawn(speak).map(|_| ())
 }

@@ -104,9 +104,11 @@ impl Server {
         self.ended()
     }
 
-    /// Waits for its end.
+    /// Waits for its end, which the server itself sets a deadline.
     pub fn ended(mut self) -> Ended {
         let since = Instant::now();
+        // Both outputs are closed by the end of the process.
+        _ = self.log.whole();
         let code = self.child.wait().unwrap().code();
         Ended { code, out: self.out.whole().join("\n"), log: self.log.whole(), took: since.elapsed() }
     }
