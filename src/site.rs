@@ -1,40 +1,36 @@
 //! All that an operation may touch. Each thread that runs operations has a [`Site`] of its own.
 
-use crate::call::Call;
+use crate::app::erasure;
+use crate::auth::hashing::Hashers;
+use crate::auth::refusals::Refusals;
+use crate::auth::{Rates, repeat};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::desk::reports::census::Census;
+use crate::documents::drawing::Drawer;
 use crate::domain::audit::Head;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::local_time::Hall;
 use crate::domain::payment::{self, Fee};
-use crate::failure::Failure;
-use crate::gate::refusals::Refusals;
-use crate::gate::{Rates, repeat};
-use crate::jobs::asking::Asking;
-use crate::jobs::backup::asked::Work;
-use crate::jobs::backup::elsewhere::Elsewhere;
-use crate::jobs::backup::upgrade::{self, Upgraded};
-use crate::jobs::backup::{Progress, restore, rollback};
-use crate::jobs::erasure;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
 use crate::jobs::sync::turn::Turn;
 use crate::keys::{Keys, Purpose, hex, random};
+use crate::ops::asking::Asking;
+use crate::ops::backup::asked::Work;
+use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::upgrade::{self, Upgraded};
+use crate::ops::backup::{Progress, restore, rollback};
+use crate::ops::tls::Shown;
 use crate::routes::Answer;
 use crate::stats::Stats;
-use crate::store::migrate;
-use crate::store::outbox::Channel;
-use crate::store::place::Place;
-use crate::store::{Condition, Read, Store, Write, audit, soundness, tunnels};
-use crate::tls::Shown;
-use drawing::Drawer;
-use hashing::Hashers;
+use crate::store::engine::migrate;
+use crate::store::engine::place::Place;
+use crate::store::engine::soundness;
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::{audit, tunnels};
+use crate::store::{Condition, Read, Store, Write};
+use crate::web::desk::reports::census::Census;
 use std::sync::{Arc, OnceLock};
-
-pub mod drawing;
-pub mod hashing;
-pub mod health;
-mod levels;
-mod rotation;
 
 /// What is sealed into every file to tell whether the key beside it is its own.
 const KEY_CHECK: &[u8] = b"this is the key";
@@ -65,7 +61,7 @@ pub struct Site {
     /// The certificate that connections are shown.
     pub tls: Arc<Shown>,
     /// The last brief look at how the site is.
-    health: health::Kept,
+    pub(crate) health: crate::ops::health::Kept,
     /// Held by whoever speaks to the receiver upstream.
     pub sync_turn: Arc<Turn>,
     /// Where the server answers, once it does.
@@ -118,7 +114,7 @@ impl Site {
             ));
         }
         let keys = if place.key().exists() {
-            rotation::begin_chain(place, Keys::open(&place.key())?, None)?
+            crate::ops::rotation::begin_chain(place, Keys::open(&place.key())?, None)?
         } else {
             Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
         };
@@ -143,7 +139,7 @@ impl Site {
             tunnels::insert(tx, &tunnel)?;
             tunnels::insert_site(tx, &row)?;
             tunnels::set_version(tx, crate::VERSION)?;
-            levels::remember(tx, config.catalogue)
+            crate::ops::levels::remember(tx, config.catalogue)
         });
         written.map_err(|e| format!("cannot write {}: {e}", place.database().display()))?;
         Ok(Site::assemble(store, clock, config, keys, row))
@@ -184,7 +180,7 @@ impl Site {
             site.catch_up(progress);
             return Ok((site, None));
         };
-        let keys = rotation::fitting(place, keys, &older.key_check)?;
+        let keys = crate::ops::rotation::fitting(place, keys, &older.key_check)?;
         clock.remember(older.clock_high_water);
         let upgraded = upgrade::run(place, &older, &clock, progress)?;
         let site = Site::open_current(place, config, clock, keys, grouped)?;
@@ -205,7 +201,7 @@ impl Site {
         soundness::settle(&place.database())?;
         let keys = Keys::open(&place.key())?;
         if let Some(older) = migrate::older(place)? {
-            rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
+            crate::ops::rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
             migrate::upgrade(place)?;
         }
         Site::open_current(place, config, clock, keys, true)
@@ -214,15 +210,15 @@ impl Site {
     fn open_current(place: &Place, config: Config, clock: Clock, keys: Keys, grouped: bool) -> Result<Site, String> {
         let store = Store::open(&place.database(), grouped)?;
         let row = read_row(place, &store)?;
-        let keys = rotation::fitting(place, keys, &row.key_check)?;
+        let keys = crate::ops::rotation::fitting(place, keys, &row.key_check)?;
         let keys = match keys.chain_key() {
             Some(_) => keys,
-            None => rotation::begin_chain(place, keys, plain_end(place, &store)?)?,
+            None => crate::ops::rotation::begin_chain(place, keys, plain_end(place, &store)?)?,
         };
         store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
-        levels::follow(&store, clock.now(), config.catalogue);
+        crate::ops::levels::follow(&store, clock.now(), config.catalogue);
         sign(&store, clock.now());
         store.rest();
         Ok(Site::assemble(store, clock, config, keys, row))
@@ -236,7 +232,7 @@ impl Site {
         let store = Store::open_read_only(&place.database())?;
         migrate::check_current(&store, &place.database())?;
         let row = read_row(place, &store)?;
-        let keys = rotation::fitting(place, keys, &row.key_check)?;
+        let keys = crate::ops::rotation::fitting(place, keys, &row.key_check)?;
         store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);

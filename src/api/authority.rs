@@ -2,15 +2,15 @@
 //! over a plain connection too, since nobody trusts the site yet.
 
 use super::auth::qr;
-use crate::call::Call;
-use crate::certificate::date_in_words;
-use crate::desk::{self, Frame};
-use crate::failure::Failure;
-use crate::reply::{self, Reply};
+use crate::documents::certificate::date_in_words;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
+use crate::ops::tls;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::tls::{Certificate, Kind};
-use crate::tls;
+use crate::store::tables::tls::{Certificate, Kind};
+use crate::web::{self, Frame};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -108,5 +108,5 @@ fn trust(site: &Site, call: &Call, authority: &Authority) -> Trust {
 fn told(site: &Site, call: &Call, trust: Option<Trust>) -> Result<Reply, Failure> {
     let status = if trust.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let page = Page { frame: Frame::outside(site, call)?, trust, systems: SYSTEMS };
-    Ok(desk::show_to_all(status, call.language(), &page))
+    Ok(web::show_to_all(status, call.language(), &page))
 }

@@ -1,12 +1,13 @@
 //! What a service manager and a load balancer ask.
 
-use crate::call::Call;
+use crate::auth::member_if_any;
 use crate::domain::health::Fact;
-use crate::failure::Failure;
-use crate::gate::member_if_any;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::ops::health;
 use crate::routes::Answer;
-use crate::site::{Site, health};
+use crate::site::Site;
 use crate::store::Condition;
 use http::{HeaderValue, StatusCode, header};
 
@@ -26,7 +27,7 @@ pub fn ready(site: &Site, call: &Call) -> Answer {
         Condition::Stopped => return Err(Failure::store_stopped().because("a flush of the disk failed")),
         Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),
     }
-    site.store.read(|tx| Ok(crate::store::tunnels::find_site(tx)?))?;
+    site.store.read(|tx| Ok(crate::store::tables::tunnels::find_site(tx)?))?;
     let clock = if site.clock.is_suspect() {
         "ready; the clock is behind what this file has seen: set it\n"
     } else {

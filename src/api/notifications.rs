@@ -1,15 +1,15 @@
 //! What the site told the member.
 
-use crate::call::Call;
+use crate::app::notice;
+use crate::auth::Member;
 use crate::domain::local_time::Hall;
-use crate::failure::Failure;
-use crate::gate::Member;
-use crate::language::Language;
-use crate::notice;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::notices::{self, Notice};
+use crate::store::tables::notices::{self, Notice};
 use http::HeaderName;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,16 +1,16 @@
 //! The page behind the QR code of a certificate: whoever scans it learns whether the paper still holds, and nothing of
 //! the holder that is not on it.
 
-use crate::call::Call;
-use crate::desk::{self, Frame};
 use crate::domain::certificate::{number, parse_code};
-use crate::failure::Failure;
-use crate::reply::{self, Reply};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
+use crate::i18n::when;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::certificates::{self, Issued};
-use crate::store::tunnels;
-use crate::when;
+use crate::store::tables::certificates::{self, Issued};
+use crate::store::tables::tunnels;
+use crate::web::{self, Frame};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -84,7 +84,7 @@ fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failu
         facts: facts.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
         number: parse_code(call.param(0)).map(|code| number(&code)).unwrap_or_default(),
     };
-    Ok(desk::show_to_all(StatusCode::OK, call.language(), &page))
+    Ok(web::show_to_all(StatusCode::OK, call.language(), &page))
 }
 
 fn unknown_page(site: &Site, call: &Call) -> Result<Reply, Failure> {
@@ -95,5 +95,5 @@ fn unknown_page(site: &Site, call: &Call) -> Result<Reply, Failure> {
         facts: Vec::new(),
         number: String::new(),
     };
-    Ok(desk::show_to_all(StatusCode::NOT_FOUND, call.language(), &page))
+    Ok(web::show_to_all(StatusCode::NOT_FOUND, call.language(), &page))
 }

@@ -2,12 +2,12 @@
 
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
-use crate::jobs::audit::{Walk, walk};
-use crate::jobs::backup::Progress;
 use crate::keys::hex;
+use crate::ops::audit::{Walk, walk};
+use crate::ops::backup::Progress;
 use crate::site::Site;
-use crate::store::audit::{self, Filter, Kept};
-use crate::store::{members, partners};
+use crate::store::tables::audit::{self, Filter, Kept};
+use crate::store::tables::{members, partners};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -123,9 +123,9 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
     if let Ok(member_id) = name.parse::<i64>() {
         return Ok(format!("member:{member_id}"));
     }
-    let (member, partner) = site
-        .store
-        .read(|tx| Ok::<_, crate::failure::Failure>((members::find_account(tx, name)?, partners::find(tx, name)?)))?;
+    let (member, partner) = site.store.read(|tx| {
+        Ok::<_, crate::http::failure::Failure>((members::find_account(tx, name)?, partners::find(tx, name)?))
+    })?;
     match (member, partner) {
         (Some(account), _) => Ok(format!("member:{}", account.member_id)),
         (None, Some(_)) => Ok(format!("partner:{name}")),

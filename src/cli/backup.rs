@@ -2,7 +2,9 @@
 
 use super::shell::Shell;
 use super::{Trouble, as_json, broken, refused, shown_moment, table};
-use crate::jobs::backup::{self, Made, Progress, drill, elsewhere::silent, shelf::Backup};
+use crate::ops::backup::elsewhere::silent;
+use crate::ops::backup::shelf::Backup;
+use crate::ops::backup::{self, Made, Progress, drill};
 use crate::site::Site;
 use clap::{Args, Subcommand};
 use serde_json::json;

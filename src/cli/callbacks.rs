@@ -4,12 +4,13 @@ use super::shell::Shell;
 use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Price};
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::callbacks::{self, Kept, Sender};
-use crate::store::payments::{self, Payment};
-use crate::store::{members, settlement};
+use crate::store::queries::settlement;
+use crate::store::tables::callbacks::{self, Kept, Sender};
+use crate::store::tables::members;
+use crate::store::tables::payments::{self, Payment};
 use clap::Subcommand;
 use serde_json::{Value, json};
 

@@ -6,8 +6,9 @@ use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_fir
 use crate::clock;
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
-use crate::store::place::Place;
-use crate::store::{audit, clock as mark};
+use crate::store::engine::clock as mark;
+use crate::store::engine::place::Place;
+use crate::store::tables::audit;
 use clap::Subcommand;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
-use crate::store::contact::{self, Message};
+use crate::store::tables::contact::{self, Message};
 use clap::Subcommand;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use super::shell::{self, Shell};
 use super::socket::{self, Named, Unheard};
 use super::wire::{Sheet, Wire};
 use super::{Outcome, answer_for_site};
-use crate::service::pace;
+use crate::ops::pace;
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -3,7 +3,7 @@
 use super::{Global, Trouble, as_json, broken, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Plan};
-use crate::store::place::{Place, Unheld};
+use crate::store::engine::place::{Place, Unheld};
 use clap::Args;
 use std::time::Instant;
 

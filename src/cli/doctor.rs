@@ -10,10 +10,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::health::{self, Fact, State};
+use crate::ops::health::{Look, leftovers, look, look_at_closed, title};
 use crate::site::Site;
-use crate::site::health::{Look, leftovers, look, look_at_closed, title};
-use crate::store::alarm;
-use crate::store::place::{Place, Unheld};
+use crate::store::engine::alarm;
+use crate::store::engine::place::{Place, Unheld};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -129,7 +129,7 @@ fn said(facts: &[Fact]) -> Said {
         title: title(fact).in_english(),
         state: fact.state.name().to_owned(),
         text: fact.text.in_english(),
-        next: fact.next.as_ref().map(crate::language::Text::in_english),
+        next: fact.next.as_ref().map(crate::i18n::language::Text::in_english),
     };
     Said { state: health::worst(facts).name().to_owned(), facts: facts.iter().map(line).collect() }
 }
@@ -180,7 +180,7 @@ fn shown(said: &Said, colour: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::Text;
+    use crate::i18n::language::Text;
 
     #[test]
     fn lines_stand_in_columns_and_colours_are_for_terminals_alone() {

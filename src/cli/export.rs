@@ -2,7 +2,7 @@
 
 use super::wire::Wire;
 use super::{Trouble, broken};
-use crate::exchange::{self, Kind, Refusal};
+use crate::app::import_export::{self, Kind, Refusal};
 use crate::site::Site;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ impl Export {
             List::Logbook => Kind::Logbook,
             List::Bookings => Kind::Bookings,
         };
-        let written = exchange::export(site, kind, wire.part, wire.progress).map_err(|refusal| match refusal {
+        let written = import_export::export(site, kind, wire.part, wire.progress).map_err(|refusal| match refusal {
             Refusal::Failed(failure) => Trouble::from(failure),
             Refusal::Unreadable(text) => broken(text),
             Refusal::Mistakes(..) => broken("the list could not be written"),

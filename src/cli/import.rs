@@ -3,8 +3,8 @@
 use super::shell::Shell;
 use super::wire::Wire;
 use super::{Trouble, as_json, broken, refused};
+use crate::app::import_export::{self, Kind, Mistake, Refusal, Taken};
 use crate::domain::audit::{Detail, Whom};
-use crate::exchange::{self, Kind, Mistake, Refusal, Taken};
 use crate::store::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -90,7 +90,7 @@ impl Import {
         let record = |tx: &Write, taken: &Taken| {
             site.record(tx, deed, &Whom::Site, &Detail::none().number("count", taken.new as i64))
         };
-        let outcome = exchange::import(site, kind, *list, *bytes, from.dry_run, wire.progress, &record);
+        let outcome = import_export::import(site, kind, *list, *bytes, from.dry_run, wire.progress, &record);
         let Taken { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
             tracing::info!(what = what[1], new, same, "a list was imported from the shell");

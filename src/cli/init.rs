@@ -7,11 +7,13 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time;
-use crate::failure::Failure;
-use crate::jobs::backup::restore;
+use crate::http::failure::Failure;
+use crate::ops::backup::restore;
 use crate::site::{Identity, Site};
-use crate::store::place::{Place, Unheld, database};
-use crate::store::{Write, audit, erasure, tunnels};
+use crate::store::Write;
+use crate::store::engine::place::{Place, Unheld, database};
+use crate::store::queries::erasure;
+use crate::store::tables::{audit, tunnels};
 use clap::Args;
 
 #[derive(Args)]

@@ -5,7 +5,7 @@ use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, stop_it_first};
 use crate::clock::Clock;
 use crate::site::Site;
-use crate::store::place::Place;
+use crate::store::engine::place::Place;
 use clap::Subcommand;
 use serde_json::json;
 

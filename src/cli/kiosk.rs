@@ -2,10 +2,10 @@
 
 use super::shell::Shell;
 use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
-use crate::desk::kiosks::{NAME_CHARS_MAX, spaced};
+use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Whom};
-use crate::gate::kiosk;
-use crate::store::kiosks;
+use crate::store::tables::kiosks;
+use crate::web::desk::kiosks::{NAME_CHARS_MAX, spaced};
 use clap::Subcommand;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::jobs::outbox::again;
 use crate::site::Site;
-use crate::store::suppressed::{self, Mark};
+use crate::store::tables::suppressed::{self, Mark};
 use serde_json::json;
 
 pub fn list(site: &Site, page: (i64, i64), json: bool) -> Result<String, Trouble> {

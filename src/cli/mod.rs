@@ -40,7 +40,7 @@ mod wire;
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
 use crate::site::Site;
-use crate::store::place::{Place, Unheld};
+use crate::store::engine::place::{Place, Unheld};
 use clap::{Args, Parser, Subcommand};
 use outcome::{Outcome, Trouble, broken, refused, say};
 use owner::{become_owner, become_owner_for_now};

@@ -4,12 +4,12 @@ use super::shell::Shell;
 use super::{Trouble, as_json, marks, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::jobs::outbox::again::{self, Bar};
 use crate::jobs::outbox::read_letter;
 use crate::site::Site;
-use crate::store::outbox::{self, Channel, Message};
-use crate::store::suppressed::Mark;
+use crate::store::tables::outbox::{self, Channel, Message};
+use crate::store::tables::suppressed::Mark;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 

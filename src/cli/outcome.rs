@@ -1,6 +1,6 @@
 //! What came of a command, and its exit code: 0 done, 1 refused, 2 broken.
 
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 

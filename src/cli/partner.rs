@@ -2,12 +2,12 @@
 
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
-use crate::domain::audit::{Detail, Whom};
-use crate::gate::access::{
+use crate::auth::access::{
     self, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
 };
+use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
-use crate::store::partners;
+use crate::store::tables::partners;
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use serde_json::json;
@@ -135,7 +135,7 @@ fn list(site: &Site, json: bool) -> Result<String, Trouble> {
                 let secrets = partners::list_secrets(tx, Some(&partner.client_id), now)?.len();
                 Ok((partner, networks, secrets))
             })
-            .collect::<Result<Vec<_>, crate::failure::Failure>>()
+            .collect::<Result<Vec<_>, crate::http::failure::Failure>>()
     })?;
     if json {
         let rows: Vec<_> = shown.iter().map(|(p, networks, secrets)| json!({

@@ -4,8 +4,8 @@ use super::bar::Bar;
 use super::owner::become_owner;
 use super::shell::by_us;
 use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
-use crate::jobs::backup::rollback::{self, RolledBack, Unmoved};
-use crate::store::place::Place;
+use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
+use crate::store::engine::place::Place;
 use serde_json::json;
 
 pub fn run(global: &Global) -> Result<String, Trouble> {

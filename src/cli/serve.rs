@@ -8,15 +8,16 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
 use crate::jobs;
-use crate::jobs::backup::upgrade::Upgraded;
+use crate::ops::backup::upgrade::Upgraded;
+use crate::ops::ending::{self, End, Ending};
+use crate::ops::systemd::Service;
+use crate::ops::{footprint, watchdog};
 use crate::server::{self, Running, Sockets};
-use crate::service::ending::{self, End, Ending};
-use crate::service::{Service, footprint, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
-use crate::store::ballast::Ballast;
-use crate::store::place::{Place, Unheld};
-use crate::store::soundness;
+use crate::store::engine::ballast::Ballast;
+use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::soundness;
 use clap::Args;
 use std::io::Write;
 use std::net::TcpListener;
@@ -62,7 +63,7 @@ impl Jobs {
         let until_dropped = vec![
             start("look", site, jobs::look_at_the_file)?,
             start("sweep", site, jobs::sweep_until_stopped)?,
-            start("backup", site, jobs::backup::run_until_stopped)?,
+            start("backup", site, crate::ops::backup::run_until_stopped)?,
             start("reminders", site, jobs::reminders::run_until_stopped)?,
             start("sync", site, jobs::sync::run_until_stopped)?,
         ];

@@ -2,11 +2,12 @@
 
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment};
+use crate::auth::new_token;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
-use crate::failure::Failure;
-use crate::gate::new_token;
-use crate::store::{Write, members, sessions};
+use crate::http::failure::Failure;
+use crate::store::Write;
+use crate::store::tables::{members, sessions};
 use clap::Subcommand;
 use serde_json::json;
 

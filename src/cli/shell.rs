@@ -1,9 +1,10 @@
 //! The machine's shell: the site with whoever typed the command, so that each deed is recorded with its hand.
 
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::{Write, audit};
+use crate::store::Write;
+use crate::store::tables::audit;
 use std::ops::Deref;
 
 /// A site for one command.

@@ -5,10 +5,12 @@ use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment, table};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::catalogue::{Catalogue, LevelKey};
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::signers::{self, Appointment, New};
-use crate::store::{Read, holdings, standing, tunnels};
+use crate::store::Read;
+use crate::store::queries::{holdings, standing};
+use crate::store::tables::signers::{self, Appointment, New};
+use crate::store::tables::tunnels;
 use clap::{Args, Subcommand};
 use serde_json::json;
 

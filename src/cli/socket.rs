@@ -4,7 +4,7 @@
 //! Where that directory takes no socket (a disk that takes no writes), the socket stands in a directory of the service's own
 //! outside it.
 
-use crate::store::place;
+use crate::store::engine::place;
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;

@@ -3,10 +3,10 @@
 use super::shell::Shell;
 use super::{Trouble, as_json, refused, shown_moment};
 use crate::config::host_name;
+use crate::ops::tls;
 use crate::site::Site;
-use crate::store::tls::{Certificate, Kind};
-use crate::store::tunnels;
-use crate::tls;
+use crate::store::tables::tls::{Certificate, Kind};
+use crate::store::tables::tunnels;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::net::IpAddr;

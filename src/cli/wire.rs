@@ -3,7 +3,7 @@
 
 use super::owner::WayBack;
 use super::{Outcome, Trouble, broken};
-use crate::jobs::backup::Progress;
+use crate::ops::backup::Progress;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;

@@ -4,9 +4,9 @@ use super::cast::DESK;
 use super::diary::{Change, Diary, Flight};
 use crate::domain::booking::{Bar, Booking};
 use crate::domain::currency::FLYER_DAYS;
-use crate::store::entries::{self, NewTime};
-use crate::store::history::{self, About, Event};
-use crate::store::{bookings, notices, partner_users};
+use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::{bookings, notices, partner_users};
 use rusqlite::Result;
 
 /// Notices of bookings that are older have been put away.

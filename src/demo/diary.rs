@@ -9,7 +9,7 @@ use super::people::{FOUNDING, OPENING, Person};
 use super::rng::Rng;
 use super::timetable::{AHEAD, Timetable};
 use crate::domain::booking::Booking;
-use crate::store::bulk::Bulk;
+use crate::store::engine::bulk::Bulk;
 use rusqlite::Result;
 use std::collections::VecDeque;
 

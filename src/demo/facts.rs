@@ -2,16 +2,18 @@
 
 use super::PASSWORD;
 use super::cast::CAST;
+use crate::auth::{new_secret, new_token, token_hash};
 use crate::domain::currency::Currencies;
 use crate::domain::password;
 use crate::domain::role::Role;
-use crate::failure::Failure;
-use crate::gate::{new_secret, new_token, token_hash};
+use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::members::{self, Profile};
-use crate::store::standing::{self, Flyer};
-use crate::store::{Read, Write, entries, holdings, partners, sessions, tunnels};
+use crate::store::queries::holdings;
+use crate::store::queries::standing::{self, Flyer};
+use crate::store::tables::members::{self, Profile};
+use crate::store::tables::{entries, partners, sessions, tunnels};
+use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 use std::net::SocketAddr;

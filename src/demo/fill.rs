@@ -11,10 +11,11 @@ use super::timetable::Timetable;
 use super::{Made, PASSWORD, Plan};
 use crate::domain::local_time::Hall;
 use crate::domain::password;
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::bulk::{self, Bulk, Member};
-use crate::store::{holdings, partners, signers};
+use crate::store::engine::bulk::{self, Bulk, Member};
+use crate::store::queries::holdings;
+use crate::store::tables::{partners, signers};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub const PARTNER_NAME: &str = "Airtime Booking";

@@ -6,8 +6,8 @@ use super::events::What;
 use super::people::{Climb, End};
 use crate::domain::catalogue::{SafetyKind, Skill};
 use crate::domain::entry::Status;
-use crate::store::bulk::Signed;
-use crate::store::moves;
+use crate::store::engine::bulk::Signed;
+use crate::store::tables::moves;
 use rusqlite::Result;
 
 impl Diary<'_> {

@@ -3,7 +3,7 @@
 use super::catalogue::{Catalogue, LevelKey, PROGRAMMES, Programme, Requirement, SafetyKind};
 use super::currency::Currencies;
 use super::entry;
-use crate::language::Text;
+use crate::i18n::language::Text;
 
 /// What the logbook says of a member.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Countries: their codes and names, and what one dials for them. Knows no language's grammar and no caller.
 
 use super::unicode::nfc;
-use crate::language::Language;
+use crate::i18n::language::Language;
 use phonenumber::country::Id;
 use phonenumber::metadata::DATABASE;
 use std::sync::LazyLock;

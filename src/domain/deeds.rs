@@ -81,7 +81,7 @@ pub const DEEDS: [&str; 74] = [
 #[cfg(test)]
 mod tests {
     use super::DEEDS;
-    use crate::language::Language;
+    use crate::i18n::language::Language;
 
     #[test]
     fn every_deed_has_its_words_in_every_language_and_stands_once() {

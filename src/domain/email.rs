@@ -1,6 +1,6 @@
 //! E-mail addresses, as far as a form can judge them: whether mail arrives is settled by the confirmation.
 
-use crate::language::Text;
+use crate::i18n::language::Text;
 
 const CHARS_MAX: usize = 254;
 const LOCAL_CHARS_MAX: usize = 64;

@@ -1,6 +1,6 @@
 //! When something about the site is worth a look, and when it is worth getting up for.
 
-use crate::language::Text;
+use crate::i18n::language::Text;
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;

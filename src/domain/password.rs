@@ -2,7 +2,7 @@
 
 use super::strength;
 use super::unicode::nfc;
-use crate::language::Text;
+use crate::i18n::language::Text;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use base64::engine::general_purpose::STANDARD_NO_PAD;

@@ -1,7 +1,7 @@
 //! Telephone numbers, as people type them and as they are stored: E.164, `+41441234567`.
 
 use super::country;
-use crate::language::Text;
+use crate::i18n::language::Text;
 use phonenumber::country::Id;
 use phonenumber::metadata::DATABASE;
 use phonenumber::{Mode, PhoneNumber, Type};

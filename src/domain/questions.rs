@@ -11,7 +11,7 @@ pub fn normalise(answer: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::Language;
+    use crate::i18n::language::Language;
 
     #[test]
     fn capitals_and_spaces_do_not_count() {

@@ -1,6 +1,6 @@
 //! How easily a password is guessed, and what would help: zxcvbn's judgement and advice, in the product's languages.
 
-use crate::language::Text;
+use crate::i18n::language::Text;
 use zxcvbn::feedback::{Feedback, Suggestion, Warning};
 
 /// Of zxcvbn's 0 to 4.
@@ -115,7 +115,7 @@ texts!(suggestion, SUGGESTIONS: Suggestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::Language;
+    use crate::i18n::language::Language;
     use std::collections::BTreeSet;
 
     #[test]

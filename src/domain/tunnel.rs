@@ -1,7 +1,7 @@
 //! Tunnels, as a list from elsewhere tells of them: what each field may be.
 
 use super::{country, phone};
-use crate::language::Language;
+use crate::i18n::language::Language;
 
 /// Columns of such a list.
 pub const FIELDS: [&str; 7] = ["tunnel_id", "name", "city", "country", "time_zone", "website", "phone"];

@@ -1,6 +1,6 @@
 //! Usernames: unique without regard to case, so only characters whose case is beyond doubt.
 
-use crate::language::Text;
+use crate::i18n::language::Text;
 
 const CHARS: std::ops::RangeInclusive<usize> = 3..=32;
 const DERIVED_CHARS_MAX: usize = 24;

@@ -1,27 +1,22 @@
 //! What runs by itself.
 
 mod agent;
-pub mod asking;
-pub mod audit;
-pub mod backup;
-pub mod erasure;
 pub mod outbox;
 pub mod reminders;
 pub mod sync;
 
+use crate::auth::SIGNATURE_KEPT_SECONDS;
+use crate::auth::kiosk;
+use crate::auth::passcode::LIFE_SECONDS;
 use crate::domain::mail_event;
-use crate::failure::Failure;
-use crate::gate::SIGNATURE_KEPT_SECONDS;
-use crate::gate::kiosk;
-use crate::gate::passcode::LIFE_SECONDS;
-use crate::service::pace;
+use crate::http::failure::Failure;
+use crate::ops::pace;
 use crate::site::Site;
-use crate::store::callbacks::{self, Sender};
-use crate::store::{
+use crate::store::engine::soundness::{self, Verdict};
+use crate::store::tables::callbacks::{self, Sender};
+use crate::store::tables::{
     contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys, payments,
-    reminders as given, replays, sessions, sign_in_steps,
-    soundness::{self, Verdict},
-    throttles, undos,
+    reminders as given, replays, sessions, sign_in_steps, throttles, undos,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -82,7 +77,7 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
         if let Err(failure) = sweep_all(site) {
             tracing::warn!(cause = %failure, "out-of-date rows were not removed; the next minute tries again");
         }
-        if let Err(cause) = crate::tls::refresh(site) {
+        if let Err(cause) = crate::ops::tls::refresh(site) {
             tracing::error!(cause, "the certificate stays as it is; the next minute tries again");
         }
     }
@@ -93,7 +88,7 @@ pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     match looked {
-        Ok(Verdict::Damaged(what)) => _ = backup::damage::look_after(site, &what),
+        Ok(Verdict::Damaged(what)) => _ = crate::ops::backup::damage::look_after(site, &what),
         Ok(_) => {}
         Err(e) => tracing::warn!(cause = %e, "the file could not be looked through"),
     }
@@ -147,7 +142,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::site::Identity;
-    use crate::store::place::Place;
+    use crate::store::engine::place::Place;
     use std::cell::Cell;
     use std::sync::mpsc;
 
@@ -181,7 +176,7 @@ mod tests {
         let site = site(dir.path());
         let begin = |fault: bool| {
             let work = move |_: &Site| if fault { panic!("a fault") } else { Ok(String::new()) };
-            asking::begin(&site, |site| &site.verifying, (), work)
+            crate::ops::asking::begin(&site, |site| &site.verifying, (), work)
         };
         for (fault, wanted) in [(true, false), (false, true)] {
             assert!(begin(fault), "what failed before is not under way any more");

@@ -2,11 +2,13 @@
 //! that says it: so this may run at any moment, any number of times and after any crash, and says nothing twice.
 
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::outbox::{self, Channel};
-use crate::store::reminders::{self, By, Place};
-use crate::store::{Read, Write, members, notices, standing};
+use crate::store::queries::standing;
+use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::reminders::{self, By, Place};
+use crate::store::tables::{members, notices};
+use crate::store::{Read, Write};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

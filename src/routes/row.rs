@@ -1,9 +1,9 @@
 //! What a row of the table is: who may call, what its answers are like, and the words that a row is written in.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff};
-use crate::reply::Reply;
+use crate::auth::{Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
 use crate::site::Site;
 use http::Method;
 

@@ -1,6 +1,6 @@
 //! Reads a request's body whole: so many bytes, in so much time.
 
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;

@@ -2,8 +2,8 @@
 //!
 //! No answer allows credentials: a browser then sends no cookie along, and a token is sent by the page that has it.
 
-use crate::failure::Failure;
-use crate::reply::{self, Reply};
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use hyper::Request;
 

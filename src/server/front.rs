@@ -6,16 +6,16 @@ use super::matcher::{self, Match};
 use super::pool::{self, Finished, Pool};
 use super::tls::HANDSHAKES_MAX;
 use super::{body, metrics};
-use crate::call::{self, Call, OutcomeWord, Who};
 use crate::config::{Limits, LogAddresses};
-use crate::desk::{self, Frame};
-use crate::failure::Failure;
-use crate::gzip;
-use crate::language::Language;
-use crate::reply::{self, Reply};
+use crate::http::call::{self, Call, OutcomeWord, Who};
+use crate::http::failure::Failure;
+use crate::http::gzip;
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::Language;
 use crate::routes::{CALLBACK_BODY_BYTES_MAX, TABLE};
 use crate::site::Site;
 use crate::stats::Stats;
+use crate::web::{self, Frame};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use http_body_util::Full;
@@ -142,7 +142,7 @@ impl Front {
             large: None,
         };
         let language = call::language(request.headers());
-        let page = desk::refusal_of(request.uri().path());
+        let page = web::refusal_of(request.uri().path());
         let asked = self.origins.look(&request);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             progress.set(Waits::Answer);
@@ -392,7 +392,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::site::Identity;
-    use crate::store::place::Place;
+    use crate::store::engine::place::Place;
 
     #[test]
     fn in_clear_is_only_what_a_device_needs_before_it_trusts_the_site() {

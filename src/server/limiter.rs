@@ -1,6 +1,6 @@
 //! How many connections there are, in all and from one network, and which of them goes when there are too many.
 
-use crate::call::Network as Source;
+use crate::http::call::Network as Source;
 use crate::stats::Stats;
 use std::collections::HashMap;
 use std::net::IpAddr;

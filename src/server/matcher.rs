@@ -1,6 +1,6 @@
 //! Which row of the table a request means. A plain scan: it costs about a microsecond, and no two rows fit one request.
 
-use crate::call::decode;
+use crate::http::call::decode;
 use crate::routes::{Route, TABLE};
 use http::Method;
 use std::sync::LazyLock;

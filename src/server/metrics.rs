@@ -1,13 +1,15 @@
 //! `/metrics`: the counters as Prometheus reads them.
 
 use super::front::Front;
+use crate::http::reply::Reply;
 use crate::jobs;
 use crate::keys::hex;
-use crate::reply::Reply;
+use crate::ops::health;
 use crate::routes::TABLE;
-use crate::site::{Site, health};
+use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
-use crate::store::{Condition, audit, outbox};
+use crate::store::Condition;
+use crate::store::tables::{audit, outbox};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

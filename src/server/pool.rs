@@ -5,16 +5,16 @@
 //!
 //! What hashes a password has a few threads and a queue of its own, so that a flood of sign-ins holds up nobody else; the
 //! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
-//! drawn by [`crate::site::drawing::Drawer`].
+//! drawn by [`crate::documents::drawing::Drawer`].
 
-use crate::call::{Call, OutcomeWord, Who};
-use crate::desk::{self, Frame};
-use crate::failure::Failure;
-use crate::gate;
-use crate::gzip;
-use crate::reply::{self, Reply};
+use crate::auth;
+use crate::auth::hashing::Hashers;
+use crate::http::call::{Call, OutcomeWord, Who};
+use crate::http::failure::Failure;
+use crate::http::gzip;
+use crate::http::reply::{self, Reply};
 use crate::site::Site;
-use crate::site::hashing::Hashers;
+use crate::web::{self, Frame};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -176,7 +176,7 @@ impl Lane {
 /// What an answer needs when the thread that had the call is gone.
 pub struct Edge<'a> {
     pub stats: &'a crate::stats::Stats,
-    pub language: crate::language::Language,
+    pub language: crate::i18n::language::Language,
     pub request_id: &'a str,
 }
 
@@ -194,7 +194,7 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
 
 /// Runs the operation. A panic is a 500 and the thread lives.
 fn perform(site: &Site, call: &Call) -> Finished {
-    let answer = catch_unwind(AssertUnwindSafe(|| gate::admit(site, call)));
+    let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call)));
     site.store.rest();
     let answer = answer.unwrap_or_else(|_| {
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
@@ -213,7 +213,7 @@ fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished 
 
 fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
     let reply = match call.route.is_page() {
-        true => desk::refusal_of(&call.path).unwrap_or(desk::refusal)(&failure, frame(), &call.request_id),
+        true => web::refusal_of(&call.path).unwrap_or(web::refusal)(&failure, frame(), &call.request_id),
         false => reply::refusal(&failure, call.language(), &call.request_id),
     };
     finished(reply, call.who.get(), Some(failure))
@@ -236,10 +236,10 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::language::Language;
+    use crate::i18n::language::Language;
     use crate::routes::{Access, Answer, Route};
     use crate::site::Identity;
-    use crate::store::place::Place;
+    use crate::store::engine::place::Place;
     use http::{Method, StatusCode};
 
     fn panics(_: &Site, _: &Call) -> Answer {

@@ -28,8 +28,8 @@ pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor
     if addresses.is_empty() {
         return Ok(None);
     }
-    crate::tls::load(site)?;
-    let tls = TlsAcceptor::from(Arc::new(crate::tls::protection(site.tls.clone())?));
+    crate::ops::tls::load(site)?;
+    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.tls.clone())?));
     Ok(Some(Acceptor { tls, places: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
 }
 

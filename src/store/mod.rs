@@ -3,83 +3,15 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
-pub mod alarm;
-pub mod audit;
-pub mod ballast;
-pub mod bell;
-pub mod bookings;
-pub mod bulk;
-pub mod callbacks;
-pub mod certificates;
-pub mod clock;
-mod condition;
-mod connection;
-pub mod contact;
-pub mod copy;
-pub mod deletions;
-pub mod devices;
-pub mod email_tokens;
-pub mod entries;
-pub mod erasure;
-pub mod held;
-pub mod history;
-pub mod holdings;
-pub mod hours;
-pub mod kiosks;
-pub mod lists;
-mod log_mark;
-mod log_match;
-pub mod logbook;
-pub mod media;
-pub mod member_search;
-pub mod members;
-pub mod mentions;
-pub mod migrate;
-pub mod misses;
-pub mod moves;
-pub mod notices;
-pub mod outbox;
-pub mod partner_users;
-pub mod partners;
-pub mod passcodes;
-pub mod passkeys;
-pub mod payments;
-pub mod place;
-#[cfg(debug_assertions)]
-pub mod prepared;
-mod reader;
-pub mod reminders;
-pub mod repair;
-pub mod replays;
-pub mod reports;
-pub mod sealed;
-pub mod second_factors;
-pub mod sessions;
-pub mod settlement;
-pub mod sign_in_steps;
-pub mod signers;
-pub mod skills;
-pub mod social_links;
-pub mod soundness;
-pub mod standing;
-pub mod suppressed;
-pub mod sync;
-pub mod throttles;
-pub mod tls;
-pub mod tunnels;
-pub mod undos;
-mod writer;
-pub mod writer_held;
-
-pub use condition::Condition;
-pub use writer::Writer;
+pub use crate::store::engine::condition::Condition;
+pub use crate::store::engine::writer::Writer;
 
 use crate::domain::audit::ChainKey;
-use crate::failure::{DiskFault, Failure};
-use ballast::Ballast;
-use bell::Bell;
-use connection::{note_log_pages, open_writer};
-use reader::{Reader, Readers};
+use crate::http::failure::{DiskFault, Failure};
+use crate::store::engine::ballast::Ballast;
+use crate::store::engine::bell::Bell;
+use crate::store::engine::connection::{note_log_pages, open_writer};
+use crate::store::engine::reader::{Reader, Readers};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -127,7 +59,7 @@ pub struct Write<'c> {
 }
 
 impl Store {
-    /// Opens the file's writer. The caller holds the directory ([`place::Place`]).
+    /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::place::Place`]).
     pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_log_pages)).map(|()| conn));
@@ -166,7 +98,7 @@ impl Store {
 
     /// What is in the write-ahead log goes into the file.
     pub fn empty_log(&self) -> rusqlite::Result<()> {
-        log_mark::begin_to_empty(self.path());
+        crate::store::engine::log_mark::begin_to_empty(self.path());
         let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         emptied.inspect_err(|e| self.writer.watched.hear_fault(DiskFault::of(e), e))
     }
@@ -211,7 +143,7 @@ impl Store {
     /// so that one request sees one state.
     #[track_caller]
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
-        writer_held::forbid("a read by another connection");
+        crate::store::engine::writer_held::forbid("a read by another connection");
         let none = self.reader.borrow().is_none();
         if none {
             self.reader.replace(Some(self.readers.take()?));
@@ -231,7 +163,7 @@ impl Store {
     /// transaction alone, and neither renders nor hashes.
     #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
-        writer_held::forbid("another write");
+        crate::store::engine::writer_held::forbid("another write");
         self.rest();
         let mut queued = false;
         let in_transaction = |conn: &Connection| {
@@ -258,8 +190,9 @@ impl Store {
     fn look_if_due(&self) {
         if self.writer.watched.takes_look() {
             let store = self.for_another_thread();
-            let looking =
-                std::thread::Builder::new().name("look".to_owned()).spawn(move || soundness::look_again(&store));
+            let looking = std::thread::Builder::new()
+                .name("look".to_owned())
+                .spawn(move || crate::store::engine::soundness::look_again(&store));
             if let Err(cause) = looking {
                 self.writer.watched.damage(&cause);
             }
@@ -271,9 +204,9 @@ impl Store {
     pub fn write_many<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         self.write(now, |tx| {
             let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
-            resize(connection::MANY_CACHE_KIB)?;
+            resize(crate::store::engine::connection::MANY_CACHE_KIB)?;
             let outcome = change(tx);
-            resize(connection::WRITER_CACHE_KIB)?;
+            resize(crate::store::engine::connection::WRITER_CACHE_KIB)?;
             outcome
         })
     }
@@ -302,7 +235,7 @@ impl<'c> Read<'c> {
     #[track_caller]
     fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'c>> {
         #[cfg(debug_assertions)]
-        prepared::note(sql, Location::caller());
+        crate::store::engine::prepared::note(sql, Location::caller());
         self.conn.prepare_cached(sql)
     }
 
@@ -443,5 +376,8 @@ fn check_version(version: i32) -> Result<(), String> {
     ))
 }
 
+pub mod engine;
+pub mod queries;
+pub mod tables;
 #[cfg(test)]
 mod tests;

@@ -111,7 +111,7 @@ fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
 fn a_thread_that_holds_the_writer_does_nothing_else() {
     is_refused_in_a_write(|store| assert_eq!(count(store), 0));
     is_refused_in_a_write(|store| assert!(insert(store, 1).is_ok()));
-    is_refused_in_a_write(|_| writer_held::forbid("a page"));
+    is_refused_in_a_write(|_| super::engine::writer_held::forbid("a page"));
 }
 
 /// What SQLite says of a read that the disk failed.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::site::Site;
-use tunneldesk::store::outbox::{self, Channel, New};
-use tunneldesk::store::place::Place;
+use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::tables::outbox::{self, Channel, New};
 
 /// Each time takes a part of a millisecond.
 const ASKED_MAX: usize = 20_000;

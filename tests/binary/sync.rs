@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::site::Site;
-use tunneldesk::store::history::{self, About, Event};
-use tunneldesk::store::partners;
-use tunneldesk::store::place::Place;
+use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::tables::history::{self, About, Event};
+use tunneldesk::store::tables::partners;
 
 /// Of a month: what a busy site writes.
 const MONTH_ROWS: i64 = 100_000;

@@ -5,8 +5,8 @@ use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
 use tunneldesk::domain::role::Role;
-use tunneldesk::jobs::audit::walk;
-use tunneldesk::store::audit::{Filter, list};
+use tunneldesk::ops::audit::walk;
+use tunneldesk::store::tables::audit::{Filter, list};
 
 /// Every row as `who deed whom`, oldest first; each must be from the callers' address.
 fn deeds(site: &Site) -> Vec<String> {

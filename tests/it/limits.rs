@@ -5,10 +5,10 @@ use crate::harness::{Caller, PASSWORD, Reply, Site, senders};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::auth::{allowance, new_token};
 use tunneldesk::domain::{password, role::Role};
-use tunneldesk::gate::{allowance, new_token};
-use tunneldesk::store::outbox::Channel;
-use tunneldesk::store::{members, notices, sessions};
+use tunneldesk::store::tables::outbox::Channel;
+use tunneldesk::store::tables::{members, notices, sessions};
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
 const RECOVER: &str = "/auth/account-access/recover-password";
@@ -184,7 +184,7 @@ fn the_sites_share_of_short_messages_has_an_end_and_the_desk_is_told() {
     let members: Vec<Caller> = (0..3).map(|n| site.member(&format!("member-{n}"))).collect();
     let send = |n: usize| members[n].post(SEND, json!({"country": "41", "phone": format!("79123450{n}")}));
     let told = || {
-        let facts = tunneldesk::site::health::look(site.inside(), tunneldesk::site::health::Look::Brief);
+        let facts = tunneldesk::ops::health::look(site.inside(), tunneldesk::ops::health::Look::Brief);
         facts.into_iter().find(|fact| fact.name == "passcodes").expect("it is looked at").text.key()
     };
     send(0).ok();
@@ -230,7 +230,7 @@ fn a_partner_that_sprays_pins_is_paused_and_the_desk_is_told() {
         site.change(|tx| Ok(tx.get(sql, [&whom], |row| row.get::<_, i64>(0))?))
     };
     assert_eq!(paused(&site), 1);
-    let fact = tunneldesk::site::health::look(site.inside(), tunneldesk::site::health::Look::Brief);
+    let fact = tunneldesk::ops::health::look(site.inside(), tunneldesk::ops::health::Look::Brief);
     let fact = fact.into_iter().find(|fact| fact.name == "partners").unwrap();
     assert_eq!((fact.text.key(), fact.figure), ("health.partners.paused", Some(("paused", 1))));
     let clerk = Clerk::at(&site, &admin);
@@ -334,8 +334,8 @@ fn messages_about_changes_have_an_end_and_the_notices_have_them_all() {
     site.change(|tx| {
         for _ in 0..40 {
             let by = tunneldesk::domain::audit::By::job("test");
-            let (event, language) = (tunneldesk::gate::security_event::Event::RecoveryCodes, Default::default());
-            tunneldesk::gate::security_event::tell(site.inside(), tx, jane.id, event, &json!({}), language, &by)?;
+            let (event, language) = (tunneldesk::auth::security_event::Event::RecoveryCodes, Default::default());
+            tunneldesk::auth::security_event::tell(site.inside(), tx, jane.id, event, &json!({}), language, &by)?;
         }
         Ok(())
     });

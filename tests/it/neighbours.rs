@@ -3,7 +3,7 @@
 use crate::harness::{Caller, Site};
 use crate::logbook::given;
 use serde_json::{Value, json};
-use tunneldesk::store::tunnels::{self, Tunnel};
+use tunneldesk::store::tables::tunnels::{self, Tunnel};
 
 #[test]
 fn the_tunnels_that_an_entry_can_name_begin_with_this_one() {

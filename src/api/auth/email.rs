@@ -1,11 +1,11 @@
 //! Confirming an e-mail address.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::confirmation::{self, Confirmed};
-use crate::gate::{Caller, Pace, take_message};
-use crate::reply::{self, Done};
+use crate::auth::confirmation::{self, Confirmed};
+use crate::auth::{Caller, Pace, take_message};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply::{self, Done};
 use crate::routes::Answer;
 use crate::site::Site;
 

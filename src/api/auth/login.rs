@@ -1,19 +1,19 @@
 //! Sign-in by password, up to the second factor where there is one.
 
-use crate::call::{Call, OutcomeWord};
+use crate::auth::device;
+use crate::auth::second_factor::{self, Cleared, Due, Next, Way};
+use crate::auth::sign_in::{self, Opened, Verdict};
+use crate::auth::step::{self, Intent};
 use crate::domain::password;
 use crate::domain::unicode::nfc;
-use crate::fields;
-use crate::gate::device;
-use crate::gate::second_factor::{self, Cleared, Due, Next, Way};
-use crate::gate::sign_in::{self, Opened, Verdict};
-use crate::gate::step::{self, Intent};
-use crate::language::Text;
-use crate::reply::{self, Reply};
+use crate::http::call::{Call, OutcomeWord};
+use crate::http::fields;
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::members::Account;
+use crate::store::tables::members::Account;
 use serde::Serialize;
 
 /// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed, 2 a code from

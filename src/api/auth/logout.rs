@@ -1,11 +1,11 @@
 //! Signing out.
 
-use crate::call::Call;
-use crate::gate::Member;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::sessions;
+use crate::store::tables::sessions;
 
 /// `POST /auth/logout`: ends the session that the call came by.
 pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {

@@ -1,14 +1,15 @@
 //! Passkeys: the questions to the browser, and its answers.
 
 use super::login::{self, LoginReply};
-use crate::call::Call;
+use crate::auth::passkey as ceremony;
+use crate::auth::passkey::{Intent, Label, Outcome, Party, Question};
+use crate::auth::{Caller, Member, Pace, member_if_any};
 use crate::domain::passkey;
-use crate::failure::Failure;
-use crate::fields::{self, Fields};
-use crate::gate::passkey::{self as ceremony, Intent, Label, Outcome, Party, Question};
-use crate::gate::{Caller, Member, Pace, member_if_any};
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use crate::domain::password::Owner;
 use crate::domain::{country, email, phone, username};
-use crate::fields::{self, Fields, Judged, Unjudged};
-use crate::language::Text;
+use crate::http::fields::{self, Fields, Judged, Unjudged};
+use crate::i18n::language::Text;
 
 /// Nobody flies at this age, so the year was mistyped.
 const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;

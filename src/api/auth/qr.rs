@@ -1,6 +1,6 @@
 //! A QR code as a picture that a page can show without asking for another file.
 
-use crate::store::writer_held;
+use crate::store::engine::writer_held;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use qrcodegen::{QrCode, QrCodeEcc};

@@ -2,24 +2,24 @@
 //! Whoever asks learns nothing: an unknown name gets the answers, and the work, of a known one.
 
 use crate::api::profile::questions::text;
-use crate::call::Call;
+use crate::auth::account::{self, Kept};
+use crate::auth::passcode::{self, Target, Use};
+use crate::auth::security_event::{self, Event};
+use crate::auth::social::Network;
+use crate::auth::{Caller, Pace, sign_in, take_message};
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
 use crate::domain::{email, password, questions};
-use crate::failure::Failure;
-use crate::fields::{self, Fields};
-use crate::gate::account::{self, Kept};
-use crate::gate::passcode::{self, Target, Use};
-use crate::gate::security_event::{self, Event};
-use crate::gate::social::Network;
-use crate::gate::{Caller, Pace, sign_in, take_message};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::reply::{self, Done, Reply};
+use crate::i18n::language::Text;
 use crate::keys::Purpose;
-use crate::language::Text;
-use crate::reply::{self, Done, Reply};
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members::{self, Account, Profile};
-use crate::store::outbox::Channel;
+use crate::store::tables::members::{self, Account, Profile};
+use crate::store::tables::outbox::Channel;
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;

@@ -1,16 +1,16 @@
 //! Becoming a member.
 
 use super::person::{self, Person};
-use crate::call::Call;
+use crate::auth::{Caller, Pace, confirmation, take_message};
 use crate::domain::{password, questions, username};
-use crate::failure::Failure;
-use crate::fields::{self, Fields, Unjudged};
-use crate::gate::{Caller, Pace, confirmation, take_message};
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields, Unjudged};
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{members, tunnels};
+use crate::store::tables::{members, tunnels};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,18 +1,19 @@
 //! Sign-in by a social network.
 
 use super::login;
-use crate::call::Call;
+use crate::auth::security_event::{self, Event};
+use crate::auth::social::{self, Network, Person, Refusal};
 use crate::domain::{email, role::Role, username};
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::security_event::{self, Event};
-use crate::gate::social::{self, Network, Person, Refusal};
-use crate::language::Text;
-use crate::reply::Reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply::Reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members::{self, Account};
-use crate::store::{Write, social_links};
+use crate::store::Write;
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::social_links;
 use serde_json::{Value, json};
 
 const PARAMS_CHARS_MAX: usize = 16 * 1024;

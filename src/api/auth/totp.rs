@@ -2,20 +2,20 @@
 
 use super::login::{self, enter, refused};
 use super::qr;
-use crate::call::Call;
+use crate::auth::second_factor::{self, Proof};
+use crate::auth::sign_in::{self, Verdict};
+use crate::auth::step::{self, Intent};
+use crate::auth::{member_if_any, presented_session};
 use crate::domain::totp;
-use crate::failure::Failure;
-use crate::fields::{self, Fields, Unjudged};
-use crate::gate::second_factor::{self, Proof};
-use crate::gate::sign_in::{self, Verdict};
-use crate::gate::step::{self, Intent};
-use crate::gate::{member_if_any, presented_session};
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields, Unjudged};
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members::{self, Account};
-use crate::store::{second_factors, tunnels};
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::{second_factors, tunnels};
 use serde::Serialize;
 
 const CODE_CHARS_MAX: usize = 40;

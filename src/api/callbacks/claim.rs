@@ -1,17 +1,18 @@
 //! An app that says that its member paid. A claim is a hint: it says whose a payment is that bears no member, and it is
 //! worth nothing until the processor says that the money came.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::Member;
-use crate::language::Text;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::{Answer, BODY_BYTES_MAX};
 use crate::site::Site;
-use crate::store::callbacks::{self, New, Sender};
-use crate::store::payments::{self, Account};
-use crate::store::{Write, settlement};
+use crate::store::Write;
+use crate::store::queries::settlement;
+use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::payments::{self, Account};
 use serde_json::Value;
 use std::time::Duration;
 

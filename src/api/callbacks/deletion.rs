@@ -1,16 +1,18 @@
 //! A person asks the social network to have us forget what we got from it.
 
-use crate::call::Call;
+use crate::auth::DeletionRequest;
 use crate::domain::audit::{Detail, Origin, Who, Whom};
-use crate::failure::Failure;
-use crate::gate::DeletionRequest;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::keys::{Purpose, hex, random};
-use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::callbacks::{self, New, Sender};
-use crate::store::deletions::{self, Outcome};
-use crate::store::{Write, audit, erasure, sessions, social_links};
+use crate::store::Write;
+use crate::store::queries::erasure;
+use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::deletions::{self, Outcome};
+use crate::store::tables::{audit, sessions, social_links};
 use serde::Serialize;
 
 const CODE_BYTES: usize = 16;

@@ -1,18 +1,19 @@
 //! What the mail provider tells of mails.
 
 use super::mail_event::{self, About, Event, Mark, Understood};
-use crate::call::Call;
+use crate::auth::MailEvents;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::MailEvents;
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::callbacks::{self, New, Sender};
-use crate::store::outbox::{self, Message};
-use crate::store::{Write, suppressed};
+use crate::store::Write;
+use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::outbox::{self, Message};
+use crate::store::tables::suppressed;
 use serde::Serialize;
 use serde_json::Value;
 

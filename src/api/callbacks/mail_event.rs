@@ -2,7 +2,7 @@
 
 use super::digest;
 use crate::domain::mail_event::Kind;
-use crate::fields;
+use crate::http::fields;
 use serde_json::Value;
 
 const NAME_CHARS_MAX: usize = 255;

@@ -2,16 +2,18 @@
 
 use super::claim;
 use super::payment_event::{self, Matter, Payment};
-use crate::call::Call;
+use crate::auth::{PaymentCaller, Processor};
 use crate::domain::payment::Status;
-use crate::failure::Failure;
-use crate::gate::{PaymentCaller, Processor};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::callbacks::{self, New, Sender};
-use crate::store::payments::{self, Account};
-use crate::store::{Write, members, settlement};
+use crate::store::Write;
+use crate::store::queries::settlement;
+use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::members;
+use crate::store::tables::payments::{self, Account};
 use serde::Serialize;
 
 #[derive(Serialize)]

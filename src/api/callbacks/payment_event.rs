@@ -2,11 +2,11 @@
 //! as text), read into what the rules want of it.
 
 use super::digest;
-use crate::call::Call;
 use crate::domain::payment::{Event, Price, Status};
-use crate::failure::Failure;
-use crate::fields::{self, Fields};
-use crate::language::Text;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::i18n::language::Text;
 use serde_json::{Map, Value};
 
 const NAME_CHARS_MAX: usize = 255;

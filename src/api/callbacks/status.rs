@@ -1,15 +1,15 @@
 //! What became of a deletion, for whoever has its code.
 
-use crate::call::Call;
-use crate::desk::{self, Frame, assets};
-use crate::failure::Failure;
-use crate::fields;
-use crate::language::{Language, Text};
-use crate::reply::{self, Reply};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::{Language, Text};
+use crate::i18n::when;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::deletions::{self, Deletion, Outcome};
-use crate::when;
+use crate::store::tables::deletions::{self, Deletion, Outcome};
+use crate::web::{self, Frame, assets};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -153,6 +153,6 @@ fn empty_page(site: &Site, call: &Call, status: StatusCode, message: &'static st
 }
 
 fn shown(status: StatusCode, call: &Call, page: &Page) -> Reply {
-    let reply = desk::show_to_all(status, call.language(), page);
+    let reply = web::show_to_all(status, call.language(), page);
     reply.with_header(header::CONTENT_SECURITY_POLICY, POLICY.clone())
 }

@@ -5,11 +5,11 @@ mod page;
 mod sample;
 mod words;
 
-use crate::call::Call;
-use crate::gzip;
-use crate::language::Language;
-use crate::markup::escape;
-use crate::reply;
+use crate::documents::markup::escape;
+use crate::http::call::Call;
+use crate::http::gzip;
+use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::routes::Answer;
 use crate::site::Site;
 use bytes::Bytes;

@@ -3,8 +3,8 @@
 use super::fields::{Table, Type};
 use super::words::{Html, anchor, blocks, line};
 use super::{Description, items, members, text};
-use crate::desk::assets;
 use crate::routes::{ROUTES, Route};
+use crate::web::assets;
 use askama::Template;
 use serde_json::Value;
 

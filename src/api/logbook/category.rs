@@ -2,14 +2,14 @@
 //! ones included: some flags are numbers and one is text.
 
 use super::read_member;
-use crate::call::Call;
+use crate::auth::Bearer;
 use crate::domain::category::{self, Section, Standing};
-use crate::gate::Bearer;
-use crate::language::Language;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{holdings, standing};
+use crate::store::queries::{holdings, standing};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,16 +1,17 @@
 //! The skills that a member may ask for next.
 
 use super::read_member;
-use crate::call::Call;
+use crate::auth::Bearer;
 use crate::domain::catalogue::{Level, PROGRAMMES, Skill};
 use crate::domain::entry::{self, Status};
-use crate::failure::Failure;
-use crate::gate::Bearer;
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{Read, holdings, logbook};
+use crate::store::Read;
+use crate::store::queries::{holdings, logbook};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,14 +1,15 @@
 //! What time entries and skills have in common.
 
 use super::{may_see, no_change, reads_everybody, signing};
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::Member;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::skills::{self, SkillEntry};
-use crate::store::{Write, entries};
+use crate::store::Write;
+use crate::store::tables::entries;
+use crate::store::tables::skills::{self, SkillEntry};
 
 /// `DELETE /account/logbook/{entry_id}`: one's own flight time, or a skill that nobody signed; for the desk and the
 /// admins anybody's, and an opening balance as a whole. A signed row is part of the record and stays.

@@ -1,17 +1,17 @@
 //! A member's logbook as a table for other programs.
 
 use super::read_member;
-use crate::call::Call;
+use crate::app::import_export::cell::{self, moment};
+use crate::auth::Bearer;
 use crate::domain::entry;
-use crate::exchange::cell::{self, moment};
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::Bearer;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::logbook::{self, Line};
-use crate::store::standing;
+use crate::store::queries::logbook::{self, Line};
+use crate::store::queries::standing;
 use http::{HeaderValue, header};
 
 /// One answer ends after so many rows, or with the row that reaches so many bytes; its `Link` then leads to the rest.

@@ -14,12 +14,14 @@ pub mod signing;
 pub mod skills;
 pub mod time;
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Bearer, Member};
+use crate::auth::{Bearer, Member};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::skills::SkillEntry;
-use crate::store::{Read, members, standing};
+use crate::store::Read;
+use crate::store::queries::standing;
+use crate::store::tables::members;
+use crate::store::tables::skills::SkillEntry;
 
 /// The member of a path, whose logbook the caller may read: oneself; everybody for the desk, the admins and current
 /// instructors and above. Anybody else is refused without learning who exists.

@@ -4,16 +4,16 @@ use super::may_see;
 use super::signing::{self, Seen};
 use super::skills::ask::COMMENT_CHARS_MAX;
 use super::skills::{WrittenReply, row};
-use crate::call::Call;
+use crate::auth::Member;
 use crate::domain::entry::{Act, Status};
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::Member;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::skills::{self, SkillEntry};
+use crate::store::tables::skills::{self, SkillEntry};
 use serde::Serialize;
 
 /// As existing clients read it.

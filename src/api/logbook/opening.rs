@@ -3,18 +3,19 @@
 use super::signing;
 use super::skills::WrittenReply;
 use super::skills::ask::{self, COMMENT_CHARS_MAX, Subject};
-use crate::call::Call;
+use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::domain::minutes::MINUTES;
-use crate::failure::Failure;
-use crate::fields::{self, Fields};
-use crate::gate::Member;
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::skills::{self, New};
-use crate::store::{Write, members};
+use crate::store::Write;
+use crate::store::tables::members;
+use crate::store::tables::skills::{self, New};
 use serde_json::Value;
 
 /// A thousand hours.

@@ -1,20 +1,22 @@
 //! A member's logbook on paper.
 
 use super::read_member;
-use crate::call::Call;
+use crate::auth::{Bearer, take_document};
+use crate::documents::printout::{self, Flight, Printout, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES};
 use crate::domain::currency::{Currencies, Currency};
 use crate::domain::entry::{self, NOT_CURRENT, Status};
 use crate::domain::role::Role;
-use crate::failure::Failure;
-use crate::gate::{Bearer, take_document};
-use crate::language::Text;
-use crate::printout::{self, Flight, Printout, Signed};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::logbook::{self, Line};
-use crate::store::{Read, certificates, members, standing, tunnels};
+use crate::store::Read;
+use crate::store::queries::logbook::{self, Line};
+use crate::store::queries::standing;
+use crate::store::tables::{certificates, members, tunnels};
 
 /// The latest flights and signatures that are listed; the sums know of all.
 const FLIGHTS_MAX: i64 = 1_000;

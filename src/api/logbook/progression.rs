@@ -1,15 +1,17 @@
 //! A member's progression as a picture.
 
 use super::read_member;
-use crate::call::Call;
+use crate::auth::Bearer;
+use crate::documents::progression::{Progression, draw};
 use crate::domain::progression::{self, Step};
-use crate::failure::Failure;
-use crate::gate::Bearer;
-use crate::progression::{Progression, draw};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{Read, certificates, logbook, members, standing, tunnels};
+use crate::store::Read;
+use crate::store::queries::{logbook, standing};
+use crate::store::tables::{certificates, members, tunnels};
 use http::{HeaderValue, header};
 
 /// `GET /account/logbook/progression/{member_id}`: what is held, open and next on every track of the catalogue, as SVG in

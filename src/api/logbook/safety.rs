@@ -1,13 +1,13 @@
 //! The safety logbooks: one a programme, examiners and assistant flight coaches share one.
 
 use super::read_member;
-use crate::call::Call;
+use crate::auth::Bearer;
 use crate::domain::safety;
-use crate::gate::Bearer;
-use crate::reply::Rows;
+use crate::http::call::Call;
+use crate::http::reply::Rows;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::logbook::{self, Line};
+use crate::store::queries::logbook::{self, Line};
 use serde::Serialize;
 
 /// A safety brief or training, in the contract's types for logbook entries.

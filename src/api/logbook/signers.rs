@@ -1,13 +1,13 @@
 //! Who can be asked to sign.
 
-use crate::call::Call;
+use crate::auth::Member;
 use crate::domain::signoff;
-use crate::failure::Failure;
-use crate::gate::Member;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{signers, tunnels};
+use crate::store::tables::{signers, tunnels};
 use serde::Serialize;
 
 /// A signer in the contract's words for an entry: `instructor` is what the entry takes.

@@ -1,17 +1,19 @@
 //! The moves of an entry as effects: signed, refused, paused, given back; each with its move, the levels that follow from
 //! it, and word to whom it concerns.
 
+use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Act, Actor, Status};
 use crate::domain::role::Role;
 use crate::domain::signoff::{self, Bar};
-use crate::failure::Failure;
-use crate::gate::{Clerk, Member};
-use crate::language::Text;
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::skills::{self, SkillEntry};
-use crate::store::{Read, Write, audit, holdings, members, notices, signers};
+use crate::store::queries::holdings;
+use crate::store::tables::skills::{self, SkillEntry};
+use crate::store::tables::{audit, members, notices, signers};
+use crate::store::{Read, Write};
 use serde_json::json;
 
 /// Who makes a move: a member by a call, or a clerk at the desk.

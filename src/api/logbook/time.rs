@@ -2,15 +2,15 @@
 
 use super::skills::ask::{self, COMMENT_CHARS_MAX, check_place};
 use super::{no_change, read_member, reads_everybody, signing};
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::fields::{self, Fields};
-use crate::gate::{Bearer, Member};
-use crate::reply::{self, Rows};
+use crate::auth::{Bearer, Member};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::reply::{self, Rows};
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::entries::{self, NewTime, TimeEntry};
-use crate::store::members::Holder;
+use crate::store::tables::entries::{self, NewTime, TimeEntry};
+use crate::store::tables::members::Holder;
 use crate::store::{Read, Write};
 use serde::Serialize;
 

@@ -1,14 +1,14 @@
 //! A flyer's levels at a glance.
 
 use crate::api::logbook::read_member;
-use crate::call::Call;
+use crate::auth::Bearer;
 use crate::domain::catalogue::LevelKey;
 use crate::domain::progression::{self, TRACKS};
-use crate::gate::Bearer;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{holdings, logbook};
+use crate::store::queries::{holdings, logbook};
 use serde::Serialize;
 
 /// `"No"`, `"Yes"` or `"Level N"`; pending while a skill of it waits for its signer.

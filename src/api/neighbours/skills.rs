@@ -1,8 +1,8 @@
 //! The catalogue as a client needs it.
 
-use crate::call::Call;
 use crate::domain::catalogue::{Level, Programme, Safety, Skill};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;

@@ -1,11 +1,11 @@
 //! The tunnels that an entry can name.
 
-use crate::call::Call;
-use crate::gate::Member;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::tunnels;
+use crate::store::tables::tunnels;
 use serde::Serialize;
 
 /// A tunnel in the words of the existing clients, and in our own beside them. What the site does not know is empty.

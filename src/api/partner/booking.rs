@@ -2,10 +2,12 @@
 //! logbook and the member's notices.
 
 use crate::domain::booking::Booking;
-use crate::failure::Failure;
-use crate::store::entries::{self, NewTime};
-use crate::store::history::{self, About, Event};
-use crate::store::{Write, bookings, notices, standing};
+use crate::http::failure::Failure;
+use crate::store::Write;
+use crate::store::queries::standing;
+use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::{bookings, notices};
 
 /// The booking that was sent: new, changed, or as it was.
 pub fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {

@@ -1,15 +1,15 @@
 //! The two reports, for the desk, the admins and the job that carries them upstream.
 
-use crate::call::{Call, Page};
-use crate::failure::Failure;
-use crate::fields::{self, Unjudged};
-use crate::gate::Staff;
-use crate::reply;
+use crate::auth::Staff;
+use crate::http::call::{Call, Page};
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Unjudged};
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::bookings::{self, BookingRow};
-use crate::store::history::{self, HistoryRow};
-use crate::store::partners;
+use crate::store::tables::bookings::{self, BookingRow};
+use crate::store::tables::history::{self, HistoryRow};
+use crate::store::tables::partners;
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,17 +1,18 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
 use super::booking::record;
-use crate::call::{Call, OutcomeWord};
+use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::booking::{self, Booking};
-use crate::failure::Failure;
-use crate::fields::{self, Fields, Unjudged};
-use crate::gate::{Partner, new_token, pin, pin_guesses};
-use crate::language::Text;
-use crate::reply::{self, Reply};
+use crate::http::call::{Call, OutcomeWord};
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields, Unjudged};
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::history::{self, About, Event};
-use crate::store::{Write, members, notices, sessions, tunnels};
+use crate::store::Write;
+use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::{members, notices, sessions, tunnels};
 use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;

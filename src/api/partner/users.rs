@@ -1,15 +1,15 @@
 //! The user records that a partner keeps with us.
 
-use crate::call::Call;
+use crate::auth::Partner;
 use crate::domain::email;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::Partner;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::history::{self, About, Event};
-use crate::store::partner_users::{self, PartnerUser};
+use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::partner_users::{self, PartnerUser};
 use crate::store::{Read, Write};
 use serde::Serialize;
 

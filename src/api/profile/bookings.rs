@@ -1,12 +1,12 @@
 //! A member's own bookings.
 
 use crate::api::partner::reports::BookingReply;
-use crate::call::Call;
-use crate::gate::Member;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::bookings::{self, Filter};
+use crate::store::tables::bookings::{self, Filter};
 
 /// `GET /account/profile/booking-history`: the caller's bookings, latest flight first.
 pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {

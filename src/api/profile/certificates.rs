@@ -1,20 +1,21 @@
 //! What a member has earned, to take home.
 
-use crate::call::Call;
-use crate::certificate::{self, Certificate};
+use crate::auth::{Member, take_document};
+use crate::documents::certificate::{self, Certificate};
 use crate::domain::catalogue::Level;
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
 use crate::domain::local_time::Hall;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::{Member, take_document};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::when;
 use crate::keys::Purpose;
-use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::certificates::{self, Held};
-use crate::store::{Read, Write, members, tunnels};
-use crate::when;
+use crate::store::tables::certificates::{self, Held};
+use crate::store::tables::{members, tunnels};
+use crate::store::{Read, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;

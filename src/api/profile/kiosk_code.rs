@@ -1,10 +1,10 @@
 //! A QR code with which a member signs in at a kiosk.
 
 use crate::api::auth::qr;
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Member, kiosk};
-use crate::reply;
+use crate::auth::{Member, kiosk};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;

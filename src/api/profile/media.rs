@@ -1,13 +1,13 @@
 //! The picture in a member's profile.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Member, take_document};
-use crate::picture;
-use crate::reply;
+use crate::auth::{Member, take_document};
+use crate::documents::picture;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::media;
+use crate::store::tables::media;
 use http::{HeaderValue, header};
 use serde::Serialize;
 

@@ -1,12 +1,12 @@
 //! A member's own passkeys.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Member, passkey};
-use crate::reply;
+use crate::auth::{Member, passkey};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::passkeys::{self, Passkey};
+use crate::store::tables::passkeys::{self, Passkey};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,16 +1,16 @@
 //! Changing the password.
 
-use crate::call::Call;
+use crate::auth::security_event::{self, Event};
+use crate::auth::{Member, sign_in};
 use crate::domain::password;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::security_event::{self, Event};
-use crate::gate::{Member, sign_in};
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{members, sessions};
+use crate::store::tables::{members, sessions};
 use serde_json::json;
 
 /// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every

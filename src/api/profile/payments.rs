@@ -1,11 +1,11 @@
 //! A member's own payments.
 
-use crate::call::Call;
-use crate::gate::Member;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::payments::{self, Payment};
+use crate::store::tables::payments::{self, Payment};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,13 +1,14 @@
 //! The PIN that books tunnel time.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Member, pin};
+use crate::auth::{Member, pin};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::keys::random;
-use crate::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{Write, members};
+use crate::store::Write;
+use crate::store::tables::members;
 use serde::Serialize;
 
 const PINS: u64 = 1_000_000;

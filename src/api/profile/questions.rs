@@ -1,13 +1,13 @@
 //! The security questions that can help a member back in.
 
-use crate::call::Call;
+use crate::auth::Member;
 use crate::domain::questions;
-use crate::gate::Member;
-use crate::language::Language;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members;
+use crate::store::tables::members;
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,15 +1,16 @@
 //! Proving who one is inside a session, before a change of what opens the account.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::second_factor::{self, Proof};
-use crate::gate::{Member, sign_in};
-use crate::language::Text;
-use crate::reply;
+use crate::auth::second_factor::{self, Proof};
+use crate::auth::{Member, sign_in};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{Write, members, second_factors, sessions};
+use crate::store::Write;
+use crate::store::tables::{members, second_factors, sessions};
 
 const CODE_CHARS_MAX: usize = 40;
 

@@ -1,12 +1,12 @@
 //! Where a member is signed in.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::Member;
-use crate::reply;
+use crate::auth::Member;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::sessions::{self, Listed};
+use crate::store::tables::sessions::{self, Listed};
 use serde::Serialize;
 
 #[derive(Serialize)]

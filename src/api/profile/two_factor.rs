@@ -1,18 +1,18 @@
 //! The second factor from inside a session.
 
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::second_factor::{self, Due, Next, Proof};
-use crate::gate::security_event::{self, Event};
-use crate::gate::{Member, sign_in};
-use crate::language::Text;
-use crate::reply;
+use crate::auth::second_factor::{self, Due, Next, Proof};
+use crate::auth::security_event::{self, Event};
+use crate::auth::{Member, sign_in};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::members::{self, Account};
-use crate::store::second_factors::{self, Factor, Kind};
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::Serialize;
 use serde_json::json;
 

@@ -1,18 +1,18 @@
 //! The member's profile.
 
-use crate::call::Call;
+use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
 use crate::domain::{currency, minutes, username};
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::{Bearer, Member, sign_in};
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::members::{self, Profile};
-use crate::store::standing::{self, Flyer};
-use crate::store::tunnels;
+use crate::store::queries::standing::{self, Flyer};
+use crate::store::tables::members::{self, Profile};
+use crate::store::tables::tunnels;
 use serde::Serialize;
 
 /// Existing clients read these names.

@@ -1,18 +1,19 @@
 //! A new e-mail address or telephone number, taken over by the passcode that went there.
 
-use crate::call::Call;
+use crate::auth::passcode::{self, Target, Use};
+use crate::auth::security_event;
+use crate::auth::{Member, take_message};
 use crate::domain::{email, phone};
-use crate::failure::Failure;
-use crate::fields::{self, Unjudged};
-use crate::gate::passcode::{self, Target, Use};
-use crate::gate::security_event;
-use crate::gate::{Member, take_message};
-use crate::language::Text;
-use crate::reply::{self, Done};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Unjudged};
+use crate::http::reply::{self, Done};
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::outbox::Channel;
-use crate::store::{Write, members, tunnels};
+use crate::store::Write;
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::{members, tunnels};
 
 /// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
 struct Place {

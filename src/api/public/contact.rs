@@ -1,16 +1,17 @@
 //! The contact form.
 
-use crate::call::Call;
+use crate::auth::{Caller, Pace, allowance, member_if_any};
 use crate::domain::{country, email};
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::{Caller, Pace, allowance, member_if_any};
-use crate::language::{Language, Text};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::{Language, Text};
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::outbox::{self, Channel};
-use crate::store::{Write, contact};
+use crate::store::Write;
+use crate::store::tables::contact;
+use crate::store::tables::outbox::{self, Channel};
 use serde_json::json;
 
 /// From everywhere: each waits a year for the desk.

@@ -1,9 +1,9 @@
 //! Countries, for forms.
 
 use super::in_language;
-use crate::call::Call;
 use crate::domain::country::{self, Country};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::reply;
 use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;

@@ -5,8 +5,8 @@ pub mod countries;
 pub mod translations;
 pub mod tunnels;
 
-use crate::language::Language;
-use crate::reply::Reply;
+use crate::http::reply::Reply;
+use crate::i18n::language::Language;
 use http::{HeaderValue, header};
 
 /// A cache must not give one language to a reader of another.

@@ -1,10 +1,10 @@
 //! The texts of the product, for clients that show the same.
 
 use super::in_language;
-use crate::call::Call;
-use crate::fields;
-use crate::language::{Language, Text};
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::{Language, Text};
 use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;

@@ -1,15 +1,15 @@
 //! This site's tunnel, and the others that it knows.
 
 use super::in_language;
-use crate::call::Call;
 use crate::domain::country;
 use crate::domain::tunnel::Tunnel;
-use crate::failure::Failure;
-use crate::language::Language;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::tunnels;
+use crate::store::tables::tunnels;
 use serde::Serialize;
 
 /// Not shown in the contract: how a client that knows no number yet finds one. By this word in its place.

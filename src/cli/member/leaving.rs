@@ -1,15 +1,17 @@
 //! `tunneldesk member export` and `member erase`: what a person may ask for, by law and by courtesy.
 
 use super::find;
+use crate::app::erasure;
 use crate::cli::shell::Shell;
 use crate::cli::wire::Wire;
 use crate::cli::{Trouble, as_json, broken, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
-use crate::failure::Failure;
-use crate::jobs::erasure;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::{Write as StoreWrite, erasure as erasures, held, members};
+use crate::store::Write as StoreWrite;
+use crate::store::queries::{erasure as erasures, held};
+use crate::store::tables::members;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};

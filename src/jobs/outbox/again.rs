@@ -1,9 +1,10 @@
 //! Whether a message can be put in line anew. The shell and the desk ask the same.
 
 use super::Message;
-use crate::failure::Failure;
-use crate::store::suppressed::{self, Mark};
-use crate::store::{Read, Write, outbox};
+use crate::http::failure::Failure;
+use crate::store::tables::outbox;
+use crate::store::tables::suppressed::{self, Mark};
+use crate::store::{Read, Write};
 
 /// What keeps a message from being sent again.
 #[derive(Debug)]

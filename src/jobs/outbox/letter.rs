@@ -7,11 +7,11 @@
 //! and `Closing:` names another text for the end.
 
 use super::places::{code, escaped, fill, one_line};
+use crate::app::notice;
 use crate::domain::local_time::Hall;
-use crate::language::{Language, Text};
-use crate::notice;
-use crate::store::outbox::Channel;
-use crate::when;
+use crate::i18n::language::{Language, Text};
+use crate::i18n::when;
+use crate::store::tables::outbox::Channel;
 use serde_json::Value;
 
 const LAYOUT: &str = include_str!("../../../assets/mail/letter.html");
@@ -244,7 +244,7 @@ fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, clo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::passcode::Use;
+    use crate::auth::passcode::Use;
     use serde_json::json;
 
     const SENDER: Sender = Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", hall: &Hall::UTC };

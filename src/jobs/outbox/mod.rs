@@ -12,12 +12,13 @@ mod places;
 mod sms;
 
 use super::{FAULT_PAUSE, is_faulty};
-use crate::failure::Failure;
-use crate::gate::passcode;
+use crate::auth::passcode;
+use crate::http::failure::Failure;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
-use crate::store::outbox::{self, Channel, Message};
-use crate::store::{Read, suppressed, tunnels};
+use crate::store::Read;
+use crate::store::tables::outbox::{self, Channel, Message};
+use crate::store::tables::{suppressed, tunnels};
 use carrier::{Carrier, Parcel, Trouble};
 use crossbeam_channel::{Receiver, bounded, select};
 use letter::{Letter, Sender};

@@ -1,7 +1,7 @@
 //! A sync that somebody asked for at the desk.
 
 use super::{drain, pump};
-use crate::jobs::asking;
+use crate::ops::asking;
 use crate::site::Site;
 
 /// Begins it; `false`: another is under way.

@@ -6,7 +6,7 @@ use super::source::{Change, Source};
 use super::turn::{BUSY, TURN_WAIT_MAX, Turn};
 use super::upstream::{Held, Trouble, Upstream};
 use crate::config::Sync;
-use crate::store::sync::{Refused, State};
+use crate::store::tables::sync::{Refused, State};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use super::upstream::{Held, Trouble, shown};
 use crate::clock::Clock;
 use crate::config::Sync;
 use crate::jobs::agent::agent;
-use crate::store::sync::{Refused, State};
+use crate::store::tables::sync::{Refused, State};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;

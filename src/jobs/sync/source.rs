@@ -2,11 +2,11 @@
 
 use super::batch::Row;
 use super::upstream::{Held, Trouble};
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::history::{self, Filter, HistoryRow};
-use crate::store::sync::{self, Refused, State};
+use crate::store::tables::history::{self, Filter, HistoryRow};
+use crate::store::tables::sync::{self, Refused, State};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// More than this many rows no site ever lost: a receiver that claims them is not believed.

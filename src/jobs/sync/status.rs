@@ -4,10 +4,11 @@ use super::batch::{Batch, Row};
 use super::source::{Here, Source};
 use super::turn::{BUSY, TURN_WAIT_MAX};
 use crate::config;
-use crate::failure::Failure;
+use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::sync::{self, Refused, State};
-use crate::store::{Write, history};
+use crate::store::Write;
+use crate::store::tables::history;
+use crate::store::tables::sync::{self, Refused, State};
 use serde::Serialize;
 
 /// How far the history went upstream. Moments in Unix seconds, numbers are `seq`.

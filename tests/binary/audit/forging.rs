@@ -5,7 +5,7 @@ use crate::upgrade::lay;
 use rusqlite::Connection;
 use tunneldesk::domain::audit::{ChainKey, Hash, Row, genesis, hash};
 use tunneldesk::store::Read;
-use tunneldesk::store::audit::list_after;
+use tunneldesk::store::tables::audit::list_after;
 
 /// How a forger works out the hash of a row after the one before.
 type Way<'a> = &'a dyn Fn(&Hash, &Row) -> Hash;

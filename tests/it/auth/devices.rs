@@ -4,9 +4,9 @@ use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::gate::counters::{self, Lifted};
+use tunneldesk::auth::counters::{self, Lifted};
 use tunneldesk::jobs;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const LOGIN: &str = "/auth/login";
 const HEADER: &str = "x-device-token";

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 use tunneldesk::domain::password;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 /// `ü` as one character, and as a letter with its dots.
 const COMPOSED: &str = "gr\u{fc}ne Socken, nasses Haar";

@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::password;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
 const RECOVER: &str = "/auth/account-access/recover-password";

@@ -3,7 +3,7 @@
 use crate::harness::Site;
 use http::Method;
 use serde_json::{Value, json};
-use tunneldesk::language::{Language, Text};
+use tunneldesk::i18n::language::{Language, Text};
 
 const SIGNUP: &str = "/auth/signup";
 const CHECK: &str = "/auth/signup/check-username";

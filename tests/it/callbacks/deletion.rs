@@ -4,7 +4,7 @@ use super::*;
 use crate::harness::senders::{APP_SECRET, signed_request};
 use crate::harness::{Credential, Request};
 use http::Method;
-use tunneldesk::store::social_links;
+use tunneldesk::store::tables::social_links;
 
 fn request(user_id: &str, issued_at: i64) -> Value {
     let payload = json!({ "algorithm": "HMAC-SHA256", "issued_at": issued_at, "user_id": user_id });

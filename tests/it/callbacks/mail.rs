@@ -3,7 +3,7 @@
 use super::*;
 use crate::harness::senders::form;
 use http::Method;
-use tunneldesk::store::outbox::{self, Channel, Message, New};
+use tunneldesk::store::tables::outbox::{self, Channel, Message, New};
 
 pub const ADDRESS: &str = "jane@example.com";
 

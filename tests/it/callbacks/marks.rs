@@ -3,7 +3,7 @@
 use super::mail::{ADDRESS, mail_event, message, post, sent};
 use super::*;
 use tunneldesk::jobs::outbox::Courier;
-use tunneldesk::store::suppressed;
+use tunneldesk::store::tables::suppressed;
 
 fn reason(site: &Site, address: &str) -> Option<String> {
     site.change(|tx| Ok(suppressed::find(tx, address)?.map(|mark| mark.reason)))

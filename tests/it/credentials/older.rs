@@ -9,7 +9,7 @@ use serde_json::json;
 use tunneldesk::domain::password;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::{ROUTES, Route};
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const NEW: &str = "four dry socks in a row";
 const USER: &str = "/account/profile/user";

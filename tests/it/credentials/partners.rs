@@ -155,7 +155,8 @@ fn a_strict_partner_s_signature_is_no_good_for_another_operation() {
 
 #[test]
 fn both_secrets_are_good_while_one_is_rotated_out() {
-    use tunneldesk::{keys::Purpose, store::partners};
+    use tunneldesk::keys::Purpose;
+    use tunneldesk::store::tables::partners;
     let site = Site::open();
     let old = site.partner();
     let new = signing(&old, old.client_id(), &"ab".repeat(32));

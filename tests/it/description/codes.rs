@@ -4,7 +4,7 @@ use crate::harness::description::DESCRIPTION;
 use std::collections::BTreeMap;
 
 /// Codes that are described before they are said.
-const FAILURES: &str = include_str!("../../../src/failure.rs");
+const FAILURES: &str = include_str!("../../../src/http/failure.rs");
 
 /// `name = STATUS;` as the kinds of a failure are written down.
 fn said() -> BTreeMap<String, u16> {

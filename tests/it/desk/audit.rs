@@ -4,7 +4,7 @@ use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
 use tunneldesk::domain::audit::{Detail, Origin, Who, Whom};
-use tunneldesk::store::audit;
+use tunneldesk::store::tables::audit;
 
 const PAGE: &str = "/desk/site/audit";
 

@@ -4,7 +4,7 @@ use super::{Clerk, HOSTILE};
 use crate::harness::{PASSWORD, Site};
 use serde_json::json;
 use tunneldesk::domain::password;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const NEW: &str = "four dry socks in a row";
 

@@ -92,7 +92,7 @@ fn who_changed_or_went_is_found_by_the_old_name_no_more() {
     name(&site, &jane, "Brunhilde Smith", "");
     assert_eq!((found(&clerk, "quetzalina"), found(&clerk, "brunhilde")), (vec![], vec![jane.id]));
     assert_eq!(found(&clerk, "0791234567"), [0; 0]);
-    site.change(|tx| Ok(tunneldesk::store::erasure::erase(tx, &site.inside().keys, jane.id, tx.now())?));
+    site.change(|tx| Ok(tunneldesk::store::queries::erasure::erase(tx, &site.inside().keys, jane.id, tx.now())?));
     assert_eq!(found(&clerk, "brunhilde"), [0; 0]);
     // Not in the index's own pages either, in pieces or whole.
     let left: i64 = site.change(|tx| {

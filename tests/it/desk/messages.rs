@@ -3,7 +3,7 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
-use tunneldesk::store::{contact, suppressed};
+use tunneldesk::store::tables::{contact, suppressed};
 
 /// A passcode in line for a member who lost the password, and its message's number.
 fn passcode(site: &Site) -> i64 {
@@ -66,7 +66,7 @@ fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
     let site = demo();
     let id = passcode(&site);
     let clerk = Clerk::at(&site, &site.desk());
-    let kill = || site.change(|tx| Ok(tunneldesk::store::outbox::set_dead(tx, id, HOSTILE)?));
+    let kill = || site.change(|tx| Ok(tunneldesk::store::tables::outbox::set_dead(tx, id, HOSTILE)?));
     kill();
     let page = clerk.get("/desk/messages").page();
     assert!(
@@ -78,7 +78,7 @@ fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
     assert!(clerk.post("/desk/messages/retry", &[]).header("location").unwrap().contains("done=again"));
     assert!(clerk.post("/desk/messages/retry", &[]).header("location").unwrap().contains("done=none"));
     kill();
-    let address = site.change(|tx| Ok(tunneldesk::store::outbox::find(tx, id)?.unwrap().recipient));
+    let address = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, id)?.unwrap().recipient));
     site.change(|tx| {
         let mark = suppressed::Mark {
             address: address.clone(),

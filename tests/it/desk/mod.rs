@@ -28,7 +28,7 @@ pub use clerk::Clerk;
 use crate::harness::{Caller, Site, pictures};
 use http::Method;
 use tunneldesk::domain::booking::Booking;
-use tunneldesk::store::bookings;
+use tunneldesk::store::tables::bookings;
 
 /// A name that tries everything.
 pub const HOSTILE: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script> {{7*7}} & \u{202e}evil";
@@ -45,7 +45,7 @@ pub fn demo() -> Site {
 pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
     let partner = site.partner().client_id().to_owned();
     site.change(|tx| {
-        let partner = tunneldesk::store::partners::find(tx, &partner)?.expect("it was made");
+        let partner = tunneldesk::store::tables::partners::find(tx, &partner)?.expect("it was made");
         let booking = Booking {
             registration_id: None,
             purchase_id: None,
@@ -84,7 +84,7 @@ pub fn day(site: &Site) -> Vec<i64> {
 pub fn behind_the_counter(site: &Site) {
     let partner = site.partner();
     let number = site.change(|tx| {
-        let id = tunneldesk::store::partners::find(tx, partner.client_id())?.expect("it was made").partner_id;
+        let id = tunneldesk::store::tables::partners::find(tx, partner.client_id())?.expect("it was made").partner_id;
         tx.run("UPDATE partners SET name = ?2 WHERE partner_id = ?1", (id, HOSTILE))?;
         Ok(id)
     });
@@ -105,8 +105,8 @@ pub fn behind_the_counter(site: &Site) {
         stranger.post("/auth/account-access/recover-password", body.clone()).ok();
     }
     site.change(|tx| {
-        tunneldesk::store::outbox::set_dead(tx, 1, HOSTILE)?;
-        let message = tunneldesk::store::contact::New {
+        tunneldesk::store::tables::outbox::set_dead(tx, 1, HOSTILE)?;
+        let message = tunneldesk::store::tables::contact::New {
             name: HOSTILE,
             email: "somebody@example.org",
             country: HOSTILE,
@@ -116,13 +116,13 @@ pub fn behind_the_counter(site: &Site) {
             member_id: Some(1),
             signed_in: false,
         };
-        tunneldesk::store::contact::insert(tx, &message)?;
-        let mark = tunneldesk::store::suppressed::Mark {
+        tunneldesk::store::tables::contact::insert(tx, &message)?;
+        let mark = tunneldesk::store::tables::suppressed::Mark {
             address: "gone@example.org".to_owned(),
             reason: "hard_bounce".to_owned(),
             detail: HOSTILE.to_owned(),
             since: tx.now(),
         };
-        Ok(tunneldesk::store::suppressed::mark(tx, &mark)?)
+        Ok(tunneldesk::store::tables::suppressed::mark(tx, &mark)?)
     });
 }

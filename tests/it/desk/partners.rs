@@ -5,7 +5,7 @@ use crate::harness::{Caller, Site};
 use http::Method;
 use serde_json::json;
 use tunneldesk::keys::{hex, hmac_sha256};
-use tunneldesk::store::partners;
+use tunneldesk::store::tables::partners;
 
 const USERS: &str = "/external/partner-metrics/op";
 

@@ -3,7 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures, senders};
 use serde_json::{Value, json};
-use tunneldesk::store::outbox::{self, Channel, New};
+use tunneldesk::store::tables::outbox::{self, Channel, New};
 
 const RECOVER: &str = "/auth/account-access/recover-password";
 const USERNAME: &str = "/auth/account-access/recover-username";

@@ -1,7 +1,7 @@
 //! Reports at the desk: days, partners and members, as pages and as tables for other programs.
 
 use super::{Clerk, HOSTILE, book, day, demo};
-use tunneldesk::store::entries::{self, NewTime};
+use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.
 fn rows(clerk: &Clerk, path: &str) -> Vec<String> {

@@ -141,7 +141,7 @@ fn files_that_pages_are_made_of_are_named_by_what_is_in_them() {
 #[test]
 fn every_text_that_a_page_names_is_in_the_catalogue() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let texts = tunneldesk::language::Language::English.texts();
+    let texts = tunneldesk::i18n::language::Language::English.texts();
     let mut named = 0;
     let pages =
         ["desk", "kiosk", "public"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());

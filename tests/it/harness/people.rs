@@ -6,11 +6,11 @@ use http::Method;
 use serde_json::json;
 use std::sync::LazyLock;
 use std::time::Duration;
+use tunneldesk::auth::new_token;
 use tunneldesk::domain::{password, role::Role};
-use tunneldesk::gate::new_token;
 use tunneldesk::keys::{Purpose, hex, random};
-use tunneldesk::store::entries::NewTime;
-use tunneldesk::store::{entries, members, partners, sessions};
+use tunneldesk::store::tables::entries::NewTime;
+use tunneldesk::store::tables::{entries, members, partners, sessions};
 
 /// Everybody's.
 pub const PASSWORD: &str = "wet hair, dry socks";

@@ -2,7 +2,8 @@
 
 use rusqlite::ToSql;
 use tunneldesk::site::Site;
-use tunneldesk::store::{Read, prepared};
+use tunneldesk::store::Read;
+use tunneldesk::store::engine::prepared;
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
 const SMALL: [&str; 11] = [

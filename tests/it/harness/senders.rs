@@ -73,7 +73,7 @@ fn signed_part(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let pairs = text.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let mut pairs: Vec<_> =
-        pairs.map(|(name, value)| [name, value].map(|t| tunneldesk::call::decode(t, true))).collect();
+        pairs.map(|(name, value)| [name, value].map(|t| tunneldesk::http::call::decode(t, true))).collect();
     pairs.sort();
     pairs.concat().concat()
 }

@@ -16,13 +16,13 @@ use tunneldesk::cli::socket::Named;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::By;
-use tunneldesk::failure::Failure;
+use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::Purpose;
 use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
 use tunneldesk::site::{Identity, Site as Inside};
 use tunneldesk::store::Write;
-use tunneldesk::store::place::Place;
+use tunneldesk::store::engine::place::Place;
 
 /// A Thursday in May 2026.
 const START: i64 = 1_780_000_000;
@@ -180,7 +180,8 @@ impl Site {
     /// Gives the site an authority of its own, for its certificate.
     pub fn with_authority(&self) {
         let names = ["tunnel.example.org".to_owned()];
-        tunneldesk::tls::init(self.inside(), "Windwerk", &names, &By::job("test")).expect("a certificate can be made");
+        tunneldesk::ops::tls::init(self.inside(), "Windwerk", &names, &By::job("test"))
+            .expect("a certificate can be made");
     }
 
     /// The site as a job has it, on a thread of its own.

@@ -5,9 +5,11 @@ use super::{Site, file};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::Catalogue;
 use tunneldesk::domain::role::Role;
-use tunneldesk::failure::Failure;
+use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::{Purpose, hex, random, unhex};
-use tunneldesk::store::{Write, holdings, members, notices, partners, signers, skills};
+use tunneldesk::store::Write;
+use tunneldesk::store::queries::holdings;
+use tunneldesk::store::tables::{members, notices, partners, signers, skills};
 
 /// A passcode on its way.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use crate::harness::{Caller, Site};
 use tunneldesk::domain::catalogue::Catalogue;
-use tunneldesk::store::holdings;
+use tunneldesk::store::queries::holdings;
 
 pub const DAY: i64 = 86_400;
 

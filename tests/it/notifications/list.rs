@@ -57,7 +57,9 @@ fn a_notice_speaks_the_reader_s_language_and_never_shows_a_hole() {
     site.note(&jane, "notice.currency_training", detail);
     site.note(&jane, "notice.booking_recorded", json!({}));
     site.note(&jane, "notice.of a later version", json!({ "a": 1 }));
-    site.change(|tx| Ok(tunneldesk::store::notices::insert(tx, jane.id, "notice.password_changed", "no JSON")?));
+    site.change(|tx| {
+        Ok(tunneldesk::store::tables::notices::insert(tx, jane.id, "notice.password_changed", "no JSON")?)
+    });
     for (language, words) in [
         ("en", "Your currency as Coach ends on 16 July 2026."),
         ("de", "Deine Currency als Coach endet am 16. Juli 2026."),

@@ -11,7 +11,7 @@ use office::{ACCOUNT, GATEWAY_TOKEN, Office};
 use serde_json::{Value, json};
 use tunneldesk::config::{Mail, Secret, Security, Sms};
 use tunneldesk::jobs::outbox::Courier;
-use tunneldesk::store::outbox::{self, Channel, Message, New};
+use tunneldesk::store::tables::outbox::{self, Channel, Message, New};
 
 fn mail_settings(office: &Office, security: Security) -> Mail {
     let account = (security != Security::None).then(|| (ACCOUNT.0.to_owned(), Secret::new(ACCOUNT.1)));

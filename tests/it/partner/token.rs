@@ -3,8 +3,8 @@
 use crate::harness::{Caller, Credential, Reply, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::gate::pin;
-use tunneldesk::store::members;
+use tunneldesk::auth::pin;
+use tunneldesk::store::tables::members;
 
 const GENERATE: &str = "/external/partner-metrics/op/generate-token";
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::Duration;
 use tunneldesk::domain::catalogue::{Catalogue, LevelKey};
-use tunneldesk::store::holdings;
+use tunneldesk::store::queries::holdings;
 
 const LIST: &str = "/account/profile/certificate-list";
 const GET: &str = "/account/profile/get-certificate";

@@ -3,7 +3,7 @@
 use crate::harness::{Caller, Credential, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
-use tunneldesk::store::contact::{self, Message};
+use tunneldesk::store::tables::contact::{self, Message};
 
 const CONTACT: &str = "/public/contact";
 const DESK: &str = "desk@windwerk.example";

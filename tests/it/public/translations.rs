@@ -3,7 +3,7 @@
 use super::get_in;
 use crate::harness::Site;
 use serde_json::json;
-use tunneldesk::language::Language;
+use tunneldesk::i18n::language::Language;
 
 const TRANSLATIONS: &str = "/public/translations";
 

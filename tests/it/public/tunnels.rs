@@ -4,7 +4,7 @@ use super::get_in;
 use crate::harness::Site;
 use serde_json::{Value, json};
 use tunneldesk::domain::tunnel::Tunnel;
-use tunneldesk::store::tunnels;
+use tunneldesk::store::tables::tunnels;
 
 fn tunnel(tunnel_id: i64, name: &str, country: &str) -> Tunnel {
     Tunnel {

@@ -21,8 +21,9 @@ use crate::outbox::office;
 use tunneldesk::config::{Nats, Sync, Upstream};
 use tunneldesk::jobs::sync::{self, Pump, Status, Step};
 use tunneldesk::site::Site as Inside;
-use tunneldesk::store::history::{self, About, Event};
-use tunneldesk::store::{Write, partners};
+use tunneldesk::store::Write;
+use tunneldesk::store::tables::history::{self, About, Event};
+use tunneldesk::store::tables::partners;
 
 /// As the receiver of these tests wants it.
 fn settings(upstream: Upstream) -> Sync {
@@ -67,7 +68,7 @@ fn status(site: &Site) -> Status {
     sync::status(site.inside()).unwrap()
 }
 
-fn refused(site: &Site) -> Vec<tunneldesk::store::sync::Refused> {
+fn refused(site: &Site) -> Vec<tunneldesk::store::tables::sync::Refused> {
     site.inside().store.rest();
     sync::refused(site.inside()).unwrap()
 }
@@ -77,7 +78,7 @@ fn add_rows(site: &Inside, numbers: std::ops::RangeInclusive<i64>) {
     site.store.write(site.now(), |tx| numbers.clone().try_for_each(|n| add_row(tx, n))).unwrap();
 }
 
-fn add_row(tx: &Write, n: i64) -> Result<(), tunneldesk::failure::Failure> {
+fn add_row(tx: &Write, n: i64) -> Result<(), tunneldesk::http::failure::Failure> {
     let partner_id = match partners::find(tx, "storm")? {
         Some(partner) => partner.partner_id,
         None => partners::insert(tx, "storm", "Storm", false, None)?,

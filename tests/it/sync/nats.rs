@@ -51,9 +51,9 @@ fn a_batch_that_was_taken_and_not_acknowledged_does_not_come_twice() {
     drain(&mut pump(&site));
     // The process died before it wrote that the last two batches were taken, and their names are long forgotten.
     site.change(|tx| {
-        let mut state = tunneldesk::store::sync::find(tx)?;
+        let mut state = tunneldesk::store::tables::sync::find(tx)?;
         (state.cursor, state.held, state.pending) = (10, 10, 20);
-        Ok(tunneldesk::store::sync::replace(tx, &state)?)
+        Ok(tunneldesk::store::tables::sync::replace(tx, &state)?)
     });
     let mut pump = pump(&site);
     add_rows(site.inside(), 26..=26);
@@ -78,9 +78,9 @@ fn a_batch_that_comes_too_late_is_refused_by_the_stream_itself() {
     let mut other = Pump::new(source, other, &nats_settings(broker.port), Default::default());
     assert_eq!(other.step(), Step::Moved(10));
     site.change(|tx| {
-        let mut state = tunneldesk::store::sync::find(tx)?;
+        let mut state = tunneldesk::store::tables::sync::find(tx)?;
         (state.cursor, state.held) = (5, 5);
-        Ok(tunneldesk::store::sync::replace(tx, &state)?)
+        Ok(tunneldesk::store::tables::sync::replace(tx, &state)?)
     });
     drain(&mut late);
     let rows = |message: &broker::Stored| unpack(&message.body)["history"].as_array().unwrap().clone();

@@ -15,8 +15,8 @@ use tunneldesk::clock::Clock;
 use tunneldesk::config::{Config, Upstream as Kind};
 use tunneldesk::jobs::sync::{Batch, Held, Here, Pump, Step, Trouble, Upstream};
 use tunneldesk::site::{Identity, Site};
-use tunneldesk::store::place::Place;
-use tunneldesk::store::sync as kept;
+use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::tables::sync as kept;
 
 const STORMS: u64 = 100;
 const START: i64 = 1_780_000_000;
@@ -292,9 +292,10 @@ impl Storm {
     }
 
     fn judge(&mut self) {
-        let filter = tunneldesk::store::history::Filter { after: Some(0), ..Default::default() };
+        let filter = tunneldesk::store::tables::history::Filter { after: Some(0), ..Default::default() };
         let site = &self.process.as_ref().unwrap().site;
-        let rows = site.store.read(|tx| Ok(tunneldesk::store::history::list(tx, &filter, i64::MAX, 0)?)).unwrap();
+        let rows =
+            site.store.read(|tx| Ok(tunneldesk::store::tables::history::list(tx, &filter, i64::MAX, 0)?)).unwrap();
         let state = site.store.read(|tx| Ok((kept::find(tx)?, kept::count_refused(tx)?))).unwrap();
         site.store.rest();
         let number = |detail: &str| serde_json::from_str::<Value>(detail).unwrap()["n"].as_i64().unwrap();

@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::routes::Route;
-use tunneldesk::store::passkeys;
+use tunneldesk::store::tables::passkeys;
 
 /// For the paces of pictures to be over.
 const PACE_OVER: Duration = Duration::from_secs(20 * 60);

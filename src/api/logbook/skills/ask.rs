@@ -4,12 +4,14 @@ use crate::domain::catalogue::{Level, LevelKey, SafetyKind};
 use crate::domain::entry::{self, Obstacle, Status};
 use crate::domain::minutes::MINUTES;
 use crate::domain::signoff;
-use crate::failure::Failure;
-use crate::fields::{self, Fields, Unjudged};
-use crate::language::Text;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields, Unjudged};
+use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::members::{self, Holder};
-use crate::store::{Read, holdings, signers, skills, tunnels};
+use crate::store::Read;
+use crate::store::queries::holdings;
+use crate::store::tables::members::{self, Holder};
+use crate::store::tables::{signers, skills, tunnels};
 
 pub const COMMENT_CHARS_MAX: usize = 1000;
 /// Entries in one logbook: six a day for twenty years.

@@ -3,17 +3,18 @@
 use super::WrittenReply;
 use super::ask::{self, Asked, Common, SoFar, Subject};
 use crate::api::logbook::signing;
-use crate::call::Call;
+use crate::auth::Member;
 use crate::domain::entry::Status;
-use crate::failure::Failure;
-use crate::fields;
-use crate::gate::Member;
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::skills::{self, New};
-use crate::store::{Write, members, signers};
+use crate::store::Write;
+use crate::store::tables::skills::{self, New};
+use crate::store::tables::{members, signers};
 
 /// What the body says beside the skill itself.
 struct Told {

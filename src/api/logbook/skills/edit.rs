@@ -4,17 +4,17 @@ use super::WrittenReply;
 use super::ask::{self, Asked, Common, SoFar};
 use crate::api::logbook::signing::{self, Seen};
 use crate::api::logbook::{may_see, no_change};
-use crate::call::Call;
+use crate::auth::Member;
 use crate::domain::entry::{self, Act, Status};
-use crate::failure::Failure;
-use crate::fields::{self, Fields};
-use crate::gate::Member;
-use crate::language::Text;
-use crate::reply;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::skills::{self, SkillEntry, Wish};
+use crate::store::tables::skills::{self, SkillEntry, Wish};
 
 /// The fields as they were given; what was not given stays as it is.
 struct Given {

@@ -2,14 +2,15 @@
 
 use super::super::{may_see, read_member};
 use super::row::row;
-use crate::call::Call;
-use crate::failure::Failure;
-use crate::gate::{Bearer, Member};
-use crate::language::Text;
-use crate::reply::{self, Rows};
+use crate::auth::{Bearer, Member};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Rows};
+use crate::i18n::language::Text;
 use crate::routes::Answer;
 use crate::site::Site;
-use crate::store::{moves, skills, standing};
+use crate::store::queries::standing;
+use crate::store::tables::{moves, skills};
 use serde::Serialize;
 
 /// Every state that a list can be asked for.

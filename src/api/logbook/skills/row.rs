@@ -2,7 +2,7 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry;
-use crate::store::skills::SkillEntry;
+use crate::store::tables::skills::SkillEntry;
 use serde::Serialize;
 
 /// In the contract's types for an entry to be: numbers that name something are text, and so is `time` (minutes).

@@ -8,7 +8,7 @@ use crate::harness::{Caller, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::store::sessions;
+use tunneldesk::store::tables::sessions;
 
 #[test]
 fn fifty_uses_of_one_challenge_at_once_are_one_success() {

@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::role::Role;
-use tunneldesk::store::{members, sessions};
+use tunneldesk::store::tables::{members, sessions};
 
 const SEQUENCES: u64 = 1000;
 const STEPS: usize = 24;

@@ -4,7 +4,7 @@ use super::person::{Counter, JANE};
 use super::{CHANGE, OWN, Sequence, USER};
 use serde_json::json;
 use std::time::Duration;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const USERNAME: &str = "/auth/account-access/recover-username";
 const QUESTIONS: &str = "/auth/account-access/security-questions";

@@ -12,7 +12,7 @@ use person::{ANSWERED, JANE, Person, Sent, hash_of, person};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const SEQUENCES: u64 = 1_000;
 const THREADS: u64 = 4;

@@ -5,7 +5,7 @@ use crate::harness::{Caller, PASSWORD, Site};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tunneldesk::domain::password;
-use tunneldesk::store::members;
+use tunneldesk::store::tables::members;
 
 const TRIES: i64 = 5;
 

@@ -170,7 +170,7 @@ fn a_token_that_was_made_for_a_nonce_is_good_beside_it_alone() {
     said["nonce"] = json!("d6cf80a5de8ea5ccbd26f9aa9ab18a7f2f1a3f1f3b8b8c8b9e6c3b5ddf1d6a10");
     let other = issuer.token(&said);
     // SHA-256 of the nonce in hex: what an app has the network see that keeps the nonce to itself.
-    said["nonce"] = json!(tunneldesk::keys::hex(&tunneldesk::gate::token_hash("n-0S6_WzA2Mj")));
+    said["nonce"] = json!(tunneldesk::keys::hex(&tunneldesk::auth::token_hash("n-0S6_WzA2Mj")));
     let hashed = issuer.token(&said);
     let enters = |token: &str, nonce: Option<&str>| {
         let params = json!({ "id_token": token, "nonce": nonce });

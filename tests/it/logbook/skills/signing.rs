@@ -207,14 +207,14 @@ fn first_signers_stand_in_for_a_level_until_their_currency_lapses() {
     let (jane, first) = (site.member("jane"), site.member("first"));
     site.brief(&jane, "Flyer");
     site.change(|tx| {
-        let new = tunneldesk::store::signers::New {
+        let new = tunneldesk::store::tables::signers::New {
             tunnel_id: Site::TUNNEL_ID,
             member_id: first.id,
             cat_group: "Instructor",
             cat_id: "2",
             appointed_by: None,
         };
-        Ok(tunneldesk::store::signers::insert(tx, &new)?)
+        Ok(tunneldesk::store::tables::signers::insert(tx, &new)?)
     });
     let entry_id = ask(&site, &jane, "10101", &first);
     first.put(&path(entry_id), json!({"status": "open"})).ok();

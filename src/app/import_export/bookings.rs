@@ -1,0 +1,168 @@
+//! The list of bookings. They are the partners': each partner must be known here, by the client-id that it has already.
+//! Nothing of it goes into the history, which is what partners did at this site.
+
+use super::reader::{Column, Row};
+use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use crate::api::partner::token::read_booking;
+use crate::domain::booking::Booking;
+use crate::domain::local_time::Hall;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::queries::lists;
+use crate::store::tables::{bookings, members, partners, tunnels};
+use crate::store::{Read, Write};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// What the list has said so far: by what a partner knows a booking, the line in which it stands.
+pub struct Bookings {
+    hall: Hall,
+    keys: HashMap<Key, u64>,
+}
+
+impl Bookings {
+    pub fn new(hall: Hall) -> Bookings {
+        Bookings { hall, keys: HashMap::new() }
+    }
+}
+
+/// Partner, and registration, or purchase and flight, or member and flight: as the file keeps them apart.
+type Key = (i64, u8, i64, i64);
+
+#[derive(Serialize, Deserialize)]
+pub struct New {
+    partner_id: i64,
+    member_id: i64,
+    numbers: [Option<i64>; 5],
+    flight_date: i64,
+    minutes_booked: i64,
+    tunnel_id: i64,
+}
+
+const fn column(name: &'static str, needed: bool) -> Column {
+    Column { name, needed }
+}
+
+impl List for Bookings {
+    type Row = New;
+    #[rustfmt::skip]
+    const COLUMNS: &'static [Column] = &[
+        column("client_id", true), column("username", true), column("registration_id", false),
+        column("purchase_id", false), column("purchase_date", false), column("flight_date", true),
+        column("minutes_booked", true), column("product_id", false), column("tunnel_id", true),
+        column("checkin_time", false),
+    ];
+
+    /// One that the site has already must be the same.
+    fn judge(&mut self, _: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
+        let mut body = Fields::new(row.fields());
+        let client_id = body.required("client_id", fields::line(100));
+        let username = body.required("username", fields::line(254));
+        let booking = read_booking(&mut body, cell::moment_in(&self.hall));
+        let ok = match body.finish() {
+            Ok(ok) => ok,
+            Err(failure) => return wrong(row, failure),
+        };
+        let booking = booking(&ok);
+        let mut problems = more_problems();
+        let partner = partners::find(tx, &client_id.get(&ok))?;
+        let member = members::find_account(tx, &username.get(&ok))?;
+        if partner.is_none() {
+            problems.refuse("client_id", Text::new("list.unknown_client"));
+        }
+        if member.is_none() {
+            problems.refuse("username", Text::new("field.unknown_member"));
+        }
+        if !tunnels::exists(tx, booking.tunnel_id)? {
+            problems.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
+        }
+        if let Err(failure) = problems.finish() {
+            return wrong(row, failure);
+        }
+        let (Some(partner), Some(member)) = (partner, member) else { return Err(Failure::broken()) };
+        let (partner_id, member_id) = (partner.partner_id, member.member_id);
+        let (key, field) = key(partner_id, member_id, &booking);
+        if let Some(line) = self.keys.insert(key, row.line()) {
+            return Ok(wrong_field(row, field, &Text::new("list.twice").with("line", line)));
+        }
+        Ok(match bookings::find_same(tx, partner_id, member_id, &booking)? {
+            None => Judged::New(New::of(partner_id, member_id, &booking)),
+            Some(known) if known.member_id != member_id => {
+                wrong_field(row, field, &Text::new("list.booking_of_another"))
+            }
+            Some(known) if known.booking == booking => Judged::Same,
+            Some(_) => wrong_field(row, field, &Text::new("list.booking_differs")),
+        })
+    }
+
+    fn write(&mut self, _: &Site, tx: &Write, row: New) -> Result<(), Failure> {
+        bookings::insert(tx, row.partner_id, row.member_id, &row.booking())?;
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Site, _: &Write) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl New {
+    fn of(partner_id: i64, member_id: i64, booking: &Booking) -> New {
+        let Booking { registration_id, purchase_id, purchase_date, product_id, checkin_time, .. } = *booking;
+        New {
+            partner_id,
+            member_id,
+            numbers: [registration_id, purchase_id, purchase_date, product_id, checkin_time],
+            flight_date: booking.flight_date,
+            minutes_booked: booking.minutes_booked,
+            tunnel_id: booking.tunnel_id,
+        }
+    }
+
+    fn booking(&self) -> Booking {
+        let [registration_id, purchase_id, purchase_date, product_id, checkin_time] = self.numbers;
+        Booking {
+            registration_id,
+            purchase_id,
+            purchase_date,
+            flight_date: self.flight_date,
+            minutes_booked: self.minutes_booked,
+            product_id,
+            tunnel_id: self.tunnel_id,
+            checkin_time,
+        }
+    }
+}
+
+/// With the column that says it.
+fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str) {
+    match (booking.registration_id, booking.purchase_id) {
+        (Some(registration_id), _) => ((partner_id, 0, registration_id, 0), "registration_id"),
+        (None, Some(purchase_id)) => ((partner_id, 1, purchase_id, booking.flight_date), "purchase_id"),
+        (None, None) => ((partner_id, 2, member_id, booking.flight_date), "flight_date"),
+    }
+}
+
+pub fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
+    let found = lists::list_bookings(tx, after, ROWS_AT_ONCE)?;
+    let next = found.last().map(|(booking_id, ..)| *booking_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
+    let [.., last] = lists::lasts(tx)?;
+    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let moment = |at: Option<i64>| at.map(cell::moment).unwrap_or_default();
+    let cells = |(_, client_id, username, booking): (i64, String, String, Booking)| {
+        vec![
+            client_id,
+            username,
+            number(booking.registration_id),
+            number(booking.purchase_id),
+            moment(booking.purchase_date),
+            cell::moment(booking.flight_date),
+            booking.minutes_booked.to_string(),
+            number(booking.product_id),
+            booking.tunnel_id.to_string(),
+            moment(booking.checkin_time),
+        ]
+    };
+    Ok(Page { rows: found.into_iter().map(cells).collect(), next, last })
+}

@@ -1,0 +1,177 @@
+//! One cell of CSV (RFC 4180), safe to open in a spreadsheet: none begins with what that takes for a formula.
+
+use crate::domain::local_time::Hall;
+use crate::http::fields;
+use crate::i18n::language::Text;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+/// What ends a cell in other programs: where a table is cut at semicolons or tabs, quotes in the middle of a cell hold
+/// nothing together.
+const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+pub fn write_row(table: &mut String, cells: &[String]) {
+    for (place, cell) in cells.iter().enumerate() {
+        if place > 0 {
+            table.push(',');
+        }
+        write(table, cell);
+    }
+    table.push_str("\r\n");
+}
+
+/// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.
+fn write(table: &mut String, cell: &str) {
+    let formula = is_risky(cell);
+    let quoted = formula || cell.contains([',', ';', '"', '\r', '\n', '\t']) || cell.trim() != cell;
+    if !quoted {
+        return table.push_str(cell);
+    }
+    table.push('"');
+    if formula {
+        table.push('\'');
+    }
+    let mut before = None;
+    for (place, c) in cell.char_indices() {
+        if before.is_some_and(|before| CUTS.contains(&before)) && is_risky_inside(&cell[place..]) {
+            table.push('\'');
+        }
+        if c == '"' {
+            table.push('"');
+        }
+        table.push(c);
+        before = Some(c);
+    }
+    table.push('"');
+}
+
+/// The same of the text after a cut. A line break or tab there is a cut itself; some programs pass over quotes and spaces
+/// before a sign.
+fn is_risky_inside(rest: &str) -> bool {
+    let beginning = rest.trim_start_matches(['\'', '"', ' ']);
+    beginning.starts_with(|c: char| FORMULA.contains(&c) && !CUTS.contains(&c))
+}
+
+/// Apostrophes count, so that the one that is put before it can be told from its own.
+fn is_risky(cell: &str) -> bool {
+    cell.trim_start_matches('\'').starts_with(FORMULA)
+}
+
+/// A cell as it was before it was written.
+pub fn read(cell: &str) -> String {
+    let cell = cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell);
+    let mut text = String::with_capacity(cell.len());
+    for (place, c) in cell.char_indices() {
+        let is_added = c == '\'' && cell[..place].ends_with(CUTS) && is_risky_inside(&cell[place + 1..]);
+        if !is_added {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// A moment in UTC (RFC 3339).
+pub fn moment(moment: i64) -> String {
+    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |moment| moment.to_string())
+}
+
+/// The same; a day where it is a midnight.
+pub fn day(moment: i64) -> String {
+    let whole = moment.rem_euclid(86_400) == 0;
+    let day = Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(TimeZone::UTC).date());
+    day.map_or_else(|| self::moment(moment), |day| day.to_string())
+}
+
+/// A field that is a moment: a day of the hall, a moment with its offset, or Unix seconds.
+pub fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+    |value| {
+        let text = value.as_str().unwrap_or("").trim();
+        let seconds = match fields::seconds(value) {
+            Some(number) => Some(number),
+            None if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
+            None => hall.start_of(text),
+        };
+        let wrong = || Text::new("field.moment_or_day");
+        seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))
+    }
+}
+
+/// The same; a birthday is a day wherever one is.
+pub fn read_birthday(value: &Value) -> Result<i64, Text> {
+    moment_in(&Hall::UTC)(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const CELLS: [(&str, &str); 25] = [
+        ("x;=1+1", "\"x;'=1+1\""),
+        ("x\t=1", "\"x\t'=1\""),
+        ("x\n+1\r\n@b", "\"x\n'+1\r\n'@b\""),
+        ("x; =1;\"-1", "\"x;' =1;'\"\"-1\""),
+        ("x;'=1;' '=1", "\"x;\'\'=1;\'\' '=1\""),
+        ("x;＝1", "\"x;'＝1\""),
+        ("=1;=2", "\"'=1;'=2\""),
+        ("a;b\n\nc\t't", "\"a;b\n\nc\t't\""),
+        ("a\n;=1", "\"a\n;'=1\""),
+        ("", ""),
+        ("a good one", "a good one"),
+        ("one, two", "\"one, two\""),
+        ("one; two", "\"one; two\""),
+        ("say \"hi\"", "\"say \"\"hi\"\"\""),
+        ("two\nlines", "\"two\nlines\""),
+        (" kept ", "\" kept \""),
+        ("=1+1", "\"'=1+1\""),
+        ("+41 79", "\"'+41 79\""),
+        ("-2", "\"'-2\""),
+        ("@SUM(A1)", "\"'@SUM(A1)\""),
+        ("\t=1", "\"'\t'=1\""),
+        ("＝1", "\"'＝1\""),
+        ("a=b", "a=b"),
+        ("'t was", "'t was"),
+        ("'=1", "\"''=1\""),
+    ];
+
+    #[test]
+    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
+        for (cell, written) in CELLS {
+            let mut table = String::new();
+            write(&mut table, cell);
+            assert_eq!(table, written, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_as_it_was() {
+        let all: Vec<String> = CELLS.iter().map(|(cell, _)| (*cell).to_owned()).collect();
+        let mut table = String::new();
+        write_row(&mut table, &all);
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes());
+        let record = reader.records().next().unwrap().unwrap();
+        let again: Vec<String> = record.iter().map(read).collect();
+        assert_eq!(again, all);
+    }
+
+    #[test]
+    fn moments_are_read_as_they_are_written_and_no_other_way() {
+        for seconds in [0, 1_795_219_200, 1_795_271_400, -86_400] {
+            for text in [moment(seconds), day(seconds), seconds.to_string()] {
+                assert_eq!(read_birthday(&json!(text)).unwrap(), seconds, "{text}");
+            }
+        }
+        assert_eq!(day(1_795_219_200), "2026-11-21");
+        assert_eq!(read_birthday(&json!("1795219200.5")).unwrap(), 1_795_219_200);
+        assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
+        let denver = Hall::at("America/Denver");
+        assert_eq!(moment_in(&denver)(&json!("2026-11-21")).unwrap(), 1_795_219_200 + 7 * 3_600, "the hall's day");
+        assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")).unwrap(), 1_795_219_200);
+        for wrong in ["21.11.2026", "11/21/2026", "2026-13-01", "soon", "2026-11-21 14:30", "9999999999999999"] {
+            assert!(read_birthday(&json!(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The list of logbook entries, of all members and kinds. What the site before had signed comes in as signed: its signer
+//! may be nobody here, and what a level requires was judged there.
+
+use super::reader::{Column, Row};
+use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use crate::api::logbook::skills::ask::{self, Asked, COMMENT_CHARS_MAX};
+use crate::domain::booking::Booking;
+use crate::domain::entry::Status;
+use crate::domain::local_time::Hall;
+use crate::domain::minutes::MINUTES;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::queries::holdings;
+use crate::store::queries::lists::{self, Entry, Names};
+use crate::store::tables::{bookings, members, moves, partners, skills};
+use crate::store::{Read, Write};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+const NAME_CHARS_MAX: usize = 254;
+
+/// What the list has said so far.
+pub struct Logbook {
+    hall: Hall,
+    /// How often an entry stood there, by its digest: two flights of a day may be alike.
+    seen: HashMap<[u8; 16], i64>,
+    /// Skills that have an entry, of which there cannot be a second.
+    taken: HashSet<(i64, String)>,
+    booked: HashSet<i64>,
+    /// The first entries of opening balances, by member and the list's number.
+    openings: HashMap<(i64, String), i64>,
+    /// Whose levels are to be derived anew.
+    holders: BTreeSet<i64>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct New {
+    entry: Entry,
+    opening: String,
+}
+
+const fn column(name: &'static str, needed: bool) -> Column {
+    Column { name, needed }
+}
+
+impl Logbook {
+    pub fn new(hall: Hall) -> Logbook {
+        let (seen, taken, booked) = (HashMap::new(), HashSet::new(), HashSet::new());
+        Logbook { hall, seen, taken, booked, openings: HashMap::new(), holders: BTreeSet::new() }
+    }
+}
+
+impl List for Logbook {
+    type Row = New;
+    #[rustfmt::skip]
+    const COLUMNS: &'static [Column] = &[
+        column("username", true), column("kind", true), column("status", false), column("entry_date", true),
+        column("minutes", false), column("tunnel", false), column("skill", false), column("instructor", false),
+        column("approval_date", false), column("comment", false), column("comments_instructor", false),
+        column("comment_denial", false), column("author", false), column("opening", false), column("booking", false),
+    ];
+
+    /// An entry that the site has already, value for value, is not entered again.
+    fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
+        let (entry, recurrent, opening) = match read(site, tx, row, &self.hall) {
+            Ok(read) => read,
+            Err(failure) => return wrong(row, failure),
+        };
+        let seen = self.seen.entry(digest(&entry)).or_default();
+        *seen += 1;
+        if *seen <= lists::count_same(tx, &entry)? {
+            return Ok(Judged::Same);
+        }
+        if let Some(booking_id) = entry.booking_id
+            && (!self.booked.insert(booking_id) || lists::is_entered(tx, booking_id)?)
+        {
+            return Ok(wrong_field(row, "booking", &Text::new("list.booking_differs")));
+        }
+        let takes = Status::parse(&entry.status).is_some_and(Status::takes_the_skill) && !recurrent;
+        if entry.kind != "time" && takes {
+            let again = !self.taken.insert((entry.member_id, entry.skill.clone()));
+            let subject = ask::subject(site, &entry.skill).ok_or_else(Failure::broken)?;
+            if again || ask::is_taken(tx, entry.member_id, &entry.skill, &subject, 0)? {
+                return Ok(wrong_field(row, "skill", &Text::new("field.skill_taken").with("skill", &entry.skill)));
+            }
+        }
+        Ok(Judged::New(New { entry, opening }))
+    }
+
+    fn write(&mut self, _: &Site, tx: &Write, row: New) -> Result<(), Failure> {
+        let New { entry, opening } = row;
+        let balance = (entry.member_id, opening);
+        let known = if balance.1.is_empty() { None } else { self.openings.get(&balance).copied() };
+        let entry_id = lists::insert_entry(tx, &entry, known)?;
+        if !balance.1.is_empty() && known.is_none() {
+            skills::set_opening(tx, entry_id)?;
+            self.openings.insert(balance.clone(), entry_id);
+        }
+        if entry.kind == "skill" {
+            self.holders.insert(entry.member_id);
+        }
+        if entry.kind != "time" || !balance.1.is_empty() {
+            let status = Status::parse(&entry.status).ok_or_else(Failure::broken)?;
+            moves::insert(tx, entry_id, entry.author_id, None, moves::To::Status(status))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, site: &Site, tx: &Write) -> Result<(), Failure> {
+        Ok(self.holders.iter().try_for_each(|member_id| holdings::refresh(tx, *member_id, site.catalogue))?)
+    }
+}
+
+/// 128 bits: two entries that differ have the same with no chance worth a thought.
+fn digest(entry: &Entry) -> [u8; 16] {
+    let whole = Sha256::digest(format!("{entry:?}"));
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&whole[..16]);
+    digest
+}
+
+/// By the rules of the API's own entries. With whether the same may be there again, and the number of the opening balance.
+fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, String), Failure> {
+    let mut body = Fields::new(row.fields());
+    let username = body.required("username", fields::line(NAME_CHARS_MAX));
+    let kind = body.required("kind", fields::as_line(kind));
+    let status = body.optional("status", fields::as_line(status));
+    let entry_date = body.required("entry_date", cell::moment_in(hall));
+    let is_time = kind.peek() == Some(&"time");
+    let minutes = if is_time && !body.has("minutes") {
+        body.refuse("minutes", Text::new("field.missing"));
+        body.optional("nothing", fields::flight_minutes)
+    } else if is_time {
+        body.optional("minutes", fields::flight_minutes)
+    } else {
+        body.optional("minutes", fields::minutes_up_to(*MINUTES.end()))
+    };
+    let tunnel = body.optional("tunnel", fields::id);
+    let skill = body.optional("skill", fields::line(NAME_CHARS_MAX));
+    if !is_time && kind.peek().is_some() && !body.has("skill") {
+        body.refuse("skill", Text::new("field.missing"));
+    }
+    let mut name = |field: &str| body.optional(field, fields::line(NAME_CHARS_MAX));
+    let (instructor, author, opening, booking) = (name("instructor"), name("author"), name("opening"), name("booking"));
+    let approval_date = body.optional("approval_date", cell::moment_in(hall));
+    let mut text = |field: &str| body.optional(field, fields::lines(COMMENT_CHARS_MAX));
+    let (comment, signed, denied) = (text("comment"), text("comments_instructor"), text("comment_denial"));
+    let ok = body.finish()?;
+
+    let mut problems = more_problems();
+    let mut find = |field: &str, name: Option<String>| -> Result<Option<i64>, Failure> {
+        let Some(name) = name else { return Ok(None) };
+        let found = members::find_account(tx, &name)?.map(|account| account.member_id);
+        if found.is_none() {
+            problems.refuse(field, Text::new("field.unknown_member"));
+        }
+        Ok(found)
+    };
+    let member_id = find("username", Some(username.get(&ok)))?;
+    let instructor_id = find("instructor", instructor.get(&ok))?;
+    let author_id = find("author", author.get(&ok))?;
+    let (kind, status) = (kind.get(&ok), status.get(&ok).unwrap_or(Status::Open));
+    let opening = opening.get(&ok).unwrap_or_default();
+    let asked = Asked {
+        skill: skill.get(&ok).unwrap_or_default(),
+        entry_date: entry_date.get(&ok),
+        minutes: minutes.get(&ok).unwrap_or(0),
+        tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
+        comment: comment.get(&ok).unwrap_or_default(),
+    };
+    let Some(member_id) = member_id else { return Err(problems.finish().err().unwrap_or_else(Failure::broken)) };
+    let booking_id = match booking.get(&ok) {
+        None => None,
+        Some(key) => {
+            let found = find_booking(tx, member_id, &key)?;
+            if found.is_none() {
+                problems.refuse("booking", Text::new("list.unknown_booking"));
+            }
+            found
+        }
+    };
+    // A flight that was booked may be to come.
+    let known_date = booking_id.map(|_| asked.entry_date);
+    let place = (Some(asked.entry_date), Some(asked.tunnel_id));
+    ask::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
+    if instructor_id == Some(member_id) {
+        problems.refuse("instructor", Text::new("list.own_signature"));
+    }
+    let (mut cat_group, mut cat_id, mut recurrent) = (String::new(), String::new(), false);
+    if kind == "time" {
+        if status != Status::Open && opening.is_empty() {
+            problems.refuse("status", Text::new("list.time_signed"));
+        }
+    } else {
+        match ask::subject(site, &asked.skill) {
+            None => problems.refuse("skill", Text::new("field.unknown_skill")),
+            Some(subject) if subject.kind != kind => {
+                problems.refuse("kind", Text::new("list.kind").with("kind", subject.kind));
+            }
+            Some(subject) => {
+                cat_group = subject.cat_group.to_owned();
+                cat_id = subject.cat_id.to_owned();
+                recurrent = subject.recurrent;
+            }
+        }
+    }
+    problems.finish()?;
+    let entry = Entry {
+        member_id,
+        kind: kind.to_owned(),
+        status: status.name().to_owned(),
+        entry_date: asked.entry_date,
+        minutes: asked.minutes,
+        tunnel_id: asked.tunnel_id,
+        cat_group,
+        cat_id,
+        skill: if kind == "time" { String::new() } else { asked.skill },
+        instructor_id,
+        approval_date: approval_date.get(&ok),
+        comment: asked.comment,
+        comments_instructor: signed.get(&ok).unwrap_or_default(),
+        comment_denial: denied.get(&ok).unwrap_or_default(),
+        author_id: author_id.unwrap_or(member_id),
+        booking_id,
+    };
+    Ok((entry, recurrent, opening))
+}
+
+fn kind(text: &str) -> Result<&'static str, Text> {
+    let known = ["time", "skill", "safety"].into_iter().find(|kind| *kind == text);
+    known.ok_or_else(|| Text::new("field.one_of").with("values", "time, skill, safety"))
+}
+
+/// `not_current` is how an open entry shows.
+fn status(text: &str) -> Result<Status, Text> {
+    let values = || Status::ALL.map(Status::name).join(", ");
+    Status::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", values()))
+}
+
+/// `CLIENT/registration/NUMBER`, `CLIENT/purchase/NUMBER/FLIGHT` or `CLIENT/flight/FLIGHT`: as partners tell bookings apart.
+fn booking_key(client_id: &str, booking: &Booking) -> String {
+    let flight = booking.flight_date;
+    match (booking.registration_id, booking.purchase_id) {
+        (Some(registration_id), _) => format!("{client_id}/registration/{registration_id}"),
+        (None, Some(purchase_id)) => format!("{client_id}/purchase/{purchase_id}/{flight}"),
+        (None, None) => format!("{client_id}/flight/{flight}"),
+    }
+}
+
+fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Failure> {
+    let parts: Vec<&str> = key.split('/').collect();
+    let (client_id, registration, purchase, flight) = match parts[..] {
+        [client_id, "registration", number] => (client_id, number.parse().ok(), None, Some(0)),
+        [client_id, "purchase", number, flight] => (client_id, None, number.parse().ok(), flight.parse().ok()),
+        [client_id, "flight", flight] => (client_id, None, None, flight.parse().ok()),
+        _ => return Ok(None),
+    };
+    let (Some(partner), Some(flight_date)) = (partners::find(tx, client_id)?, flight) else { return Ok(None) };
+    let sought = Booking {
+        registration_id: registration,
+        purchase_id: purchase,
+        purchase_date: None,
+        flight_date,
+        minutes_booked: 1,
+        product_id: None,
+        tunnel_id: 0,
+        checkin_time: None,
+    };
+    let found = bookings::find_same(tx, partner.partner_id, member_id, &sought)?;
+    Ok(found.filter(|booking| booking.member_id == member_id).map(|booking| booking.booking_id))
+}
+
+/// Opening balances in the order in which they come: numbers of another site would say nothing.
+#[derive(Default)]
+pub struct Openings(HashMap<i64, usize>);
+
+pub fn page(tx: &Read, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
+    let found = lists::list_entries(tx, after, ROWS_AT_ONCE)?;
+    let next = found.last().map(|(names, _)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
+    let [_, last, _] = lists::lasts(tx)?;
+    Ok(Page { rows: found.into_iter().map(|(names, entry)| cells(names, entry, openings)).collect(), next, last })
+}
+
+fn cells(names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
+    let count = openings.0.len() + 1;
+    let opening = names.opening.map(|number| openings.0.entry(number).or_insert(count).to_string());
+    vec![
+        names.username,
+        entry.kind,
+        entry.status,
+        cell::moment(entry.entry_date),
+        if entry.minutes > 0 { entry.minutes.to_string() } else { String::new() },
+        entry.tunnel_id.to_string(),
+        entry.skill,
+        names.instructor,
+        entry.approval_date.map(cell::moment).unwrap_or_default(),
+        entry.comment,
+        entry.comments_instructor,
+        entry.comment_denial,
+        names.author,
+        opening.unwrap_or_default(),
+        names.booking.map(|(client_id, booking)| booking_key(&client_id, &booking)).unwrap_or_default(),
+    ]
+}

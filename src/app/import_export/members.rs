@@ -1,0 +1,175 @@
+//! The list of members. A password does not move along: whoever has a confirmed address sets a new one by mail.
+
+use super::reader::{Column, Row};
+use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use crate::api::auth::person;
+use crate::domain::local_time::Hall;
+use crate::domain::role::Role;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields, Judged as AllGood};
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::queries::lists::{self, Member};
+use crate::store::tables::{members, tunnels};
+use crate::store::{Read, Write};
+use std::collections::HashMap;
+
+/// More than a language's tag has.
+const TAG_CHARS_MAX: usize = 8;
+
+/// What the list has said so far.
+pub struct Members {
+    /// The site's own country, for numbers without a calling code.
+    home: String,
+    hall: Hall,
+    /// Usernames and confirmed addresses without regard to case, and the lines in which they stand.
+    usernames: HashMap<String, u64>,
+    confirmed: HashMap<String, u64>,
+}
+
+impl Members {
+    pub fn new(site: &Site) -> Result<Members, Failure> {
+        let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
+        let (home, hall) = (home.unwrap_or_default(), site.hall()?);
+        Ok(Members { home, hall, usernames: HashMap::new(), confirmed: HashMap::new() })
+    }
+}
+
+const fn column(name: &'static str, needed: bool) -> Column {
+    Column { name, needed }
+}
+
+impl List for Members {
+    type Row = Member;
+    #[rustfmt::skip]
+    const COLUMNS: &'static [Column] = &[
+        column("username", true), column("real_name", true), column("screen_name", false), column("email", true),
+        column("email_confirmed_at", false), column("phone", false), column("phone_confirmed_at", false),
+        column("country", false), column("country_code", false), column("dob", false), column("tunnel", false),
+        column("role", false), column("terms_accepted_at", false), column("paid_until", false), column("banned_at", false),
+        column("join_date", false), column("language", false),
+    ];
+
+    /// Whoever has this username already stays as he is, if the address is the same too.
+    fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Member>, Failure> {
+        let member = match read(site, row, &self.home, &self.hall) {
+            Ok(member) => member,
+            Err(failure) => return wrong(row, failure),
+        };
+        if let Some(line) = self.usernames.insert(member.username.to_lowercase(), row.line()) {
+            return Ok(wrong_field(row, "username", &Text::new("list.twice").with("line", line)));
+        }
+        if let Some(known) = members::find_account(tx, &member.username)? {
+            let same = known.email.eq_ignore_ascii_case(&member.email);
+            return Ok(if same { Judged::Same } else { wrong_field(row, "username", &Text::new("list.other_owner")) });
+        }
+        if let Some(text) = self.address_trouble(tx, row, &member)? {
+            return Ok(wrong_field(row, "email", &text));
+        }
+        let mut problems = more_problems();
+        if let Some(tunnel_id) = member.tunnel_id
+            && !tunnels::exists(tx, tunnel_id)?
+        {
+            problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
+        }
+        match problems.finish() {
+            Ok(_) => Ok(Judged::New(member)),
+            Err(failure) => wrong(row, failure),
+        }
+    }
+
+    fn write(&mut self, _: &Site, tx: &Write, row: Member) -> Result<(), Failure> {
+        lists::insert_member(tx, &row).map(drop)
+    }
+
+    fn finish(&mut self, _: &Site, _: &Write) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl Members {
+    /// A confirmed address is one member's alone.
+    fn address_trouble(&mut self, tx: &Read, row: &Row, member: &Member) -> Result<Option<Text>, Failure> {
+        if member.email_confirmed_at.is_none() || member.email.is_empty() {
+            return Ok(None);
+        }
+        if let Some(line) = self.confirmed.insert(member.email.to_lowercase(), row.line()) {
+            return Ok(Some(Text::new("list.twice").with("line", line)));
+        }
+        let other = members::find_by_confirmed_email(tx, &member.email)?;
+        Ok(other.map(|_| Text::new("list.confirmed_by_another")))
+    }
+}
+
+/// By the rules of signing up, and some fields that come to an account later.
+fn read(site: &Site, row: &Row, home: &str, hall: &Hall) -> Result<Member, Failure> {
+    let mut body = Fields::new(row.fields());
+    let person = person::Given::read(&mut body, site.now(), false, home, cell::read_birthday);
+    let mut moment = |field: &str| body.optional(field, cell::moment_in(hall));
+    let (email_confirmed_at, phone_confirmed_at) = (moment("email_confirmed_at"), moment("phone_confirmed_at"));
+    let (terms, paid, banned) = (moment("terms_accepted_at"), moment("paid_until"), moment("banned_at"));
+    let joined = moment("join_date");
+    let role = body.optional("role", fields::as_line(role));
+    let language = body.optional("language", fields::as_line(language));
+    let ok: AllGood = body.finish()?;
+    let person = person.get(&ok);
+    let email_confirmed_at = email_confirmed_at.get(&ok).filter(|_| !person.email.is_empty());
+    Ok(Member {
+        screen_name: person.screen_name.unwrap_or_else(|| person.username.clone()),
+        username: person.username,
+        real_name: person.real_name,
+        email: person.email,
+        email_confirmed_at,
+        phone_confirmed_at: phone_confirmed_at.get(&ok).filter(|_| person.phone.is_some()),
+        phone: person.phone.unwrap_or_default(),
+        country: person.country.unwrap_or_default(),
+        country_code: person.country_code.unwrap_or_default(),
+        dob: person.dob,
+        tunnel_id: person.tunnel_id.or(Some(site.tunnel_id)),
+        role: role.get(&ok).unwrap_or(Role::Member).name().to_owned(),
+        terms_accepted_at: terms.get(&ok),
+        paid_until: paid.get(&ok),
+        banned_at: banned.get(&ok),
+        join_date: joined.get(&ok).unwrap_or(site.now()),
+        language: language.get(&ok).unwrap_or_default(),
+    })
+}
+
+fn role(text: &str) -> Result<Role, Text> {
+    Role::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", "member, desk, admin, sync"))
+}
+
+fn language(text: &str) -> Result<String, Text> {
+    let known = Language::find(text).filter(|_| text.len() <= TAG_CHARS_MAX);
+    known.map(|_| text.to_owned()).ok_or_else(|| Text::new("field.one_of").with("values", "en, de, fr, es"))
+}
+
+pub fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
+    let members = lists::list_members(tx, after, ROWS_AT_ONCE)?;
+    let next = members.last().map(|(member_id, _)| *member_id).filter(|_| members.len() as i64 == ROWS_AT_ONCE);
+    let [last, ..] = lists::lasts(tx)?;
+    Ok(Page { rows: members.into_iter().map(|(_, member)| cells(member)).collect(), next, last })
+}
+
+fn cells(member: Member) -> Vec<String> {
+    let moment = |at: Option<i64>| at.map(cell::moment).unwrap_or_default();
+    vec![
+        member.username,
+        member.real_name,
+        member.screen_name,
+        member.email,
+        moment(member.email_confirmed_at),
+        member.phone,
+        moment(member.phone_confirmed_at),
+        member.country,
+        member.country_code,
+        member.dob.map(cell::day).unwrap_or_default(),
+        member.tunnel_id.map(|id| id.to_string()).unwrap_or_default(),
+        member.role,
+        moment(member.terms_accepted_at),
+        moment(member.paid_until),
+        moment(member.banned_at),
+        cell::moment(member.join_date),
+        member.language,
+    ]
+}

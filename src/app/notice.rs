@@ -1,0 +1,169 @@
+//! What a notice says: the text that its row names, with the row's values in its places, in the reader's language.
+//!
+//! Values are said by their names: under one that ends in `date`, `_at` or `until` a number is a moment in Unix seconds
+//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say where they are; other numbers and
+//! texts are said as they are.
+
+use crate::domain::local_time::Hall;
+use crate::domain::payment::Price;
+use crate::i18n::language::{Language, Text};
+use crate::i18n::when;
+use serde_json::Value;
+
+/// Stands for a text that this version does not know.
+const UNKNOWN: &str = "notice.other";
+/// Stands where the row has no value.
+const NOTHING: &str = "–";
+
+/// `subject` is the key of a text, `detail` the values.
+pub fn text(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
+    say(language, hall, subject, detail).or_else(|| say(language, hall, UNKNOWN, detail)).unwrap_or_default()
+}
+
+/// What a notice is about, in a few words.
+pub fn subject(language: Language, subject: &str) -> String {
+    let name = subject.strip_prefix("notice.").unwrap_or(subject);
+    let known = Text::find(&format!("subject.{name}"), |_| None).or_else(|| Text::find("subject.other", |_| None));
+    known.map(|text| language.say(&text)).unwrap_or_default()
+}
+
+/// The same in a few words, as a mail's subject says it.
+pub fn headline(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
+    let name = subject.strip_prefix("notice.").unwrap_or(subject);
+    let known = say(language, hall, &format!("headline.{name}"), detail);
+    known.or_else(|| say(language, hall, "headline.other", detail)).unwrap_or_default()
+}
+
+fn say(language: Language, hall: &Hall, key: &str, detail: &Value) -> Option<String> {
+    let value = |name: &str| Some(value(language, hall, name, detail).unwrap_or_else(|| NOTHING.to_owned()));
+    Text::find(key, value).map(|text| language.say(&text))
+}
+
+fn value(language: Language, hall: &Hall, name: &str, detail: &Value) -> Option<String> {
+    if name == "amount"
+        && let Some(amount) = amount(language, detail)
+    {
+        return Some(amount);
+    }
+    match detail.get(name)? {
+        Value::Number(moment) if is_moment(name) => Some(when::day(language, hall, moment.as_i64()?)),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn is_moment(name: &str) -> bool {
+    ["date", "_at", "until"].iter().any(|end| name.ends_with(end))
+}
+
+/// `30.00 EUR`; `30,00 EUR` where that is how people write.
+pub fn amount(language: Language, detail: &Value) -> Option<String> {
+    let (cents, currency) = (detail.get("amount_cents")?.as_i64()?, detail.get("currency")?.as_str()?);
+    let said = Price { cents, currency: currency.to_uppercase() }.to_string();
+    Some(if language == Language::English { said } else { said.replace('.', ",") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const FLIGHT: i64 = 1_795_219_200;
+
+    #[test]
+    fn a_notice_is_said_in_the_reader_s_language() {
+        let detail = json!({ "booking_id": 3, "flight_date": FLIGHT, "minutes": 20 });
+        for (language, day) in [
+            (Language::English, "21 November 2026"),
+            (Language::German, "21. November 2026"),
+            (Language::French, "21 novembre 2026"),
+            (Language::Spanish, "21 de noviembre de 2026"),
+        ] {
+            let said = text(language, &Hall::UTC, "notice.booking_recorded", &detail);
+            assert!(said.contains(day) && said.contains("20") && !said.contains('{'), "{said}");
+        }
+        let evening = json!({ "flight_date": FLIGHT + 3 * 3_600, "minutes": 20 });
+        let said = text(Language::English, &Hall::at("America/Denver"), "notice.booking_recorded", &evening);
+        assert!(said.contains("20 November 2026"), "the hall's evening: {said}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_shown_as_a_hole() {
+        let said = text(Language::English, &Hall::UTC, "notice.of the future", &json!({}));
+        assert_eq!(said, text(Language::English, &Hall::UTC, UNKNOWN, &json!({})));
+        for detail in [json!({}), json!(null), json!([1]), json!({ "flight_date": "soon?", "minutes": {} })] {
+            let said = text(Language::German, &Hall::UTC, "notice.booking_recorded", &detail);
+            assert!(said.contains(NOTHING) && !said.contains('{'), "{said}");
+        }
+        assert_eq!(
+            text(Language::English, &Hall::UTC, "field.missing", &json!({})),
+            Text::new("field.missing").in_english()
+        );
+    }
+
+    #[test]
+    fn amounts_are_written_as_people_write_them() {
+        let detail = json!({ "amount_cents": 123_405, "currency": "chf" });
+        assert_eq!(amount(Language::English, &detail).unwrap(), "1234.05 CHF");
+        assert_eq!(amount(Language::French, &detail).unwrap(), "1234,05 CHF");
+        assert_eq!(amount(Language::English, &json!({ "amount_cents": -7, "currency": "EUR" })).unwrap(), "-0.07 EUR");
+        assert_eq!(amount(Language::German, &json!({ "amount_cents": 500, "currency": "JPY" })).unwrap(), "500 JPY");
+        assert_eq!(amount(Language::English, &json!({ "amount_cents": "7" })), None);
+    }
+
+    #[test]
+    fn every_notice_has_a_subject_in_words_of_its_own() {
+        let texts = Language::English.texts();
+        let names: Vec<&str> = texts.keys().filter_map(|key| key.strip_prefix("notice.")).collect();
+        assert!(names.len() > 30, "{names:?}");
+        for name in names {
+            assert!(texts.contains_key(&format!("subject.{name}")), "notice.{name} has no subject");
+        }
+        assert_eq!(subject(Language::German, "notice.of the future"), subject(Language::German, "notice.other"));
+        assert_ne!(subject(Language::French, "notice.denied"), subject(Language::English, "notice.denied"));
+    }
+
+    #[test]
+    fn every_text_that_can_be_mailed_has_its_headline() {
+        let texts = Language::English.texts();
+        for key in texts.keys().filter_map(|key| key.strip_prefix("headline.")) {
+            assert!(texts.contains_key(&format!("notice.{key}")), "headline.{key} has no notice");
+        }
+        let (values, other) = (json!({ "renewal_date": FLIGHT, "programme": "Coach" }), json!({}));
+        for subject in ["currency_flyer", "currency_flyer_last", "currency_training", "currency_training_last"] {
+            let said = headline(Language::Spanish, &Hall::UTC, &format!("notice.{subject}"), &values);
+            assert_ne!(said, headline(Language::Spanish, &Hall::UTC, "notice.unheard_of", &other), "{subject}");
+            assert!(!said.contains(NOTHING), "{said}");
+        }
+    }
+
+    /// Every subject that the sources put into a row is a text.
+    #[test]
+    fn whatever_is_noted_anywhere_can_be_said() {
+        fn look(dir: &std::path::Path, found: &mut Vec<String>) {
+            for entry in std::fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    look(&path, found);
+                } else {
+                    let source = std::fs::read_to_string(&path).unwrap();
+                    let product = source.split("#[cfg(test)]").next().unwrap_or("");
+                    found.extend(
+                        product
+                            .split("\"notice.")
+                            .skip(1)
+                            .filter_map(|rest| rest.split_once('"'))
+                            .map(|(key, _)| key.to_owned()),
+                    );
+                }
+            }
+        }
+        let mut found = Vec::new();
+        look(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        assert!(found.len() > 15, "{found:?}");
+        for key in found.iter().filter(|key| !key.is_empty()) {
+            assert!(Language::English.texts().contains_key(&format!("notice.{key}")), "notice.{key} has no text");
+        }
+    }
+}

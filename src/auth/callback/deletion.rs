@@ -1,0 +1,45 @@
+//! Facebook's request to delete somebody's data: a signed request in a field of its own.
+
+use crate::auth::social::Network;
+use crate::auth::social::signed_request;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::site::Site;
+use sha2::{Digest, Sha256};
+
+const CHARS_MAX: usize = 8 * 1024;
+
+/// A person whom the network wants forgotten here.
+#[derive(Debug)]
+pub struct DeletionRequest {
+    network: Network,
+    user_id: String,
+    digest: [u8; 32],
+}
+
+impl DeletionRequest {
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// How the network names the person.
+    pub fn user_id(&self) -> &str {
+        &self.user_id
+    }
+
+    /// The same for the same request, also when it comes again.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+}
+
+pub(crate) fn admit(site: &Site, call: &Call) -> Result<DeletionRequest, Failure> {
+    let secret = site.config.social.facebook.as_ref().ok_or_else(Failure::not_configured)?;
+    let mut body = call.fields_or_form()?;
+    let signed_request = body.required("signed_request", fields::line(CHARS_MAX));
+    let ok = body.finish()?;
+    let text = signed_request.get(&ok);
+    let user_id = signed_request::deletion(secret.reveal().as_bytes(), &text).ok_or_else(Failure::bad_callback)?;
+    Ok(DeletionRequest { network: Network::Facebook, user_id, digest: Sha256::digest(&text).into() })
+}

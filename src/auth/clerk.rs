@@ -1,0 +1,144 @@
+//! Who sits at the desk: a session in a cookie, which pages take and the API does not.
+
+use super::session::token_hash;
+use crate::domain::audit::By;
+use crate::domain::role::Role;
+use crate::http::call::{Call, Who};
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::members::Account;
+use crate::store::tables::sessions::{self, TokenHash};
+
+/// Over https: a browser then takes the cookie from this very host and over nothing else.
+const SECURE_NAME: &str = "__Host-desk";
+/// Over plain http, where browsers refuse that prefix, also at `localhost`.
+const PLAIN_NAME: &str = "desk";
+const TOKEN_CHARS_MAX: usize = 128;
+
+/// Somebody of the desk, or an admin, who is signed in in this browser.
+#[derive(Debug)]
+pub struct Clerk {
+    id: i64,
+    role: Role,
+    session: TokenHash,
+    by: By,
+}
+
+impl Clerk {
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The session that this browser holds.
+    pub fn session(&self) -> &TokenHash {
+        &self.session
+    }
+
+    /// This clerk from where the call came, for the audit log.
+    pub fn by(&self) -> &By {
+        &self.by
+    }
+
+    /// Why this clerk may not read, reset or send what belongs to an account, as the key of a text; `None` where the
+    /// clerk may. Nobody serves the own account here: its owner has the members' app.
+    pub fn denial(&self, subject: &Account) -> Option<&'static str> {
+        if subject.member_id == self.id {
+            return Some("desk.own_account");
+        }
+        (!self.role.may_serve(subject.role)).then_some("desk.admins_account")
+    }
+
+    /// 403 with the reason of [`Clerk::denial`].
+    pub fn check_may_serve(&self, subject: &Account) -> Result<(), Failure> {
+        self.denial(subject).map_or(Ok(()), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+    }
+
+    /// For what only an admin may do.
+    pub fn check_admin(&self) -> Result<(), Failure> {
+        if self.role == Role::Admin { Ok(()) } else { Err(Failure::not_allowed()) }
+    }
+}
+
+/// The clerk whose session the browser holds, if it is in force and still a clerk's.
+pub fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
+    let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
+    let now = site.now();
+    let found = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))?;
+    let Some(found) = found.filter(|found| found.role.is_staff() && !found.banned) else { return Ok(None) };
+    call.who.set(Who::Member(found.member_id));
+    if found.is_due_for_touch(now) {
+        let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
+        _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
+    }
+    let by = call.by(found.member_id);
+    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, by }))
+}
+
+/// Whoever is not signed in is asked to, and comes back to what was wanted where that can be asked again.
+pub(crate) fn to_sign_in(call: &Call) -> Reply {
+    let wanted = if call.reads() && call.path != "/desk" { format!("?to={}", call.path) } else { String::new() };
+    reply::see_other(&format!("/desk/sign-in{wanted}"))
+}
+
+/// The reply with a new session for the browser.
+pub fn hand_session(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    reply.with_cookie(&set(site, call, name(site, call), token, None))
+}
+
+/// The reply that ends the browser's session.
+pub fn take_session(site: &Site, call: &Call, reply: Reply) -> Reply {
+    reply.with_cookie(&set(site, call, name(site, call), "", Some(0)))
+}
+
+/// Whether the browser speaks https: with us, or with the machine before us that does it for us.
+pub(crate) fn is_secure(site: &Site, call: &Call) -> bool {
+    let public = site.config.public_url.as_deref().and_then(|url| url.strip_prefix("https://"));
+    let host = public.and_then(|rest| rest.split('/').next()).map(crate::http::call::host_name);
+    call.secure || host.is_some_and(|host| call.host() == Some(host))
+}
+
+fn name(site: &Site, call: &Call) -> &'static str {
+    if is_secure(site, call) { SECURE_NAME } else { PLAIN_NAME }
+}
+
+pub(crate) fn cookie<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
+    let mut pairs = call.header("cookie").into_iter().flat_map(|line| line.split(';'));
+    let value = pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))?;
+    Some(value).filter(|value| !value.is_empty() && value.len() <= TOKEN_CHARS_MAX)
+}
+
+pub(crate) fn set(site: &Site, call: &Call, name: &str, value: &str, seconds: Option<i64>) -> String {
+    let secure = if is_secure(site, call) { "; Secure" } else { "" };
+    let age = seconds.map_or_else(String::new, |seconds| format!("; Max-Age={seconds}"));
+    format!("{name}={value}; Path=/{age}; HttpOnly; SameSite=Strict{secure}")
+}
+
+/// The way from a right password to its second factor, as the browser carries it.
+pub mod step {
+    use super::{Call, Reply, Site};
+
+    const SECONDS: i64 = 10 * 60;
+
+    fn name(site: &Site, call: &Call) -> &'static str {
+        if super::is_secure(site, call) { "__Host-step" } else { "step" }
+    }
+
+    /// The token that the browser brings.
+    pub fn token<'a>(site: &Site, call: &'a Call) -> Option<&'a str> {
+        super::cookie(call, name(site, call))
+    }
+
+    pub fn hand(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+        reply.with_cookie(&super::set(site, call, name(site, call), token, Some(SECONDS)))
+    }
+
+    pub fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
+        reply.with_cookie(&super::set(site, call, name(site, call), "", Some(0)))
+    }
+}

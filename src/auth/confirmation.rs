@@ -1,0 +1,76 @@
+//! Confirming an e-mail address: a token by mail, good for a day and once.
+
+use super::allowance::{self, Cause};
+use super::session::{new_token, token_hash};
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::{email_tokens, members};
+use serde_json::json;
+
+const LIFE_SECONDS: i64 = 24 * 3600;
+
+/// What became of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmed {
+    Now,
+    /// It did its work before.
+    Before,
+    /// Unknown, too old, for an address that is no longer the member's, or that another member has confirmed.
+    Not,
+}
+
+/// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has
+/// confirmed goes a word of warning instead, so that nobody learns from us whose it is. Where a share of messages is used up
+/// nothing goes and nothing is told: whoever signs up with an address has proven nothing about it.
+pub fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
+    if allowance::take(site, tx, Cause::Stranger, member_id, Channel::Email, email)?.is_err() {
+        return Ok(());
+    }
+    let owner = members::find_by_confirmed_email(tx, email)?;
+    let (token, hash) = new_token();
+    email_tokens::end_of_member(tx, member_id)?;
+    email_tokens::insert(tx, &hash, member_id, email, tx.now() + LIFE_SECONDS)?;
+    let foreign = owner.is_some_and(|owner| owner != member_id);
+    let (template, values) =
+        if foreign { ("email_taken", json!({})) } else { ("confirm_email", json!({ "token": token })) };
+    let message = outbox::New {
+        channel: Channel::Email,
+        member_id: Some(member_id),
+        recipient: email,
+        language: language.tag(),
+        template,
+        values: &values,
+    };
+    outbox::insert(tx, &site.keys, &message)?;
+    Ok(())
+}
+
+/// Takes a token.
+pub fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
+    let hash = token_hash(token);
+    let Some(found) = email_tokens::find(tx, &hash)? else { return Ok(Confirmed::Not) };
+    if found.used_at.is_some() {
+        return Ok(Confirmed::Before);
+    }
+    let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;
+    let taken = members::find_by_confirmed_email(tx, &found.email)?.is_some_and(|owner| owner != found.member_id);
+    if tx.now() >= found.ends_at || !profile.email.eq_ignore_ascii_case(&found.email) || taken {
+        return Ok(Confirmed::Not);
+    }
+    email_tokens::set_used(tx, &hash)?;
+    members::confirm_email(tx, found.member_id)?;
+    Ok(Confirmed::Now)
+}
+
+/// A new token for whoever has an old one whose address is not confirmed yet; a few an hour.
+pub fn resend(site: &Site, tx: &Write, token: &str, language: Language) -> Result<(), Failure> {
+    let Some(found) = email_tokens::find(tx, &token_hash(token))? else { return Ok(()) };
+    let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;
+    if profile.email_verified || profile.email.is_empty() {
+        return Ok(());
+    }
+    send(site, tx, found.member_id, &profile.email, language)
+}

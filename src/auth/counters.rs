@@ -1,0 +1,125 @@
+//! What slows guessing down. Whom a miss slows down depends on where it comes from:
+//!
+//! - A device on which the member signed in before counts for itself alone. Nobody elsewhere can close it, so nobody can
+//!   keep a member out by guessing at the account.
+//! - A device on which somebody else signed in (a kiosk, say) counts for the account from that device, the account from
+//!   anywhere, and all devices that the same member brought: whoever signs in to an account of the own again and again gets
+//!   no new tries by it. Behind one address with a stranger who guesses, the kiosk stays open.
+//! - Any other attempt counts for the account from its address, the account from anywhere, and the address.
+
+use super::{device, passcode};
+use crate::domain::throttle::Rule;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::keys::Purpose;
+use crate::site::Site;
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::misses;
+use crate::store::tables::throttles::{self, Counter, ThrottleKey};
+use crate::store::{Read, Write};
+
+/// Nobody's number.
+const NOBODY: i64 = 0;
+
+/// The counters that one attempt concerns.
+pub(crate) struct Counters(Vec<Counter>);
+
+impl Counters {
+    /// Where there is an account, its username counts, whichever name of it was typed.
+    pub fn of(
+        site: &Site,
+        call: &Call,
+        tx: &Read,
+        typed: &str,
+        account: Option<&Account>,
+    ) -> Result<Counters, Failure> {
+        let name = account.map_or(typed, |account| &account.username).to_lowercase();
+        let (name, address) = (name.as_bytes(), call.network().to_string());
+        let account_key = Some(account_key(site, name));
+        let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
+        let of_all = |parts: &[&[u8]]| Counter {
+            key: key(site, parts),
+            account_key: None,
+            rule: Rule::address(site.config.limits.sign_in_misses_per_address),
+        };
+        let anywhere = of_account(&[b"account", name], Rule::ACCOUNT);
+        let member_id = account.map_or(NOBODY, |account| account.member_id);
+        Ok(Counters(match device::find(call, tx, member_id, site.now())? {
+            Some(device) => {
+                let here = of_account(&[b"account from device", name, &device.hash], Rule::ACCOUNT_FROM_DEVICE);
+                let vouched = || of_all(&[b"devices of", &device.voucher_id.to_be_bytes()]);
+                if device.by_member { vec![here] } else { vec![here, anywhere, vouched()] }
+            }
+            None => {
+                let parts: [&[u8]; 3] = [b"account from address", name, address.as_bytes()];
+                let here = of_account(&parts, Rule::ACCOUNT_FROM_ADDRESS);
+                vec![here, anywhere, of_all(&[b"address", address.as_bytes()])]
+            }
+        }))
+    }
+
+    /// Those of a PIN that is typed at a kiosk: the member there, the member at every kiosk, and everybody there.
+    pub fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
+        let account_key = account.map(|account| account_key(site, account.username.to_lowercase().as_bytes()));
+        let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
+        let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
+        let all = Counter {
+            key: key(site, &[b"kiosk", &kiosk]),
+            account_key: None,
+            rule: Rule::address(site.config.limits.sign_in_misses_per_address),
+        };
+        let here = of_account(&[b"account at kiosk", &member, &kiosk], Rule::ACCOUNT_AT_KIOSK);
+        Counters(vec![here, of_account(&[b"account at kiosks", &member], Rule::ACCOUNT), all])
+    }
+
+    /// Seconds until the last of them opens.
+    pub fn closed_for(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
+        let mut longest = 0;
+        for counter in &self.0 {
+            longest = longest.max(throttles::closed_for(tx, &counter.key, now)?);
+        }
+        Ok(longest)
+    }
+
+    pub fn miss(&self, tx: &Write) -> Result<(), Failure> {
+        misses::count_one(tx)?;
+        Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
+    }
+
+    /// A success clears what speaks of the account, and leaves what was done to others.
+    pub fn forget(&self, tx: &Write) -> Result<(), Failure> {
+        let of_account = self.0.iter().filter(|counter| counter.account_key.is_some());
+        Ok(of_account.map(|counter| &counter.key).try_for_each(|key| throttles::forget(tx, key).map(|_| ()))?)
+    }
+}
+
+fn key(site: &Site, parts: &[&[u8]]) -> ThrottleKey {
+    site.keys.hash(Purpose::Throttle, parts)
+}
+
+/// What the counters of one account have in common; tells nobody whose they are.
+fn account_key(site: &Site, lower_case_name: &[u8]) -> ThrottleKey {
+    key(site, &[b"all of account", lower_case_name])
+}
+
+/// What was in an account's way.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Lifted {
+    /// Counters that were closed.
+    pub delays: usize,
+    pub pin_paused: bool,
+    /// Whether it had its share of passcodes.
+    pub passcodes_used_up: bool,
+}
+
+/// Forgets every miss on an account: passwords and codes from wherever, its PIN, and how many passcodes it asked for.
+pub fn lift(site: &Site, tx: &Write, member_id: i64) -> Result<Lifted, Failure> {
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let pin = members::find_pin(tx, member_id)?;
+    members::set_pin_misses(tx, member_id, 0, 0)?;
+    Ok(Lifted {
+        delays: throttles::forget_account(tx, &account_key(site, profile.username.to_lowercase().as_bytes()))?,
+        pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),
+        passcodes_used_up: passcode::forget_sends(site, tx, &profile)?,
+    })
+}

@@ -1,0 +1,89 @@
+//! Devices: where somebody signed in, the client is known again by a token that it brings along (OWASP calls it a device
+//! cookie). The token opens nothing. It decides which misses slow an attempt down, see [`super::counters`].
+
+use super::session::{new_token, token_hash};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::site::Site;
+use crate::store::tables::devices::{self, DeviceHash, KEPT_SECONDS};
+use crate::store::{Read, Write};
+use http::{HeaderName, HeaderValue, header};
+
+// Not shown in the contract: devices, because it has no field for one. So the token travels beside the bodies: apps
+// echo the header, browsers bring the cookie by themselves, and a client that does neither signs in as before.
+const HEADER: &str = "x-device-token";
+const COOKIE: &str = "device";
+/// Where the browser of an app brings it along, and where one that opens pages too does.
+const API: &str = "/api";
+const EVERYWHERE: &str = "/";
+const TOKEN_CHARS_MAX: usize = 128;
+
+/// A device on which somebody signed in.
+pub(crate) struct Device {
+    pub hash: DeviceHash,
+    /// Whether the member in question did.
+    pub by_member: bool,
+    /// Who did first.
+    pub voucher_id: i64,
+}
+
+/// The device that a call comes from, as far as it is known here.
+pub(crate) fn find(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<Option<Device>, Failure> {
+    let Some(hash) = token(call).map(token_hash) else { return Ok(None) };
+    let seen = devices::find(tx, &hash, member_id, now)?;
+    Ok(seen.map(|seen| Device { hash, by_member: seen.by_member, voucher_id: seen.voucher_id }))
+}
+
+fn token(call: &Call) -> Option<&str> {
+    let cookies = || call.header("cookie").into_iter().flat_map(|line| line.split(';'));
+    let by_cookie = || cookies().find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
+    call.header(HEADER).or_else(by_cookie).filter(|token| token.len() <= TOKEN_CHARS_MAX)
+}
+
+/// Notes that the member signed in where the call comes from; returns the token by which the device is known from now
+/// on. That is the one it brought, when it is one of ours: a kiosk keeps its own, whoever signs in there.
+pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String, Failure> {
+    let known = find(call, tx, member_id, tx.now())?.zip(token(call));
+    let (token, hash) = known.map_or_else(new_token, |(device, token)| (token.to_owned(), device.hash));
+    devices::set_used(tx, &hash, member_id)?;
+    Ok(token)
+}
+
+/// Gives the client the token to bring along.
+pub fn hand_over(site: &Site, reply: Reply, token: &str) -> Reply {
+    let cookie = cookie(token, API, is_secure(site));
+    match (HeaderValue::from_str(token), HeaderValue::from_str(&cookie)) {
+        (Ok(token), Ok(cookie)) => {
+            reply.with_header(HeaderName::from_static(HEADER), token).with_header(header::SET_COOKIE, cookie)
+        }
+        _ => reply,
+    }
+}
+
+/// The same for a browser that signs in on a page, which sees no cookie of the API's. Both places get the one token, so
+/// that a browser is one device wherever it signs in next.
+pub fn hand_over_to_browser(site: &Site, reply: Reply, token: &str) -> Reply {
+    hand_over(site, reply, token).with_cookie(&cookie(token, EVERYWHERE, is_secure(site)))
+}
+
+/// Where the site has no https of its own the kiosks come by http: whoever reads on the way reads the password too.
+fn is_secure(site: &Site) -> bool {
+    !site.config.tls.listen.is_empty()
+}
+
+fn cookie(token: &str, path: &str, secure: bool) -> String {
+    let secure = if secure { "; Secure" } else { "" };
+    format!("{COOKIE}={token}; Path={path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_is_https_the_cookie_goes_over_nothing_else() {
+        assert!(cookie("t", API, true).ends_with("; SameSite=Strict; Secure"));
+        assert!(cookie("t", API, false).ends_with("; SameSite=Strict"));
+    }
+}

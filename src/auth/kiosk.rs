@@ -1,0 +1,240 @@
+//! A kiosk, known by the key in its browser, and the member who stands before it. The member has no session there: what a
+//! kiosk may do for somebody is what its own rows offer, for as long as somebody touches the screen.
+
+use super::clerk::{cookie, is_secure, set};
+use super::counters::Counters;
+use super::session::{new_token, token_hash};
+use super::{pin, sign_in};
+use crate::domain::throttle::Rule;
+use crate::http::call::{Call, OutcomeWord, Who};
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
+use crate::keys::{Purpose, random};
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::kiosks;
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::throttles::{self, Counter};
+
+/// Without a touch for so long the screen is wiped.
+pub const IDLE_SECONDS: i64 = 60;
+/// The screen goes first; this is for a kiosk that was switched off, or whose script died.
+const GUEST_SECONDS: i64 = IDLE_SECONDS + 20;
+/// A touch is written when the last one is so old.
+const TOUCH_SECONDS: i64 = 5;
+/// Until somebody revokes it; browsers keep no cookie for longer.
+const KEY_SECONDS: i64 = 400 * 24 * 3600;
+pub const PAIRING_SECONDS: i64 = 10 * 60;
+const PAIRING_DIGITS: usize = 8;
+/// Long enough to walk up to the kiosk.
+pub const CODE_SECONDS: i64 = 2 * 60;
+/// 66 bits. Digits only, because scanners type on whatever keyboard the kiosk believes it has.
+const CODE_DIGITS: usize = 20;
+const PAIRINGS_PER_ADDRESS: Rule = Rule { free_misses: 10, delay_seconds_max: 60 };
+
+/// A browser that was paired.
+#[derive(Debug)]
+pub struct Kiosk {
+    id: i64,
+}
+
+/// A member who signed in at a kiosk.
+#[derive(Debug)]
+pub struct Guest {
+    kiosk_id: i64,
+    member_id: i64,
+}
+
+impl Kiosk {
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+impl Guest {
+    pub fn kiosk_id(&self) -> i64 {
+        self.kiosk_id
+    }
+
+    pub fn member_id(&self) -> i64 {
+        self.member_id
+    }
+}
+
+fn name(site: &Site, call: &Call) -> &'static str {
+    if is_secure(site, call) { "__Host-kiosk" } else { "kiosk" }
+}
+
+/// The cookie of whoever is signed in, beside the kiosk's own: the kiosk's key lives for months and may have been copied,
+/// so the key alone shows nobody.
+fn guest_name(site: &Site, call: &Call) -> &'static str {
+    if is_secure(site, call) { "__Host-kiosk-guest" } else { "kiosk-guest" }
+}
+
+/// The kiosk whose key the browser holds, if it was not revoked.
+pub fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
+    let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
+    let found = site.store.read(|tx| Ok(kiosks::find(tx, &hash)?))?;
+    Ok(found.map(|id| Kiosk { id }))
+}
+
+/// Who stands before it and holds the guest's cookie, unless the last touch is too long ago.
+pub fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
+    let Some(hash) = cookie(call, guest_name(site, call)).map(token_hash) else { return Ok(None) };
+    let now = site.now();
+    let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, now - GUEST_SECONDS)?))?;
+    let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
+    call.who.set(Who::Member(found.member_id));
+    if now - found.seen_at >= TOUCH_SECONDS {
+        // On a full disk the screen goes on for as long as it was left.
+        let touched = site.store.write(now, |tx| Ok(kiosks::touch_guest(tx, kiosk.id)?));
+        _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a touch of a kiosk was not written"));
+    }
+    Ok(Some(Guest { kiosk_id: kiosk.id, member_id: found.member_id }))
+}
+
+/// Whoever is not known here begins at the start, where is said what to do.
+pub(crate) fn to_start() -> Reply {
+    reply::see_other("/kiosk")
+}
+
+/// The moment before which a guest must have been seen to be gone.
+pub fn guests_gone_before(now: i64) -> i64 {
+    now - GUEST_SECONDS
+}
+
+/// A code by which one browser becomes a kiosk.
+pub fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<i64>) -> Result<String, Failure> {
+    let code = digits(PAIRING_DIGITS);
+    kiosks::insert_pairing(tx, &pairing_hash(site, &code), name, made_by, tx.now() + PAIRING_SECONDS)?;
+    Ok(code)
+}
+
+fn pairing_hash(site: &Site, code: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::Passcode, &[b"kiosk", code.as_bytes()])
+}
+
+/// What became of a code that pairs.
+pub enum Paired {
+    /// The key that the browser keeps from now on.
+    Right(String),
+    Wrong,
+    /// Too many wrong ones came from there.
+    Delayed,
+}
+
+/// Takes a code that somebody typed into the browser. Spaces do not count. The transaction must be kept, also after a
+/// miss.
+pub fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
+    let address = call.network().to_string();
+    let key = site.keys.hash(Purpose::Throttle, &[b"kiosk pairing", address.as_bytes()]);
+    if throttles::closed_for(tx, &key, tx.now())? > 0 {
+        return Ok(Paired::Delayed);
+    }
+    let code: String = typed.chars().filter(char::is_ascii_digit).collect();
+    let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code))? else {
+        throttles::miss(tx, &Counter { key, account_key: None, rule: PAIRINGS_PER_ADDRESS })?;
+        return Ok(Paired::Wrong);
+    };
+    let (token, hash) = new_token();
+    kiosks::insert(tx, &hash, &pairing)?;
+    Ok(Paired::Right(token))
+}
+
+/// The reply with the key for the browser.
+pub fn hand_key(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    reply.with_cookie(&set(site, call, name(site, call), token, Some(KEY_SECONDS)))
+}
+
+/// Judges a number and a PIN. Misses count for this member at this kiosk, for the member at all kiosks and for the kiosk:
+/// the first delays grow to five minutes, the others to one, so nobody who plays with the keys keeps somebody out for
+/// long; and the PIN at partners is not touched. The transaction must be kept, also after a miss.
+pub fn judge(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    kiosk: &Kiosk,
+    member_id: i64,
+    given: &str,
+) -> Result<Option<Account>, Failure> {
+    let account = members::find_account_by_id(tx, member_id)?;
+    let counters = Counters::at_kiosk(site, kiosk.id, member_id, account.as_ref());
+    if counters.closed_for(tx, tx.now())? > 0 {
+        call.held.set(true);
+        call.outcome.set(OutcomeWord::Delayed);
+        return Ok(None);
+    }
+    if !pin::is_right(site, tx, member_id, given)? {
+        call.outcome.set(OutcomeWord::WrongCredentials);
+        counters.miss(tx)?;
+        return Ok(None);
+    }
+    counters.forget(tx)?;
+    Ok(account)
+}
+
+/// A code for a member's app to show; good for nothing before [`set_code`].
+pub fn new_code() -> String {
+    digits(CODE_DIGITS)
+}
+
+/// Takes the code as the member's, in place of the one before.
+pub fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Failure> {
+    Ok(kiosks::set_code(tx, member_id, &token_hash(code), tx.now() + CODE_SECONDS).map(drop)?)
+}
+
+/// Whose code a scanner read; it is good for this once. What is no digit came from the scanner itself.
+pub fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
+    let code: String = read.chars().filter(char::is_ascii_digit).collect();
+    let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {
+        call.outcome.set(OutcomeWord::WrongCredentials);
+        return Ok(None);
+    };
+    Ok(members::find_account_by_id(tx, member_id)?)
+}
+
+/// Lets somebody in who proved enough, unless the account is banned: the token for the guest's cookie.
+pub fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<String>, Failure> {
+    if account.banned || !sign_in::is_as_judged(tx, account)? {
+        return Ok(None);
+    }
+    let (token, hash) = new_token();
+    kiosks::set_guest(tx, kiosk.id, account.member_id, &hash)?;
+    Ok(Some(token))
+}
+
+/// The reply with the cookie of whoever signed in; the browser forgets it when it ends.
+pub fn hand_guest(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    call.outcome.set(OutcomeWord::SignedIn);
+    reply.with_cookie(&set(site, call, guest_name(site, call), token, None))
+}
+
+/// The reply that takes the cookie of whoever was signed in.
+pub fn take_guest(site: &Site, call: &Call, reply: Reply) -> Reply {
+    reply.with_cookie(&set(site, call, guest_name(site, call), "", Some(0)))
+}
+
+/// The language that somebody chose at this kiosk; the browser forgets it with them.
+pub mod language {
+    use super::{Call, Reply, Site};
+    use crate::i18n::language::Language;
+
+    pub fn hand(site: &Site, call: &Call, reply: Reply, language: Language) -> Reply {
+        reply.with_cookie(&line(site, call, language.tag(), ""))
+    }
+
+    pub fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
+        reply.with_cookie(&line(site, call, "", "; Max-Age=0"))
+    }
+
+    /// Its path keeps it from every page but the kiosk's, see [`crate::http::call::language`].
+    fn line(site: &Site, call: &Call, tag: &str, age: &str) -> String {
+        let secure = if super::is_secure(site, call) { "; Secure" } else { "" };
+        format!("{}={tag}; Path=/kiosk{age}; HttpOnly; SameSite=Strict{secure}", crate::http::call::KIOSK_LANGUAGE)
+    }
+}
+
+/// Random digits; each as likely as another to within one in 10^17.
+fn digits(count: usize) -> String {
+    (0..count).map(|_| char::from(b'0' + (u64::from_be_bytes(random::<8>()) % 10) as u8)).collect()
+}

@@ -1,0 +1,99 @@
+//! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
+
+pub mod access;
+pub mod account;
+pub mod allowance;
+pub mod appointment;
+mod callback;
+pub mod clerk;
+pub mod confirmation;
+pub mod counters;
+pub mod device;
+pub mod hashing;
+pub mod kiosk;
+mod origin;
+mod partner;
+pub mod passcode;
+pub mod passkey;
+pub mod pin;
+pub mod pin_guesses;
+mod rates;
+pub mod refusals;
+pub mod repeat;
+pub mod second_factor;
+pub mod security_event;
+mod session;
+pub mod sign_in;
+pub mod signer;
+pub mod social;
+pub mod step;
+pub mod undo;
+
+pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
+pub use clerk::Clerk;
+pub use kiosk::{Guest, Kiosk};
+pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
+pub use rates::{Caller, Pace, Rates, take_document, take_message};
+pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
+pub use signer::Signer;
+
+use crate::http::call::{Call, Who};
+use crate::http::failure::Failure;
+use crate::routes::{Access, Answer};
+use crate::site::Site;
+use crate::store::Condition;
+
+/// Finds out who calls, refuses those who may not, and runs the operation.
+pub fn admit(site: &Site, call: &Call) -> Answer {
+    let full = site.store.writer().condition() == Condition::Full;
+    if full && !call.reads() && !call.route.when_full {
+        return Err(Failure::disk_full().because("the room that is left is for sign-in"));
+    }
+    match &call.route.access {
+        Access::Open(operation) => repeat::or_run(site, call, Who::Anyone, || operation(site, call)),
+        Access::Member(operation) => {
+            let member = session::member(site, call)?;
+            rates::take_change(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &member))
+        }
+        Access::Bearer(operation) => {
+            let bearer = session::bearer(site, call)?;
+            rates::take_change(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &bearer))
+        }
+        Access::Staff(operation) => {
+            let staff = session::staff(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || operation(site, call, &staff))
+        }
+        Access::Partner(operation) => {
+            let partner = partner::admit(site, call)?;
+            let answer = repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner));
+            answer.inspect_err(|failure| {
+                site.refusals.note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
+            })
+        }
+        Access::Callback(callback) => callback::admit(site, call, callback),
+        Access::Page(page) => {
+            origin::check(call)?;
+            page(site, call)
+        }
+        Access::Desk(page) => {
+            origin::check(call)?;
+            let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
+            rates::take_change(site, call)?;
+            repeat::or_run(site, call, call.who.get(), || page(site, call, &clerk))
+        }
+        Access::Kiosk(page) => {
+            origin::check(call)?;
+            let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
+            page(site, call, &kiosk)
+        }
+        Access::Guest(page) => {
+            origin::check(call)?;
+            let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
+            let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
+            rates::take_change(site, call)?;
+            page(site, call, &guest)
+        }
+    }
+}

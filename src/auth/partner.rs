@@ -1,0 +1,219 @@
+//! Partners: a request is theirs when `token` is the HMAC of its body under one of their secrets.
+
+use super::rates::{Caller, Pace};
+use crate::http::call::{Call, TOKEN, Who};
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::i18n::language::Text;
+use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
+use crate::site::Site;
+use crate::store::tables::partners::{self, Secret};
+use http::HeaderName;
+use ipnet::IpNet;
+use subtle::ConstantTimeEq;
+
+const CLIENT_ID: HeaderName = HeaderName::from_static("client-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("x-timestamp");
+const SECRET_BYTES: usize = 32;
+/// How far a strict partner's clock may be from ours.
+const TIMESTAMP_SECONDS: i64 = 300;
+const CLIENT_ID_CHARS_SHOWN: usize = 64;
+
+/// A partner whose signature was right.
+#[derive(Debug)]
+pub struct Partner {
+    id: i64,
+}
+
+impl Partner {
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+/// A new secret, and what of it is stored. It is the HMAC key as it stands: 64 ASCII characters.
+pub fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
+    let secret = hex(&random::<SECRET_BYTES>());
+    let sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
+    (secret, sealed)
+}
+
+/// Signature, then address, then pace, then (strict partners) time and first use. What is refused is noted for the desk.
+pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
+    judge(site, call).map_err(|No { failure, partner_id, why }| {
+        site.refusals.note(call, site.now(), partner_id, &failure, why);
+        failure
+    })
+}
+
+/// A refusal: what the caller is told, whose call it was as far as is known, and the reason for the desk.
+struct No {
+    failure: Failure,
+    partner_id: Option<i64>,
+    why: Text,
+}
+
+impl No {
+    fn new(failure: Failure, partner_id: Option<i64>, key: &'static str) -> No {
+        No { failure, partner_id, why: Text::new(key) }
+    }
+}
+
+impl From<Failure> for No {
+    fn from(failure: Failure) -> No {
+        let why = failure.text().clone();
+        No { failure, partner_id: None, why }
+    }
+}
+
+fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
+    let client_id = call.header(CLIENT_ID);
+    if call.route.client_id && client_id.is_none() {
+        return Err(No::new(Failure::client_id_missing(), None, "refused.client_id_missing"));
+    }
+    let now = site.now();
+    let digest = call.header(TOKEN).and_then(unhex).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+    let Some(digest) = digest else {
+        let key = if call.header(TOKEN).is_some() { "refused.token_form" } else { "refused.token_missing" };
+        return Err(No::new(Failure::bad_signature(), named(site, client_id)?.map(|one| one.partner_id), key));
+    };
+    let secrets = site.store.read(|tx| Ok(partners::list_secrets(tx, client_id, now)?))?;
+    let mut signer = None;
+    for secret in &secrets {
+        if is_signed(site, call, secret, &digest) {
+            signer = Some(&secret.partner);
+        }
+    }
+    let Some(signer) = signer else { return Err(unsigned(site, call, client_id, &secrets, &digest)?) };
+    call.who.set(Who::Partner(signer.partner_id));
+    check_terms(site, call, signer, &digest, now)?;
+    Ok(Partner { id: signer.partner_id })
+}
+
+/// What a right signature alone does not open.
+fn check_terms(site: &Site, call: &Call, signer: &partners::Partner, digest: &[u8; 32], now: i64) -> Result<(), No> {
+    let no = |failure, why| No { failure, partner_id: Some(signer.partner_id), why };
+    check_address(site, call, signer.partner_id)
+        .map_err(|failure| no(failure, Text::new("refused.address").with("address", call.peer)))?;
+    if let Some(per_minute) = signer.requests_per_minute {
+        let taken = site.rates.take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute));
+        taken.map_err(|failure| no(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
+    }
+    if signer.strict {
+        check_first_use(site, call, signer.partner_id, digest, now).map_err(|(failure, why)| no(failure, why))?;
+    }
+    Ok(())
+}
+
+/// The partner that a caller says it is.
+fn named(site: &Site, client_id: Option<&str>) -> Result<Option<partners::Partner>, Failure> {
+    let Some(client_id) = client_id else { return Ok(None) };
+    site.store.read(|tx| Ok(partners::find(tx, client_id)?))
+}
+
+/// Why no secret made this digest, with the usual mistakes tried.
+fn unsigned(
+    site: &Site,
+    call: &Call,
+    client_id: Option<&str>,
+    secrets: &[Secret],
+    digest: &[u8; 32],
+) -> Result<No, Failure> {
+    let failure = Failure::bad_signature();
+    let Some(client_id) = client_id else { return Ok(No::new(failure, None, "refused.nobody_signed")) };
+    let Some(partner) = named(site, Some(client_id))? else {
+        let shown: String = client_id.chars().take(CLIENT_ID_CHARS_SHOWN).collect();
+        return Ok(No { failure, partner_id: None, why: Text::new("refused.client_unknown").with("client_id", shown) });
+    };
+    let key = match (partner.revoked_at, secrets) {
+        (Some(_), _) => "refused.revoked",
+        (None, []) => "refused.no_secret",
+        _ => secrets.iter().find_map(|secret| mistake(site, call, secret, digest)).unwrap_or("refused.signature"),
+    };
+    Ok(No::new(failure, Some(partner.partner_id), key))
+}
+
+/// A digest that is right but for a mistake that partners make.
+fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Option<&'static str> {
+    let key = site.keys.unseal_partner_secret(&secret.sealed)?;
+    let made_of = |key: &[u8], parts: &[&[u8]]| bool::from(hmac_sha256(key, parts).ct_eq(digest));
+    let decoded = std::str::from_utf8(&key).ok().and_then(unhex).unwrap_or_default();
+    let timestamp = call.header(TIMESTAMP).unwrap_or_default();
+    if made_of(&decoded, &[&call.body]) {
+        Some("refused.key_decoded")
+    } else if secret.partner.strict && made_of(&key, &[&call.body]) {
+        Some("refused.timestamp_unsigned")
+    } else if !secret.partner.strict && made_of(&key, &[timestamp.as_bytes(), b".", &call.body]) {
+        Some("refused.timestamp_signed")
+    } else if made_of(&key, &[call.body.trim_ascii()]) {
+        Some("refused.body_trimmed")
+    } else if made_of(&key, &[]) || made_of(&key, &[b"{}"]) {
+        Some("refused.body_left_out")
+    } else {
+        None
+    }
+}
+
+/// The digest by which a call with this body is taken: lowercase hex. A strict partner signs the time before it; `None`
+/// where the secret is damaged.
+pub fn expected(site: &Site, sealed: &[u8], timestamp: Option<&str>, body: &[u8]) -> Option<String> {
+    let key = site.keys.unseal_partner_secret(sealed)?;
+    Some(hex(&over(&key, timestamp, body)))
+}
+
+fn over(key: &[u8], timestamp: Option<&str>, body: &[u8]) -> [u8; 32] {
+    match timestamp {
+        Some(timestamp) => hmac_sha256(key, &[timestamp.as_bytes(), b".", body]),
+        None => hmac_sha256(key, &[body]),
+    }
+}
+
+/// Compares in constant time. Without a body the digest of zero bytes or of `{}` is right: both are in use.
+fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bool {
+    let Some(key) = site.keys.unseal_partner_secret(&secret.sealed) else {
+        tracing::error!(partner = secret.partner.partner_id, "a secret of this partner is damaged; rotate it");
+        return false;
+    };
+    let timestamp = call.header(TIMESTAMP).filter(|_| secret.partner.strict);
+    let made_of = |body: &[u8]| bool::from(over(&key, timestamp, body).ct_eq(digest));
+    made_of(&call.body) | (call.body.is_empty() && made_of(b"{}"))
+}
+
+fn check_address(site: &Site, call: &Call, partner_id: i64) -> Result<(), Failure> {
+    let networks = site.store.read(|tx| Ok(partners::list_networks(tx, partner_id)?))?;
+    let listed = |network: &String| network.parse::<IpNet>().is_ok_and(|network| network.contains(&call.peer));
+    if networks.is_empty() || networks.iter().any(listed) { Ok(()) } else { Err(Failure::address_not_allowed()) }
+}
+
+/// A signature over the same body is always the same; a strict partner signs the time too, and each signature once.
+fn check_first_use(
+    site: &Site,
+    call: &Call,
+    partner_id: i64,
+    digest: &[u8; 32],
+    now: i64,
+) -> Result<(), (Failure, Text)> {
+    if site.clock.is_suspect() {
+        return Err((Failure::clock_suspect(), Text::new("refused.clock_suspect")));
+    }
+    let timestamp: Option<i64> = call.header(TIMESTAMP).and_then(|t| fields::moment(&t.into()).ok());
+    let Some(timestamp) = timestamp else {
+        return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_missing")));
+    };
+    let away = now.abs_diff(timestamp);
+    if away > TIMESTAMP_SECONDS as u64 {
+        return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_away").with("seconds", away)));
+    }
+    let first = site.store.write(now, |tx| Ok(partners::use_signature(tx, partner_id, digest)?));
+    match first {
+        Ok(true) => Ok(()),
+        Ok(false) => Err((Failure::signature_repeated(), Text::new("refused.repeated"))),
+        Err(failure) => {
+            let why = failure.text().clone();
+            Err((failure, why))
+        }
+    }
+}
+
+/// How long a used signature must be remembered: until its timestamp cannot pass any more.
+pub const SIGNATURE_KEPT_SECONDS: i64 = 2 * TIMESTAMP_SECONDS;

@@ -1,0 +1,188 @@
+//! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
+
+use super::allowance::{self, Cause, Over};
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::keys::{Purpose, random};
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::members::Profile;
+use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::passcodes;
+use serde_json::json;
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+
+const CODES: u64 = 1_000_000;
+pub const LIFE_SECONDS: i64 = 10 * 60;
+const TRIES_MAX: i64 = 5;
+const HOUR_SECONDS: i64 = 3600;
+/// Recoveries that are asked for under one name.
+const SENDS_PER_HOUR_MAX: i64 = 5;
+
+/// What a passcode proves; one of each purpose is live at a time, and none serves for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    SignIn,
+    RecoverPassword,
+    RecoverUsername,
+    VerifyEmail,
+    VerifyPhone,
+}
+
+impl Use {
+    /// Also the name of the message's template.
+    pub fn name(self) -> &'static str {
+        match self {
+            Use::SignIn => "passcode_sign_in",
+            Use::RecoverPassword => "passcode_recover_password",
+            Use::RecoverUsername => "passcode_recover_username",
+            Use::VerifyEmail => "passcode_verify_email",
+            Use::VerifyPhone => "passcode_verify_phone",
+        }
+    }
+
+    fn cause(self) -> Cause {
+        match self {
+            Use::RecoverPassword | Use::RecoverUsername => Cause::Stranger,
+            Use::SignIn | Use::VerifyEmail | Use::VerifyPhone => Cause::Proven,
+        }
+    }
+}
+
+/// To whom a passcode goes, and how.
+#[derive(Debug)]
+pub struct Target<'a> {
+    pub member_id: i64,
+    pub channel: Channel,
+    /// An e-mail address, or a telephone number in E.164.
+    pub address: &'a str,
+    pub language: Language,
+}
+
+/// Puts a new passcode in line for sending; the older one of the same use is dead. `Err` where a share of messages is used
+/// up: then the older one goes on.
+pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), Over>, Failure> {
+    let taken = allowance::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
+    if let Err(over) = taken {
+        return Ok(Err(over));
+    }
+    let code = format!("{:06}", u64::from_be_bytes(random::<8>()) % CODES);
+    let code_hash = hash(site, target.member_id, usage, &code);
+    passcodes::insert(tx, target.member_id, usage.name(), &code_hash, target.address, tx.now() + LIFE_SECONDS)?;
+    let message = outbox::New {
+        channel: target.channel,
+        member_id: Some(target.member_id),
+        recipient: target.address,
+        language: target.language.tag(),
+        template: usage.name(),
+        values: &json!({ "passcode": code }),
+    };
+    outbox::insert(tx, &site.keys, &message)?;
+    Ok(Ok(()))
+}
+
+/// The same for a signed-in member: 429 with the seconds until there is room again. That others used up what goes to the
+/// address is told to nobody.
+pub fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
+    match send(site, tx, usage, target)? {
+        Ok(()) | Err(Over::Recipient) => Ok(()),
+        Err(over) => Err(refused(tx, over)),
+    }
+}
+
+/// What is said of a message for which there is no room.
+pub fn refused(tx: &Write, over: Over) -> Failure {
+    match over {
+        Over::Member(until) | Over::Site(until) => too_many(tx, until),
+        Over::Recipient => too_many(tx, tx.now() + HOUR_SECONDS),
+    }
+}
+
+/// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
+/// address gets. So an unknown name is refused exactly when a known one is.
+pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
+    let name_hash = name_hash(site, name);
+    if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
+        return Err(too_many(tx, until));
+    }
+    passcodes::insert_send(tx, &name_hash)?;
+    Ok(())
+}
+
+fn too_many(tx: &Write, until: i64) -> Failure {
+    let seconds = u64::try_from(until - tx.now()).unwrap_or_default();
+    Failure::passcode_too_many().retry_after(Duration::from_secs(seconds))
+}
+
+/// Forgets how many passcodes went to the member, and how many were asked for under the member's names. Whether that had
+/// been enough of them.
+pub fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
+    let mut used_up = allowance::forget(site, tx, profile)?;
+    for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
+        used_up |= passcodes::full_until(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())?.is_some();
+        passcodes::forget_sends(tx, &hash)?;
+    }
+    Ok(used_up)
+}
+
+fn name_hash(site: &Site, name: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::PasscodeAddress, &[b"name", name.to_lowercase().as_bytes()])
+}
+
+/// Costs a live passcode one of its tries without looking at it: something else that was due with it was wrong.
+pub fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Failure> {
+    if let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? {
+        miss(tx, member_id, usage, live.tries)?;
+    }
+    Ok(())
+}
+
+fn miss(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failure> {
+    if tries + 1 >= TRIES_MAX {
+        passcodes::delete(tx, member_id, usage.name())?;
+    } else {
+        passcodes::count_try(tx, member_id, usage.name())?;
+    }
+    Ok(())
+}
+
+/// Whether the code is the live one: then it is used up, and where it went is returned. A wrong one costs a try, and the
+/// last try costs the passcode.
+pub fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
+    take_if(site, tx, member_id, usage, code, |_| true)
+}
+
+/// The same where whoever types the code also says where it went: a wrong address is as wrong as a wrong code.
+pub fn take_sent_to(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    usage: Use,
+    code: &str,
+    address: &str,
+) -> Result<Option<String>, Failure> {
+    take_if(site, tx, member_id, usage, code, |target| target.eq_ignore_ascii_case(address))
+}
+
+fn take_if(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    usage: Use,
+    code: &str,
+    counts: impl Fn(&str) -> bool,
+) -> Result<Option<String>, Failure> {
+    let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? else { return Ok(None) };
+    let right = bool::from(live.code_hash.ct_eq(&hash(site, member_id, usage, code)));
+    if right && counts(&live.target) {
+        passcodes::delete(tx, member_id, usage.name())?;
+        return Ok(Some(live.target));
+    }
+    miss(tx, member_id, usage, live.tries)?;
+    Ok(None)
+}
+
+fn hash(site: &Site, member_id: i64, usage: Use, code: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::Passcode, &[&member_id.to_be_bytes(), usage.name().as_bytes(), code.as_bytes()])
+}

@@ -1,0 +1,197 @@
+//! A browser's answer: what it claims, and whether the claim holds for the challenge that it names.
+
+use super::party::Party;
+use super::{Intent, Label, Registering, SigningIn, challenge_hash, user_handle};
+use crate::http::call::{Call, OutcomeWord};
+use crate::http::failure::Failure;
+use crate::keys::Purpose;
+use crate::site::Site;
+use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
+use crate::store::tables::sessions::TokenHash;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use webauthn_rs::prelude::{AuthenticationResult, Passkey, PublicKeyCredential, WebauthnError};
+
+/// An answer to a challenge of ours. It uses the challenge up, whether or not it proves anything.
+pub struct Answer {
+    pub(crate) hash: ChallengeHash,
+    pub(crate) proof: Option<Proof>,
+}
+
+/// What an answer proves.
+pub(crate) enum Proof {
+    SignIn {
+        member_id: i64,
+        result: AuthenticationResult,
+    },
+    /// The signature is right and its counter is not.
+    Copied {
+        member_id: i64,
+        credential_id: Vec<u8>,
+    },
+    Registration {
+        member_id: i64,
+        session_hash: TokenHash,
+        rp_id: String,
+        passkey: Box<Passkey>,
+        label: Label,
+    },
+}
+
+/// The envelope that every credential comes in.
+#[derive(Deserialize)]
+struct Envelope {
+    response: Response,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    #[serde(rename = "clientDataJSON")]
+    client_data: String,
+}
+
+/// What the browser says of the page that asked.
+#[derive(Deserialize)]
+struct ClientData {
+    challenge: String,
+    origin: String,
+    #[serde(rename = "crossOrigin", default)]
+    cross_origin: bool,
+    #[serde(rename = "topOrigin")]
+    top_origin: Option<String>,
+}
+
+impl ClientData {
+    fn read(credential: &str) -> Option<ClientData> {
+        let envelope: Envelope = serde_json::from_str(credential).ok()?;
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(envelope.response.client_data).ok()?).ok()
+    }
+
+    /// Letter for letter one of the party's own pages, and not inside somebody else's. The library compares parsed
+    /// addresses, and looks at frames only when a passkey is made.
+    fn comes_from(&self, party: &Party) -> bool {
+        party.origins.contains(&self.origin) && !self.cross_origin && self.top_origin.is_none()
+    }
+}
+
+/// Reads an answer and checks it, outside any transaction because signatures take their time. `None`: it answers no
+/// challenge that waits. `intent`: what the answer is wanted for here.
+pub fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
+    // Until it has proven something.
+    call.outcome.set(OutcomeWord::WrongCredentials);
+    let Some(client) = ClientData::read(credential) else { return Ok(None) };
+    let Ok(challenge) = URL_SAFE_NO_PAD.decode(&client.challenge) else { return Ok(None) };
+    let hash = challenge_hash(site, &challenge);
+    let now = site.now();
+    let Some(asked) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
+    site.store.rest();
+    let checked = match asked.kind {
+        Kind::SignIn => sign_in(site, &client, credential, &asked, intent)?,
+        Kind::Register if intent != Intent::SignIn => Err("intent"),
+        Kind::Register => registration(site, &client, credential, &asked)?,
+    };
+    let proof = checked.inspect_err(|why| tracing::info!(why, "a passkey was refused")).ok();
+    Ok(Some(Answer { hash, proof }))
+}
+
+/// A proof, or in a word why there is none.
+type Checked = Result<Proof, &'static str>;
+
+fn sign_in(
+    site: &Site,
+    client: &ClientData,
+    credential: &str,
+    asked: &Challenge,
+    intent: Intent,
+) -> Result<Checked, Failure> {
+    let waiting: SigningIn = unseal(site, asked)?;
+    if waiting.intent != intent {
+        return Ok(Err("intent"));
+    }
+    let Some(party) = Party::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
+        return Ok(Err("origin"));
+    };
+    let Ok(given) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
+    let checked = party.webauthn(&party.id)?.finish_passkey_authentication(&given, &waiting.state);
+    // Only here do decoys part from passkeys: until now both cost the same.
+    if asked.member_id == NOBODY {
+        return Ok(Err("nobody's"));
+    }
+    let member_id = asked.member_id;
+    let handle = given.get_user_unique_id().filter(|handle| !handle.is_empty());
+    if handle.is_some_and(|handle| handle != user_handle(site, member_id).as_bytes()) {
+        return Ok(Err("owner"));
+    }
+    Ok(match checked {
+        Ok(result) if result.user_verified() => Ok(Proof::SignIn { member_id, result }),
+        Ok(_) => Err("user verification"),
+        Err(WebauthnError::CredentialPossibleCompromise) => {
+            Ok(Proof::Copied { member_id, credential_id: given.get_credential_id().to_vec() })
+        }
+        Err(_) => Err("signature"),
+    })
+}
+
+fn registration(site: &Site, client: &ClientData, credential: &str, asked: &Challenge) -> Result<Checked, Failure> {
+    let waiting: Registering = unseal(site, asked)?;
+    let Some(session_hash) = asked.session_hash else { return Ok(Err("no session")) };
+    let Some(party) = Party::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
+        return Ok(Err("origin"));
+    };
+    let Ok(given) = serde_json::from_str(credential) else { return Ok(Err("form")) };
+    let Ok(passkey) = party.webauthn(&party.id)?.finish_passkey_registration(&given, &waiting.state) else {
+        return Ok(Err("attestation"));
+    };
+    let (passkey, label) = (Box::new(passkey), waiting.label);
+    let member_id = asked.member_id;
+    Ok(Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label }))
+}
+
+fn unseal<T: DeserializeOwned>(site: &Site, asked: &Challenge) -> Result<T, Failure> {
+    let plain = site.keys.unseal(Purpose::PasskeyChallenge, &asked.sealed);
+    let plain = plain.ok_or_else(|| Failure::broken().because("a challenge is not sealed by this site's key"))?;
+    serde_json::from_slice(&plain).map_err(|_| Failure::broken().because("a challenge is in a form of another version"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comes_from(origin: &str, more: &str) -> bool {
+        let party = Party { id: "example.com".into(), origins: vec!["https://example.com".into()] };
+        let data = format!(r#"{{"type":"webauthn.get","challenge":"AA","origin":"{origin}"{more}}}"#);
+        let credential = format!(r#"{{"response":{{"clientDataJSON":"{}"}}}}"#, URL_SAFE_NO_PAD.encode(data));
+        ClientData::read(&credential).unwrap().comes_from(&party)
+    }
+
+    #[test]
+    fn only_the_exact_origin_is_ours() {
+        assert!(comes_from("https://example.com", "") && comes_from("https://example.com", r#","crossOrigin":false"#));
+        for other in [
+            "https://badexample.com",
+            "https://bad-example.com",
+            "https://sub.example.com",
+            "https://example.com.evil.org",
+            "https://example.com:8443",
+            "https://example.com:443",
+            "http://example.com",
+            "https://EXAMPLE.com",
+            "https://example.com/",
+            "https://example.com.",
+            "https://user@example.com",
+            "ftp://example.com",
+            "null",
+            "",
+        ] {
+            assert!(!comes_from(other, ""), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_page_inside_another_s_is_not_ours() {
+        assert!(!comes_from("https://example.com", r#","crossOrigin":true"#));
+        assert!(!comes_from("https://example.com", r#","topOrigin":"https://evil.org""#));
+    }
+}

@@ -1,0 +1,162 @@
+//! What becomes of an answer, inside the one transaction that uses its challenge up.
+
+use super::answer::{Answer, Proof};
+use super::{Label, passkey_from, text_of};
+use crate::auth::Member;
+use crate::auth::security_event::{self, Event};
+use crate::auth::sign_in::{self, Opened};
+use crate::domain::audit::{Detail, Origin, Who, Whom};
+use crate::domain::passkey::{KEYS_MAX, is_copied};
+use crate::http::call::{Call, OutcomeWord};
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::passkeys::{self, Held, New};
+use crate::store::tables::{audit, notices, sessions};
+use crate::store::{Write, is_taken};
+use serde_json::{Value, json};
+use webauthn_rs::prelude::{AuthenticationResult, Passkey};
+
+/// What an answer led to.
+pub enum Outcome<S = Opened> {
+    SignedIn(Account, S),
+    Registered(Account),
+    Refused,
+}
+
+/// Uses the challenge up and does what the answer proves; who proved to be a member has a session.
+pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+    Ok(match prove(site, call, tx, answer)? {
+        Outcome::SignedIn(account, ()) => {
+            let opened = sign_in::insert_session(call, tx, &account)?;
+            Outcome::SignedIn(account, opened)
+        }
+        Outcome::Registered(account) => Outcome::Registered(account),
+        Outcome::Refused => Outcome::Refused,
+    })
+}
+
+/// The same without a session: what proving opens is the caller's affair.
+pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
+    match used_once(tx, answer)? {
+        None => Ok(Outcome::Refused),
+        Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
+            Some(held) => warn_of_copy(call, tx, *member_id, &held).map(|()| Outcome::Refused),
+            None => Ok(Outcome::Refused),
+        },
+        Some(Proof::SignIn { member_id, result }) => match owner(call, tx, *member_id, result)? {
+            Some(account) => {
+                call.outcome.set(OutcomeWord::Plain);
+                Ok(Outcome::SignedIn(account, ()))
+            }
+            None => Ok(Outcome::Refused),
+        },
+        Some(Proof::Registration { member_id, session_hash, rp_id, passkey, label }) => {
+            let session = sessions::find(tx, session_hash, tx.now())?;
+            match session.filter(|session| session.member_id == *member_id && !session.banned) {
+                Some(_) => register(site, call, tx, *member_id, rp_id, passkey, label),
+                None => Ok(Outcome::Refused),
+            }
+        }
+    }
+}
+
+/// Uses the challenge up and says who answered it, without opening anything.
+pub fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
+    match used_once(tx, answer)? {
+        Some(Proof::SignIn { member_id, result }) => {
+            let owner = owner(call, tx, *member_id, result)?;
+            call.outcome.set(if owner.is_some() { OutcomeWord::Plain } else { OutcomeWord::WrongCredentials });
+            Ok(owner)
+        }
+        Some(Proof::Copied { member_id, credential_id }) => {
+            if let Some(held) = passkeys::find(tx, *member_id, credential_id)? {
+                warn_of_copy(call, tx, *member_id, &held)?;
+            }
+            Ok(None)
+        }
+        Some(Proof::Registration { .. }) | None => Ok(None),
+    }
+}
+
+/// What the answer proves, for the first of all who bring it.
+fn used_once<'a>(tx: &Write, answer: &'a Answer) -> Result<Option<&'a Proof>, Failure> {
+    Ok(if passkeys::take_challenge(tx, &answer.hash)? { answer.proof.as_ref() } else { None })
+}
+
+/// The state that the signature was checked against is as old as the challenge: what counts is the row of now.
+fn owner(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Option<Account>, Failure> {
+    let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(None) };
+    let counter = i64::from(result.counter());
+    if is_copied(held.counter, counter) {
+        warn_of_copy(call, tx, member_id, &held)?;
+        return Ok(None);
+    }
+    let account = members::find_account_by_id(tx, member_id)?.filter(|account| !account.banned);
+    let Some(account) = account else { return Ok(None) };
+    let mut passkey = passkey_from(&held.public_key)?;
+    passkey.update_credential(result);
+    passkeys::set_used(tx, held.passkey_id, counter, &text_of(&passkey)?)?;
+    Ok(Some(account))
+}
+
+fn register(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    member_id: i64,
+    rp_id: &str,
+    passkey: &Passkey,
+    label: &Label,
+) -> Result<Outcome<()>, Failure> {
+    let Some(account) = members::find_account_by_id(tx, member_id)? else { return Ok(Outcome::Refused) };
+    if passkeys::count(tx, member_id)? >= KEYS_MAX {
+        return Ok(Outcome::Refused);
+    }
+    let public_key = text_of(passkey)?;
+    let new = New {
+        member_id,
+        rp_id,
+        credential_id: passkey.cred_id(),
+        public_key: &public_key,
+        name: &label.name,
+        device_id: label.device_id,
+    };
+    match passkeys::insert(tx, &new) {
+        Ok(_) => {}
+        // An id that another passkey has is no new passkey, whoever's the other is.
+        Err(e) if is_taken(&e) => return Ok(Outcome::Refused),
+        Err(e) => return Err(e.into()),
+    }
+    security_event::tell(
+        site,
+        tx,
+        member_id,
+        Event::PasskeyAdded,
+        &named(&label.name),
+        call.language(),
+        &call.by(member_id),
+    )?;
+    call.outcome.set(OutcomeWord::Plain);
+    Ok(Outcome::Registered(account))
+}
+
+/// Removes a passkey of the member: what it opened elsewhere is closed. False where there is none.
+pub fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
+    let Some(name) = passkeys::delete(tx, member.id(), passkey_id)? else { return Ok(false) };
+    sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
+    security_event::tell(site, tx, member.id(), Event::PasskeyRemoved, &named(&name), call.language(), member.by())?;
+    Ok(true)
+}
+
+fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &Held) -> Result<(), Failure> {
+    let (who, origin) = (Who::Job("passkeys"), Origin::Address(call.peer));
+    audit::insert(tx, &who, "member.passkey_copied", &Whom::Member(member_id), &origin, &Detail::none())?;
+    notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;
+    Ok(())
+}
+
+/// The values of a notice that speaks of one passkey.
+fn named(name: &str) -> Value {
+    json!({ "name": name })
+}

@@ -1,0 +1,103 @@
+//! `Idempotency-Key`: the same key and body get the first answer again, also after a crash.
+
+use super::session;
+use crate::http::call::{Call, Repeat, Who};
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
+use crate::keys::Purpose;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::replays::{self, Kept};
+use crate::store::tables::sessions;
+use crate::store::{Read, Write};
+use http::{Method, StatusCode};
+use std::cell::Cell;
+
+const HEADER: &str = "idempotency-key";
+const KEY_CHARS_MAX: usize = 255;
+/// Of an answer that is kept although the operation changed nothing, such as a report's. A longer one is put together anew.
+const KEPT_BYTES_MAX: usize = 16 * 1024;
+
+/// Gives the kept answer where there is one, else runs the operation. What an operation answers without a transaction
+/// of its own (a report, say) is kept here; a stranger's answer is not, because strangers could fill the disk with them.
+pub(crate) fn or_run(site: &Site, call: &Call, caller: Who, operation: impl FnOnce() -> Answer) -> Answer {
+    let Some(repeat) = prepare(site, call, caller)? else { return operation() };
+    if let Some(answer) = site.store.read(|tx| kept(site, tx, &repeat))? {
+        return Ok(answer);
+    }
+    let repeat = call.repeat.get_or_init(|| repeat);
+    let reply = operation()?;
+    if repeat.kept.get() || caller == Who::Anyone || reply.body.len() > KEPT_BYTES_MAX {
+        return Ok(reply);
+    }
+    site.once(call, |_| Ok(reply))
+}
+
+/// Runs an effect inside its transaction, once for each key.
+pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
+    let Some(repeat) = call.repeat.get() else { return effect(tx) };
+    if let Some(answer) = kept(site, tx, repeat)? {
+        return Ok(answer);
+    }
+    let reply = effect(tx)?;
+    let mut plain = reply.status.as_u16().to_be_bytes().to_vec();
+    plain.extend_from_slice(&reply.body);
+    let answer = site.keys.seal(Purpose::Answer, &plain);
+    let (body_digest, token_hash) = (repeat.body_digest, repeat.token_hash.get());
+    replays::insert(tx, &repeat.replay_key, &Kept { body_digest, answer, token_hash })?;
+    repeat.kept.set(true);
+    Ok(reply)
+}
+
+/// Keeps no answer for this call.
+pub(crate) fn forgo(call: &Call) {
+    if let Some(repeat) = call.repeat.get() {
+        repeat.kept.set(true);
+    }
+}
+
+fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Failure> {
+    if call.method != Method::POST || !call.headers.contains_key(HEADER) {
+        return Ok(None);
+    }
+    let sound = |key: &&str| key.len() <= KEY_CHARS_MAX && key.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
+    let key = call.header(HEADER).filter(sound);
+    let key = key.ok_or_else(|| {
+        Failure::field("Idempotency-Key", Text::new("field.idempotency_key").with("max", KEY_CHARS_MAX))
+    })?;
+    // Where anyone may call, a credential may still change the answer: what one carried is not for another.
+    let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
+    let whose = format!("{caller} {carried}");
+    // What the path names is part of what is asked: the same key for another entry is another key.
+    let mut parts = vec![call.route.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
+    parts.extend(call.params.iter().map(String::as_bytes));
+    Ok(Some(Repeat {
+        replay_key: site.keys.hash(Purpose::Replay, &parts),
+        body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
+        kept: Cell::new(false),
+        token_hash: Cell::new(None),
+    }))
+}
+
+fn kept(site: &Site, tx: &Read, repeat: &Repeat) -> Result<Option<Reply>, Failure> {
+    let Some(found) = replays::find(tx, &repeat.replay_key, site.now())? else { return Ok(None) };
+    if found.body_digest != repeat.body_digest {
+        let text = Text::new("field.idempotency_key_reused");
+        return Err(Failure::idempotency_key_reused().with_problem("Idempotency-Key", text));
+    }
+    // A token that opens nothing any more is handed to nobody: what was asked is judged anew.
+    if let Some(token_hash) = &found.token_hash
+        && !sessions::is_in_force(tx, token_hash, site.now())?
+    {
+        return Ok(None);
+    }
+    let plain = site.keys.unseal(Purpose::Answer, &found.answer);
+    let plain = plain.ok_or_else(|| Failure::broken().because("a kept answer is not sealed by this site's key"))?;
+    let (status, body) =
+        plain.split_at_checked(2).ok_or_else(|| Failure::broken().because("a kept answer is cut off"))?;
+    let status =
+        StatusCode::from_u16(u16::from_be_bytes([status[0], status[1]])).map_err(|e| Failure::broken().because(e))?;
+    repeat.kept.set(true);
+    Ok(Some(reply::json_again(status, body.to_vec())))
+}

@@ -1,0 +1,272 @@
+//! The second factor: what is due after a right password, and whether a code proves it.
+//!
+//! Everything is decided on the rows of one transaction. Nobody else makes a [`Cleared`], and no session opens without.
+
+use super::passcode::{self, Target, Use};
+use super::security_event::{self, Event};
+use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::{recovery_code, totp};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::keys::{Purpose, random};
+use crate::site::Site;
+use crate::store::tables::members::Account;
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::second_factors::{self, Factor, Kind, Reachable};
+use crate::store::tables::sessions::{self, TokenHash};
+use crate::store::tables::{audit, notices, passcodes};
+use crate::store::{Read, Write};
+use serde_json::json;
+
+/// How long a secret that was handed out waits for its first code.
+const PENDING_SECONDS: i64 = 3600;
+
+/// Whoever holds it owes nothing more for a session.
+#[derive(Debug)]
+pub struct Cleared(());
+
+/// How a member would like to prove it (`passcodeOption`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Email,
+    Sms,
+    Totp,
+}
+
+/// What follows a right password.
+#[derive(Debug)]
+pub enum Next {
+    /// A session.
+    Clear(Cleared),
+    /// A code.
+    Due(Due),
+    /// The account's role demands a second factor, and it has none.
+    Missing,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Due {
+    /// From the authenticator app.
+    Totp,
+    /// One that is sent there; nowhere, when the address that was confirmed is gone.
+    Passcode(Option<(Channel, String)>),
+}
+
+/// What a code was worth.
+#[derive(Debug)]
+pub enum Proof {
+    Right(Cleared),
+    Wrong,
+    /// It may be a code of the authenticator's, but the clock is wrong, so nobody can tell.
+    ClockSuspect,
+}
+
+impl Way {
+    pub const NAMES: [&str; 3] = ["email", "sms", "totp"];
+
+    pub fn parse(name: &str) -> Option<Way> {
+        match name {
+            "email" => Some(Way::Email),
+            "sms" => Some(Way::Sms),
+            "totp" => Some(Way::Totp),
+            _ => None,
+        }
+    }
+}
+
+/// What an account owes after its password, by the way that it asked for, else by the strongest that it has.
+pub fn next(site: &Site, tx: &Read, account: &Account, way: Option<Way>) -> Result<Next, Failure> {
+    let factor = second_factors::find(tx, account.member_id, site.now())?;
+    let Some(kind) = factor.kind else {
+        let required = is_required(site, account);
+        return Ok(if required { Next::Missing } else { Next::Clear(Cleared(())) });
+    };
+    let sent = if takes_passcodes(account) {
+        choose(kind, way, second_factors::find_reachable(tx, account.member_id)?)
+    } else {
+        None
+    };
+    Ok(Next::Due(match (sent, kind) {
+        (None, Kind::Totp) => Due::Totp,
+        (sent, _) => Due::Passcode(sent),
+    }))
+}
+
+/// Desk and admin accounts serve others and open everything; in the demo nobody is hurt.
+pub fn is_required(site: &Site, account: &Account) -> bool {
+    account.role.is_staff() && !site.config.demo
+}
+
+/// Not shown in the contract: whether a member with an authenticator may have a passcode instead. Yes, where asked for,
+/// because phones get lost. An account that opens other people's data takes none, whichever factor is on: a mailbox is
+/// easier to get into than an authenticator, and without a mail server the passcode waits at the desk.
+pub fn takes_passcodes(account: &Account) -> bool {
+    !account.role.is_above_member()
+}
+
+fn choose(kind: Kind, way: Option<Way>, reachable: Reachable) -> Option<(Channel, String)> {
+    let email = reachable.email.map(|address| (Channel::Email, address));
+    let sms = reachable.phone.map(|number| (Channel::Sms, number));
+    match (way, kind) {
+        (Some(Way::Email), Kind::Totp) => email,
+        (Some(Way::Sms), Kind::Totp) => sms,
+        (Some(Way::Totp) | None, Kind::Totp) => None,
+        (Some(Way::Email), Kind::Passcode) => email.or(sms),
+        (_, Kind::Passcode) => sms.or(email),
+    }
+}
+
+/// Puts the passcode that is due in line.
+pub fn send(site: &Site, call: &Call, tx: &Write, member_id: i64, to: &(Channel, String)) -> Result<(), Failure> {
+    passcode::send_or_refuse(site, tx, Use::SignIn, &target(call, member_id, to))
+}
+
+/// The same on the way in, where a recovery code does as well: false where as many as may be have gone out.
+pub fn send_if_any_is_left(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    member_id: i64,
+    to: &(Channel, String),
+) -> Result<bool, Failure> {
+    Ok(passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))?.is_ok())
+}
+
+fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, String)) -> Target<'a> {
+    Target { member_id, channel: *channel, address, language: call.language() }
+}
+
+/// Whether a code proves the factor that is on: one of the authenticator's, a passcode that was sent, or a recovery
+/// code. A right one is used up.
+pub fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typed: &str) -> Result<Proof, Failure> {
+    let factor = second_factors::find(tx, account.member_id, tx.now())?;
+    let Some(kind) = factor.kind else { return Ok(Proof::Wrong) };
+    if let Some(code) = recovery_code::normalise(typed) {
+        return prove_by_recovery_code(site, call, tx, account.member_id, &code);
+    }
+    let code: String = typed.split_whitespace().collect();
+    let suspect = site.clock.is_suspect();
+    if kind == Kind::Totp && !suspect && prove_by_authenticator(site, tx, account.member_id, &factor, &code)? {
+        return Ok(Proof::Right(Cleared(())));
+    }
+    let sent = takes_passcodes(account) && totp::is_code(&code);
+    if sent && passcode::take(site, tx, account.member_id, Use::SignIn, &code)?.is_some() {
+        return Ok(Proof::Right(Cleared(())));
+    }
+    Ok(if kind == Kind::Totp && suspect { Proof::ClockSuspect } else { Proof::Wrong })
+}
+
+fn prove_by_authenticator(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    factor: &Factor,
+    code: &str,
+) -> Result<bool, Failure> {
+    let secret = unseal(site, factor.sealed.as_deref())?;
+    let Some(step) = totp::matching_step(&secret, code, tx.now(), factor.last_step) else { return Ok(false) };
+    second_factors::set_last_step(tx, member_id, step)?;
+    Ok(true)
+}
+
+fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, code: &str) -> Result<Proof, Failure> {
+    if !second_factors::take_recovery_code(tx, member_id, &hash(site, member_id, code))? {
+        return Ok(Proof::Wrong);
+    }
+    let left = second_factors::count_recovery_codes(tx, member_id)?;
+    let (by, detail) = (call.by(member_id), Detail::none().number("left", left));
+    audit::insert(tx, &by.who, "member.recovery_code_used", &Whom::Member(member_id), &by.origin, &detail)?;
+    notices::insert(tx, member_id, "notice.recovery_code_used", &format!("{{\"left\":{left}}}"))?;
+    Ok(Proof::Right(Cleared(())))
+}
+
+/// The secret of an authenticator app.
+pub type Secret = [u8; totp::SECRET_BYTES];
+
+/// A secret of nobody's yet.
+pub fn new_secret() -> Secret {
+    random()
+}
+
+/// The secret waits for its first code; an older one that waited is dead, and what is on stays on.
+pub fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
+    let sealed = site.keys.seal(Purpose::SecondFactor, secret);
+    second_factors::set_pending(tx, member_id, &sealed, tx.now() + PENDING_SECONDS)?;
+    Ok(())
+}
+
+/// The secret that waits for its first code.
+pub fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
+    let sealed = second_factors::find(tx, member_id, site.now())?.sealed_pending;
+    sealed.map(|sealed| unseal(site, Some(&sealed))).transpose()
+}
+
+/// Whether a code is the first of the secret that waits: then the authenticator is on. `None`: none waits.
+pub fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
+    let factor = second_factors::find(tx, member_id, tx.now())?;
+    let Some(pending) = factor.sealed_pending else { return Ok(None) };
+    if site.clock.is_suspect() {
+        return Ok(Some(Proof::ClockSuspect));
+    }
+    let secret = unseal(site, Some(&pending))?;
+    let code: String = typed.split_whitespace().collect();
+    let Some(step) = totp::matching_step(&secret, &code, tx.now(), 0) else { return Ok(Some(Proof::Wrong)) };
+    second_factors::confirm_pending(tx, member_id, step)?;
+    Ok(Some(Proof::Right(Cleared(()))))
+}
+
+/// What goes with every factor that is turned on: the credentials from before end, but the session `kept`, the member
+/// is told, and gets recovery codes.
+pub fn welcome_factor(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    kept: Option<&TokenHash>,
+    language: Language,
+    by: &By,
+) -> Result<Vec<String>, Failure> {
+    end_older(tx, member_id, kept)?;
+    security_event::tell(site, tx, member_id, Event::SecondFactorOn, &json!({}), language, by)?;
+    new_recovery_codes(site, tx, member_id)
+}
+
+/// Nothing is due any more, and the credentials from before end, but the session `kept`.
+pub fn turn_off(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    kept: Option<&TokenHash>,
+    language: Language,
+    by: &By,
+) -> Result<(), Failure> {
+    second_factors::delete(tx, member_id)?;
+    end_older(tx, member_id, kept)?;
+    security_event::tell(site, tx, member_id, Event::SecondFactorOff, &json!({}), language, by)
+}
+
+fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
+    sessions::delete_of_member(tx, member_id, kept)?;
+    passcodes::delete(tx, member_id, Use::SignIn.name())?;
+    Ok(())
+}
+
+/// Ten new ones in place of the old; shown once, only their hashes are kept.
+pub fn new_recovery_codes(site: &Site, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
+    second_factors::delete_recovery_codes(tx, member_id)?;
+    let codes: Vec<String> = (0..recovery_code::CODES).map(|_| recovery_code::from_bytes(random())).collect();
+    for shown in &codes {
+        let code = recovery_code::normalise(shown).expect("our own codes have the form of one");
+        second_factors::insert_recovery_code(tx, member_id, &hash(site, member_id, &code))?;
+    }
+    Ok(codes)
+}
+
+fn hash(site: &Site, member_id: i64, code: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::RecoveryCode, &[&member_id.to_be_bytes(), code.as_bytes()])
+}
+
+fn unseal(site: &Site, sealed: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
+    let plain = sealed.and_then(|sealed| site.keys.unseal(Purpose::SecondFactor, sealed));
+    plain.ok_or_else(|| Failure::broken().because("a second factor is not sealed by this site's key"))
+}

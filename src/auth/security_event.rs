@@ -1,0 +1,193 @@
+//! What changed in the ways into an account: a row of the audit log, and word to its owner, a notice and a message to a
+//! confirmed address, in the transaction of the change. Who has no address gets the notice alone.
+
+use super::allowance::{self, Cause};
+use super::undo;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::members::{self, Profile};
+use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::{audit, notices, second_factors};
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    PasswordChanged,
+    Recovered,
+    EmailChanged,
+    PhoneChanged,
+    SecondFactorOn,
+    SecondFactorOff,
+    RecoveryCodes,
+    PasskeyAdded,
+    PasskeyRemoved,
+    SocialLinked,
+    /// What one of the others did was undone by the link in its mail.
+    ChangeUndone,
+}
+
+impl Event {
+    /// The key of the notice.
+    fn notice(self) -> &'static str {
+        match self {
+            Event::PasswordChanged | Event::Recovered => "notice.password_changed",
+            Event::EmailChanged => "notice.email_changed",
+            Event::PhoneChanged => "notice.phone_changed",
+            Event::SecondFactorOn => "notice.second_factor_on",
+            Event::SecondFactorOff => "notice.second_factor_off",
+            Event::RecoveryCodes => "notice.recovery_codes_new",
+            Event::PasskeyAdded => "notice.passkey_added",
+            Event::PasskeyRemoved => "notice.passkey_removed",
+            Event::SocialLinked => "notice.social_linked",
+            Event::ChangeUndone => "notice.change_undone",
+        }
+    }
+
+    /// How the audit log calls it.
+    fn deed(self) -> &'static str {
+        match self {
+            Event::PasswordChanged => "member.password_changed",
+            Event::Recovered => "member.recovered",
+            Event::EmailChanged => "member.email_changed",
+            Event::PhoneChanged => "member.phone_changed",
+            Event::SecondFactorOn => "member.second_factor_on",
+            Event::SecondFactorOff => "member.second_factor_off",
+            Event::RecoveryCodes => "member.recovery_codes_made",
+            Event::PasskeyAdded => "member.passkey_added",
+            Event::PasskeyRemoved => "member.passkey_removed",
+            Event::SocialLinked => "member.social_linked",
+            Event::ChangeUndone => "member.change_undone",
+        }
+    }
+
+    /// What comes after `mail.event.` in the translations.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Event::PasswordChanged => "password_changed",
+            Event::Recovered => "recovered",
+            Event::EmailChanged => "email_changed",
+            Event::PhoneChanged => "phone_changed",
+            Event::SecondFactorOn => "second_factor_on",
+            Event::SecondFactorOff => "second_factor_off",
+            Event::RecoveryCodes => "recovery_codes",
+            Event::PasskeyAdded => "passkey_added",
+            Event::PasskeyRemoved => "passkey_removed",
+            Event::SocialLinked => "social_linked",
+            Event::ChangeUndone => "change_undone",
+        }
+    }
+}
+
+/// Records an event and tells the member, in words that may speak of `detail`. The message goes to the e-mail address, or
+/// else the number, that the member has confirmed: what nobody confirmed may be a stranger's. A mail carries a link that
+/// undoes the change.
+pub fn tell(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    event: Event,
+    detail: &Value,
+    language: Language,
+    by: &By,
+) -> Result<(), Failure> {
+    record(tx, member_id, event, detail, by)?;
+    let reachable = second_factors::find_reachable(tx, member_id)?;
+    let now = members::find(tx, member_id)?.filter(|_| event != Event::ChangeUndone);
+    if let Some(address) = &reachable.email {
+        return send(site, tx, member_id, event, (Channel::Email, address), now.as_ref(), language);
+    }
+    let Some(number) = &reachable.phone else { return Ok(()) };
+    send(site, tx, member_id, event, (Channel::Sms, number), None, language)
+}
+
+/// The same of a new e-mail address or number, which is told where the old one was too: a thief would only read the new
+/// one. The link that undoes the change goes to an address from before it alone.
+pub fn tell_of_address(
+    site: &Site,
+    tx: &Write,
+    before: &Profile,
+    channel: Channel,
+    language: Language,
+    by: &By,
+) -> Result<(), Failure> {
+    let member_id = before.member_id;
+    let (event, old, confirmed) = match channel {
+        Channel::Email => (Event::EmailChanged, &before.email, before.email_verified),
+        Channel::Sms => (Event::PhoneChanged, &before.phone, before.phone_verified),
+    };
+    record(tx, member_id, event, &json!({}), by)?;
+    if confirmed && !old.is_empty() {
+        send(site, tx, member_id, event, (channel, old), Some(before), language)?;
+    }
+    let reachable = second_factors::find_reachable(tx, member_id)?;
+    if let Some(address) = &reachable.email {
+        let undone_to = Some(before).filter(|_| channel == Channel::Sms);
+        return send(site, tx, member_id, event, (Channel::Email, address), undone_to, language);
+    }
+    let Some(number) = &reachable.phone else { return Ok(()) };
+    send(site, tx, member_id, event, (Channel::Sms, number), None, language)
+}
+
+fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, by: &By) -> Result<(), Failure> {
+    audit::insert(tx, &by.who, event.deed(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
+    notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
+    Ok(())
+}
+
+/// The message alone. `before`: what the change can be undone to by a link, which a short message has no room for. Nothing
+/// goes where the member's share of such messages is used up, because the notice and the audit log have every change; but
+/// the link to an address that was replaced always goes, or a thief would use the share up first.
+fn send(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    event: Event,
+    (channel, recipient): (Channel, &str),
+    before: Option<&Profile>,
+    language: Language,
+) -> Result<(), Failure> {
+    let taken = allowance::take(site, tx, Cause::Event, member_id, channel, recipient)?;
+    if taken.is_err() && !(event == Event::EmailChanged && before.is_some()) {
+        return Ok(());
+    }
+    let (template, values) = match before.filter(|_| channel == Channel::Email) {
+        Some(before) => {
+            ("security_event_undo", json!({ "event": event.name(), "token": undo::offer(tx, event, before)? }))
+        }
+        None => ("security_event", json!({ "event": event.name() })),
+    };
+    let member_id = Some(member_id);
+    let message = outbox::New { channel, member_id, recipient, language: language.tag(), template, values: &values };
+    outbox::insert(tx, &site.keys, &message)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_has_its_words_and_its_notice_in_every_language() {
+        for event in [
+            Event::PasswordChanged,
+            Event::Recovered,
+            Event::EmailChanged,
+            Event::PhoneChanged,
+            Event::SecondFactorOn,
+            Event::SecondFactorOff,
+            Event::RecoveryCodes,
+            Event::PasskeyAdded,
+            Event::PasskeyRemoved,
+            Event::SocialLinked,
+            Event::ChangeUndone,
+        ] {
+            for language in Language::ALL {
+                let has = |key: &str| language.texts().contains_key(key);
+                assert!(has(event.notice()) && has(&format!("mail.event.{}", event.name())), "{event:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Sessions and booking tokens: who holds the token that a request carries.
+
+use crate::domain::audit::By;
+use crate::domain::role::Role;
+use crate::http::call::{Call, TOKEN, Who};
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::tables::sessions::{self, BookingToken, TokenHash};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::AUTHORIZATION;
+use sha2::{Digest, Sha256};
+
+const TOKEN_BYTES: usize = 32;
+const TOKEN_CHARS_MAX: usize = 128;
+/// For how long after a proof a session may change what opens its account.
+const PROOF_SECONDS: i64 = 10 * 60;
+/// In base64url.
+const TOKEN_CHARS: usize = (TOKEN_BYTES * 4).div_ceil(3);
+
+/// A signed-in person who may use the account: a member, also one who works at the desk.
+#[derive(Debug)]
+pub struct Member {
+    id: i64,
+    role: Role,
+    session: TokenHash,
+    /// When the holder of the session last proved who they are.
+    proven_at: i64,
+    by: By,
+}
+
+/// A session that may read the reports.
+#[derive(Debug)]
+pub struct Staff {
+    pub role: Role,
+}
+
+/// A member's session, or the token that a booking gave.
+#[derive(Debug)]
+pub enum Bearer {
+    Member(Member),
+    Booking { member_id: i64, booking_id: Option<i64> },
+}
+
+impl Member {
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// This member from where the call came, for the audit log.
+    pub fn by(&self) -> &By {
+        &self.by
+    }
+
+    /// The session that this call came by.
+    pub fn session(&self) -> &TokenHash {
+        &self.session
+    }
+
+    /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since) is
+    /// more than ten minutes ago. Whoever holds a session alone may have found it.
+    pub fn check_proven(&self, now: i64) -> Result<(), Failure> {
+        if now - self.proven_at <= PROOF_SECONDS { Ok(()) } else { Err(Failure::reauthentication_needed()) }
+    }
+}
+
+impl Bearer {
+    /// The member whose token it is.
+    pub fn member_id(&self) -> i64 {
+        match self {
+            Bearer::Member(member) => member.id,
+            Bearer::Booking { member_id, .. } => *member_id,
+        }
+    }
+}
+
+/// A new token of 256 random bits, and what of it is stored.
+pub fn new_token() -> (String, TokenHash) {
+    let token = URL_SAFE_NO_PAD.encode(crate::keys::random::<TOKEN_BYTES>());
+    let hash = token_hash(&token);
+    (token, hash)
+}
+
+/// What is stored of a token.
+pub fn token_hash(token: &str) -> TokenHash {
+    Sha256::digest(token).into()
+}
+
+/// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`. Where `Authorization` holds what can be no token (a
+/// proxy's own credentials, or the `Bearer null` of an app that lost its own), `token` counts.
+pub(crate) fn token(call: &Call) -> Option<&str> {
+    let authorization = call.header(AUTHORIZATION).map(|value| {
+        let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
+        if scheme.eq_ignore_ascii_case("bearer") { rest.trim() } else { value }
+    });
+    let given = authorization.filter(|text| text.len() == TOKEN_CHARS).or_else(|| call.header(TOKEN)).or(authorization);
+    given.filter(|token| token.len() <= TOKEN_CHARS_MAX)
+}
+
+/// The session that a call to an open operation may carry beside its password, in force or not.
+pub fn presented_session(call: &Call) -> Option<TokenHash> {
+    token(call).map(token_hash)
+}
+
+/// Whose session the request carries; a booking token is known here and not enough.
+fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
+    let hash = token_hash(token(call).ok_or_else(Failure::not_signed_in)?);
+    let now = site.now();
+    let Some(found) = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))? else {
+        return Err(match find_booking_token(site, &hash, now)? {
+            Some(_) => Failure::not_allowed(),
+            None => Failure::not_signed_in(),
+        });
+    };
+    if found.banned {
+        return Err(Failure::not_signed_in());
+    }
+    call.who.set(Who::Member(found.member_id));
+    if found.is_due_for_touch(now) {
+        // A session is worth no less on a full disk: its last use is then written another time.
+        let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
+        _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
+    }
+    let by = call.by(found.member_id);
+    Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, by })
+}
+
+fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<BookingToken>, Failure> {
+    site.store.read(|tx| Ok(sessions::find_booking_token(tx, hash, now)?))
+}
+
+pub(crate) fn member(site: &Site, call: &Call) -> Result<Member, Failure> {
+    let member = signed_in(site, call)?;
+    if member.role == Role::Sync { Err(Failure::not_allowed()) } else { Ok(member) }
+}
+
+/// The member whose session an open operation's call carries, if it carries one: an ended one is as good as none.
+pub fn member_if_any(site: &Site, call: &Call) -> Result<Option<Member>, Failure> {
+    match member(site, call) {
+        Ok(member) => Ok(Some(member)),
+        Err(refusal) if refusal.status().is_client_error() => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+pub(crate) fn staff(site: &Site, call: &Call) -> Result<Staff, Failure> {
+    let Member { role, .. } = signed_in(site, call)?;
+    if role.is_staff() || role == Role::Sync { Ok(Staff { role }) } else { Err(Failure::not_allowed()) }
+}
+
+pub(crate) fn bearer(site: &Site, call: &Call) -> Result<Bearer, Failure> {
+    let refusal = match member(site, call) {
+        Ok(member) => return Ok(Bearer::Member(member)),
+        Err(refusal) => refusal,
+    };
+    let Some(given) = token(call) else { return Err(refusal) };
+    let Some(found) = find_booking_token(site, &token_hash(given), site.now())? else { return Err(refusal) };
+    call.who.set(Who::Booking(found.member_id));
+    Ok(Bearer::Booking { member_id: found.member_id, booking_id: found.booking_id })
+}

@@ -1,0 +1,102 @@
+//! Somebody who proves at the desk who they are, in the browser of a clerk: by the same steps and with the same delays as
+//! a sign-in, and without a session at the end. A booking PIN is no such proof, because the desk hands those out.
+
+use super::passkey::{self, Answer};
+use super::second_factor::{self, Due, Next, Proof};
+use super::sign_in::{self, Verdict};
+use super::step::{self, Intent};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::members::Account;
+
+/// Who stands at the desk and proved it. Only this file makes one.
+#[derive(Debug)]
+pub struct Signer {
+    id: i64,
+}
+
+impl Signer {
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+/// What a proof came to.
+pub enum Proven {
+    Signer(Signer),
+    /// The password was right, and a code is due.
+    Code {
+        /// Stands for the password from here on, for ten minutes and five tries.
+        step: String,
+        /// Whether the code comes from the authenticator app; else it was sent.
+        by_app: bool,
+        /// The key of what is to be said where none was sent that should have been.
+        problem: Option<&'static str>,
+    },
+    /// The key of the reason. What was counted must be kept.
+    Refused(&'static str),
+}
+
+/// By name and password; judged before the transaction, because that takes its time.
+pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
+    sign_in::judge(site, call, name, secret)
+}
+
+/// What follows a password that was judged, for the signature under one entry.
+pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict, entry_id: i64) -> Result<Proven, Failure> {
+    let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
+    if account.banned || !sign_in::is_as_judged(tx, account)? {
+        return Ok(Proven::Refused("proof.wrong"));
+    }
+    match second_factor::next(site, tx, account, None)? {
+        Next::Clear(_) => Ok(signer(account)),
+        Next::Missing => Ok(Proven::Refused("proof.no_factor")),
+        Next::Due(due) => {
+            let problem = match &due {
+                Due::Passcode(Some(to)) => {
+                    let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
+                    (!sent).then_some("factor.passcodes_used_up")
+                }
+                Due::Passcode(None) => Some("factor.unreachable"),
+                Due::Totp => None,
+            };
+            let step = step::begin(call, tx, account.member_id, Intent::SignEntry(entry_id))?;
+            Ok(Proven::Code { step, by_app: due == Due::Totp, problem })
+        }
+    }
+}
+
+/// By the code that was due after the password.
+pub fn by_code(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    token: &str,
+    code: &str,
+    entry_id: i64,
+) -> Result<Proven, Failure> {
+    let step = step::try_once(tx, token, Intent::SignEntry(entry_id))?;
+    let Some(account) = step.filter(|account| !account.banned) else {
+        return Ok(Proven::Refused("proof.step_ended"));
+    };
+    match sign_in::judge_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {
+        Proof::Right(_) => {
+            step::end(tx, account.member_id)?;
+            Ok(signer(&account))
+        }
+        Proof::Wrong => Ok(Proven::Refused("proof.code_wrong")),
+        Proof::ClockSuspect => Ok(Proven::Refused("factor.clock_suspect")),
+    }
+}
+
+/// By a passkey: two factors in itself.
+pub fn by_passkey(call: &Call, tx: &Write, answer: &Answer) -> Result<Proven, Failure> {
+    let known = passkey::identify(call, tx, answer)?;
+    Ok(known.map_or(Proven::Refused("proof.passkey_refused"), |account| signer(&account)))
+}
+
+fn signer(account: &Account) -> Proven {
+    Proven::Signer(Signer { id: account.member_id })
+}

@@ -1,0 +1,126 @@
+//! Who a social network says somebody is. Everything is checked here and offline: the network is never asked.
+
+mod keys;
+pub(crate) mod signed_request;
+mod token;
+
+use crate::config::TokenIssuer;
+use crate::http::fields;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use keys::KeySet;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    Google,
+    Apple,
+    Facebook,
+}
+
+/// A person whom a network vouches for.
+#[derive(Debug, PartialEq)]
+pub struct Person {
+    pub network: Network,
+    /// How the network names the person, for ever.
+    pub subject: String,
+    pub email: Option<Email>,
+    pub name: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Email {
+    pub address: String,
+    /// The network says that the address is the person's.
+    pub verified: bool,
+}
+
+/// Why there is no person.
+#[derive(Debug, PartialEq)]
+pub enum Refusal {
+    /// The site has not set this network up.
+    NotConfigured,
+    /// The site's keys for it cannot be read.
+    Broken,
+    /// Whatever was wrong with the token: never told apart.
+    Wrong,
+}
+
+impl Network {
+    const ALL: [Network; 3] = [Network::Google, Network::Apple, Network::Facebook];
+
+    /// By its name in the contract.
+    pub fn parse(text: &str) -> Result<Network, Text> {
+        let known = Network::ALL.into_iter().find(|network| network.key() == text.to_ascii_lowercase());
+        let names = || Network::ALL.map(Network::key).join(", ");
+        known.ok_or_else(|| Text::new("field.one_of").with("values", names()))
+    }
+
+    /// Its name in the contract and in the file.
+    pub fn key(self) -> &'static str {
+        ["google", "apple", "facebook"][self as usize]
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        ["Google", "Apple", "Facebook"][self as usize]
+    }
+
+    fn issuers(self) -> &'static [&'static str] {
+        match self {
+            Network::Google => &["https://accounts.google.com", "accounts.google.com"],
+            Network::Apple => &["https://appleid.apple.com"],
+            Network::Facebook => &[],
+        }
+    }
+
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Network::Google | Network::Apple => &["id_token", "credential", "identityToken"],
+            Network::Facebook => &["signed_request", "signedRequest"],
+        }
+    }
+}
+
+/// Judges what the app got from the network: `params` is JSON text.
+pub fn judge(site: &Site, network: Network, params: &str) -> Result<Person, Refusal> {
+    let configured = &site.config.social;
+    let now = site.now();
+    match network {
+        Network::Google => by_token(network, configured.google.as_ref(), params, now),
+        Network::Apple => by_token(network, configured.apple.as_ref(), params, now),
+        Network::Facebook => {
+            let secret = configured.facebook.as_ref().ok_or(Refusal::NotConfigured)?;
+            let given = given(network, params).ok_or(Refusal::Wrong)?;
+            let subject = signed_request::subject(secret.reveal().as_bytes(), &given, now).ok_or(Refusal::Wrong)?;
+            Ok(Person { network, subject, email: None, name: None })
+        }
+    }
+}
+
+fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i64) -> Result<Person, Refusal> {
+    let issuer = issuer.ok_or(Refusal::NotConfigured)?;
+    let keys = KeySet::read(&issuer.keys_file).map_err(|cause| {
+        tracing::error!(%cause, file = %issuer.keys_file.display(), "the keys of {} cannot be used", network.name());
+        Refusal::Broken
+    })?;
+    let given = given(network, params).ok_or(Refusal::Wrong)?;
+    let nonce = field(params, &["nonce"]);
+    let expected =
+        token::Expected { issuers: network.issuers(), audiences: &issuer.client_ids, nonce: nonce.as_deref(), now };
+    let claims = token::judge(&given, &keys, &expected).ok_or(Refusal::Wrong)?;
+    let verified = claims.email_is_verified();
+    let email = claims.email.map(|address| Email { address, verified });
+    Ok(Person { network, subject: claims.sub, email, name: claims.name })
+}
+
+/// The field of `params` that proves who somebody is.
+fn given(network: Network, params: &str) -> Option<String> {
+    field(params, network.fields())
+}
+
+/// The first of these fields of `params` that is a text.
+fn field(params: &str, names: &[&str]) -> Option<String> {
+    let fields: Map<String, Value> = serde_json::from_slice(fields::without_mark(params.as_bytes())).ok()?;
+    names.iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned))
+}

@@ -1,0 +1,123 @@
+//! ID tokens (OpenID Connect, as signed JSON): one by one, everything that could be wrong with them.
+
+use super::keys::KeySet;
+use crate::http::fields;
+use crate::keys::hex;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+const CHARS_MAX: usize = 8 * 1024;
+const SUBJECT_CHARS_MAX: usize = 255;
+/// How far the network's clock may be ahead of ours.
+const AHEAD_SECONDS_MAX: i64 = 60;
+/// Networks give an hour or a day; a token that says it lives longer is not theirs.
+const LIFE_SECONDS_MAX: i64 = 86_400 + AHEAD_SECONDS_MAX;
+
+/// What a token must say.
+pub struct Expected<'a> {
+    pub issuers: &'a [&'a str],
+    pub audiences: &'a [String],
+    /// What the app made up for this sign-in and asked the network to put into the token.
+    pub nonce: Option<&'a str>,
+    /// Unix seconds.
+    pub now: i64,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: String,
+    /// Extensions that must be understood; none is.
+    crit: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Claims {
+    iss: String,
+    aud: Audience,
+    #[serde(deserialize_with = "seconds")]
+    exp: i64,
+    #[serde(deserialize_with = "seconds")]
+    iat: i64,
+    #[serde(default, deserialize_with = "seconds_if_any")]
+    nbf: Option<i64>,
+    nonce: Option<String>,
+    pub sub: String,
+    pub email: Option<String>,
+    email_verified: Option<Value>,
+    pub name: Option<String>,
+}
+
+/// One audience, also as a list of one: a token for several apps says nothing of which one is meant.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    Plain(String),
+    Listed([String; 1]),
+}
+
+/// A moment of a token: seconds, which may have a fraction (RFC 7519).
+pub(crate) fn seconds<'de, D: Deserializer<'de>>(number: D) -> Result<i64, D::Error> {
+    let value = Value::deserialize(number)?;
+    let moment = if value.is_number() { fields::seconds(&value) } else { None };
+    moment.ok_or_else(|| D::Error::custom("not a number of seconds"))
+}
+
+pub(crate) fn seconds_if_any<'de, D: Deserializer<'de>>(number: D) -> Result<Option<i64>, D::Error> {
+    seconds(number).map(Some)
+}
+
+impl Claims {
+    /// Apple says it as text.
+    pub fn email_is_verified(&self) -> bool {
+        matches!(&self.email_verified, Some(Value::Bool(true))) || self.email_verified.as_ref() == Some(&"true".into())
+    }
+
+    /// A token with a nonce is good beside that nonce alone, and a nonce beside a token with it: as it is, or where the app
+    /// had the network see no more than its SHA-256 in hex (as Apple advises), as that.
+    fn is_made_for(&self, nonce: Option<&str>) -> bool {
+        match (self.nonce.as_deref(), nonce) {
+            (None, None) => true,
+            (Some(said), Some(given)) => said == given || said == hex(&Sha256::digest(given)),
+            _ => false,
+        }
+    }
+
+    fn are_as(&self, expected: &Expected) -> bool {
+        let (Audience::Plain(audience) | Audience::Listed([audience])) = &self.aud;
+        let latest = expected.now + AHEAD_SECONDS_MAX;
+        expected.issuers.contains(&self.iss.as_str())
+            && expected.audiences.contains(audience)
+            && self.exp > expected.now
+            && (expected.now - LIFE_SECONDS_MAX..=latest).contains(&self.iat)
+            && self.exp.checked_sub(self.iat).is_some_and(|life| (1..=LIFE_SECONDS_MAX).contains(&life))
+            && self.nbf.is_none_or(|from| from <= latest)
+            && self.is_made_for(expected.nonce)
+            && is_subject(&self.sub)
+    }
+}
+
+/// As the network names people: printable, and not without end.
+pub fn is_subject(text: &str) -> bool {
+    (1..=SUBJECT_CHARS_MAX).contains(&text.len()) && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// The claims of a token whose signature and claims are right.
+pub fn judge(token: &str, keys: &KeySet, expected: &Expected) -> Option<Claims> {
+    if token.len() > CHARS_MAX {
+        return None;
+    }
+    let (signed, signature) = token.rsplit_once('.')?;
+    let (header, payload) = signed.split_once('.')?;
+    let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+    let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+    if header.crit.is_some() || !keys.verify(&header.kid, &header.alg, signed.as_bytes(), &signature) {
+        return None;
+    }
+    let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+    claims.are_as(expected).then_some(claims)
+}

@@ -1,0 +1,389 @@
+//! `tunneldesk member …`: accounts, from the machine's shell.
+
+mod leaving;
+
+use super::shell::Shell;
+use super::wire::Wire;
+use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
+use crate::auth::account::{self, Kept};
+use crate::auth::appointment::appoint;
+use crate::auth::counters::{self, Lifted};
+use crate::auth::second_factor;
+use crate::auth::security_event::{self, Event};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::password::Owner;
+use crate::domain::role::Role;
+use crate::domain::{email, minutes, password, username};
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::keys::random;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::entries;
+use crate::store::tables::members::{self, Account, Profile};
+use crate::store::tables::second_factors::{self, Kind};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub enum Member {
+    /// Add an account; prints its password unless one is given
+    Add(Add),
+    /// List accounts, newest first
+    List {
+        /// Only one role: member, desk, admin or sync
+        #[arg(long, value_parser = role)]
+        role: Option<Role>,
+        #[command(flatten)]
+        part: Part,
+    },
+    /// Show one account
+    Show { name: String },
+    /// Give an account another role: member, desk, admin or sync
+    SetRole {
+        name: String,
+        #[arg(value_parser = role)]
+        role: Role,
+    },
+    /// Confirm the e-mail address of an account
+    Confirm { name: String },
+    /// Close an account and end its sessions; --lift opens it again
+    Ban {
+        name: String,
+        #[arg(long)]
+        lift: bool,
+    },
+    /// Turn off the second factor of an account and end every session: for the day when the phone is gone
+    ResetSecondFactor { name: String },
+    /// Lift every delay on an account, and let its PIN and its passcodes go on
+    Unlock { name: String },
+    /// Write all that the site holds on one person, as JSON
+    Export(leaving::Export),
+    /// Take a person out of the site for good: name, address and number, out of every row, text and byte
+    Erase(leaving::Erase),
+    /// Set a new password, end every session, and remove passkeys and social links; prints it unless one is given
+    ResetPassword {
+        name: String,
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
+    },
+}
+
+#[derive(Args)]
+pub struct Add {
+    username: String,
+    #[arg(long)]
+    email: String,
+    /// The person's name [default: the username]
+    #[arg(long)]
+    name: Option<String>,
+    /// member, desk, admin or sync
+    #[arg(long, default_value = "member", value_parser = role)]
+    role: Role,
+    /// Count the e-mail address as confirmed
+    #[arg(long)]
+    confirmed: bool,
+    /// Read the password from standard input
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::parse(name).ok_or_else(|| "is not one of member, desk, admin, sync".to_owned())
+}
+
+impl Member {
+    pub fn wants_secret(&self) -> bool {
+        matches!(
+            self,
+            Member::Add(Add { password_stdin: true, .. }) | Member::ResetPassword { password_stdin: true, .. }
+        )
+    }
+
+    /// What was typed to make sure.
+    pub fn confirmation(&self) -> Result<Option<String>, Trouble> {
+        if let Member::Erase(erase) = self { erase.confirmation() } else { Ok(None) }
+    }
+
+    /// The file that the result goes to.
+    pub fn to(&self) -> Option<PathBuf> {
+        if let Member::Export(export) = self { export.to() } else { None }
+    }
+
+    pub fn run(&self, site: &Shell, json: bool, secret: Option<&str>, wire: &mut Wire) -> Result<String, Trouble> {
+        match self {
+            Member::Add(add) => add.run(site, json, secret),
+            Member::Export(export) => export.run(site, wire),
+            Member::Erase(erase) => erase.run(site, json, secret, wire),
+            Member::List { role, part } => list(site, *role, part, json),
+            Member::Show { name } => show(site, name, json),
+            Member::SetRole { name, role } => {
+                change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
+                    let role_word = Detail::none().word("role", role.name());
+                    site.record(tx, "member.role_set", &Whom::Member(account.member_id), &role_word)?;
+                    appoint(tx, account.member_id, *role)
+                })
+            }
+            Member::Confirm { name } => {
+                if find(site, name)?.email.is_empty() {
+                    return Err(refused(format!("{name} has no e-mail address that could be confirmed")));
+                }
+                change(site, name, json, "has a confirmed e-mail address", |tx, account| {
+                    site.record(tx, "member.confirmed", &Whom::Member(account.member_id), &Detail::none())?;
+                    members::confirm_email(tx, account.member_id)
+                })
+            }
+            Member::Ban { name, lift: true } => change(site, name, json, "may sign in again", |tx, account| {
+                site.record(tx, "member.unbanned", &Whom::Member(account.member_id), &Detail::none())?;
+                account::lift_ban(tx, account.member_id).map(|()| 1)
+            }),
+            Member::Ban { name, lift: false } => {
+                change(site, name, json, "is banned, and every session has ended", |tx, account| {
+                    site.record(tx, "member.banned", &Whom::Member(account.member_id), &Detail::none())?;
+                    account::ban(tx, account.member_id).map(|()| 1)
+                })
+            }
+            Member::ResetSecondFactor { name } => {
+                let what = "has no second factor any more, and every session has ended";
+                change(site, name, json, what, |tx, account| {
+                    // Recorded with the word to the member.
+                    let language = Language::default();
+                    second_factor::turn_off(site, tx, account.member_id, None, language, site.by()).map(|()| 1)
+                })
+            }
+            Member::Unlock { name } => unlock(site, name, json),
+            Member::ResetPassword { name, .. } => reset_password(site, name, json, secret),
+        }
+    }
+}
+
+impl Add {
+    fn run(&self, site: &Shell, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+        let field = |name: &str, outcome: Result<String, Text>| {
+            outcome.map_err(|text| refused(format!("{name} {}", text.in_english())))
+        };
+        let name = field("the username", username::parse(self.username.trim()))?;
+        let email = field("the e-mail address", email::parse(self.email.trim()))?;
+        let real_name = self.name.as_deref().unwrap_or(&name);
+        let owner = Owner { username: &name, email: &email, real_name, screen_name: &name, site: &site.name()? };
+        let given = given_or_made(secret, &owner)?;
+        let hash = password::hash(&given.text);
+        let new = members::New {
+            username: &name,
+            screen_name: &name,
+            real_name,
+            email: &email,
+            tunnel_id: Some(site.tunnel_id),
+            role: self.role.name(),
+            password_hash: Some(&hash),
+            ..Default::default()
+        };
+        let member_id = site.store.write(site.now(), |tx| {
+            let member_id = members::insert(tx, &new)?;
+            if self.confirmed {
+                members::confirm_email(tx, member_id)?;
+            }
+            let detail = Detail::none().word("role", self.role.name()).flag("confirmed", self.confirmed);
+            site.record(tx, "member.added", &Whom::Member(member_id), &detail)?;
+            Ok(member_id)
+        })?;
+        Ok(given.shown(json, member_id, &name, &format!("{name} is {} {member_id}", self.role.name())))
+    }
+}
+
+/// A password that was typed, or one that we made and must show once.
+struct Given {
+    text: String,
+    made: bool,
+}
+
+fn given_or_made(secret: Option<&str>, owner: &Owner) -> Result<Given, Trouble> {
+    let Some(text) = secret else { return Ok(Given { text: URL_SAFE_NO_PAD.encode(random::<12>()), made: true }) };
+    password::check(text, owner).map_err(|why| refused(format!("the password {}", why.in_english())))?;
+    Ok(Given { text: text.to_owned(), made: false })
+}
+
+impl Given {
+    fn shown(&self, json: bool, member_id: i64, username: &str, what: &str) -> String {
+        let shown = self.made.then_some(&self.text);
+        match (json, shown) {
+            (true, shown) => as_json(&json!({ "member_id": member_id, "username": username, "password": shown })),
+            (false, Some(text)) => format!("{what}\npassword: {text}   (shown this once)"),
+            (false, None) => what.to_owned(),
+        }
+    }
+}
+
+pub fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
+    let (by_id, by_name) = site.store.read(|tx| {
+        let by_id = name.parse().ok().map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
+        Ok((by_id, members::find_account(tx, name)?))
+    })?;
+    if let (Some(one), Some(other)) = (&by_id, &by_name)
+        && one.member_id != other.member_id
+    {
+        return Err(refused(format!(
+            "{name} is the number of {} and the username of member {}: give an e-mail address, or the other of the two",
+            one.username, other.member_id
+        )));
+    }
+    by_id.or(by_name).ok_or_else(|| {
+        refused(format!("there is no account {name}: give a username, an e-mail address or a member number"))
+    })
+}
+
+fn change(
+    site: &Site,
+    name: &str,
+    json: bool,
+    what: &str,
+    effect: impl FnOnce(&crate::store::Write, &Account) -> Result<usize, Failure>,
+) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    site.store.write(site.now(), |tx| effect(tx, &account))?;
+    let Account { member_id, username, .. } = account;
+    Ok(if json {
+        as_json(&json!({ "member_id": member_id, "username": username }))
+    } else {
+        format!("{username} (member {member_id}) {what}")
+    })
+}
+
+fn reset_password(site: &Shell, name: &str, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
+    let given = given_or_made(secret, &profile.owner(&site.name()?))?;
+    let hash = password::hash(&given.text);
+    site.store.write(site.now(), |tx| {
+        account::recover(tx, account.member_id, &hash, &Kept::default())?;
+        let (language, nothing) = (Language::default(), json!({}));
+        security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &nothing, language, site.by())
+    })?;
+    let what = format!(
+        "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
+        account.username, account.member_id
+    );
+    Ok(given.shown(json, account.member_id, &account.username, &what))
+}
+
+fn unlock(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
+    let Account { member_id, username, .. } = find(site, name)?;
+    let lifted = site.store.write(site.now(), |tx| {
+        site.record(tx, "member.unlocked", &Whom::Member(member_id), &Detail::none())?;
+        counters::lift(site, tx, member_id)
+    })?;
+    let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
+    tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
+    if json {
+        return Ok(as_json(&json!({
+            "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,
+        })));
+    }
+    let done = [
+        (delays > 0).then(|| format!("{delays} {} lifted", if delays == 1 { "delay is" } else { "delays are" })),
+        pin_paused.then(|| "the PIN works again".to_owned()),
+        passcodes_used_up.then(|| "passcodes go out again".to_owned()),
+    ];
+    let done: Vec<_> = done.into_iter().flatten().collect();
+    let what = if done.is_empty() { "was not delayed; its misses are forgotten".to_owned() } else { done.join(", ") };
+    Ok(format!("{username} (member {member_id}): {what}"))
+}
+
+/// With the flight time that is flown, without what is only booked.
+fn by_now(tx: &Read, mut profile: Profile, now: i64) -> Result<Profile, Failure> {
+    profile.flight_minutes -= entries::find_flown(tx, profile.member_id, now)?.minutes_ahead;
+    Ok(profile)
+}
+
+fn as_value(profile: &Profile) -> serde_json::Value {
+    json!({
+        "member_id": profile.member_id, "username": profile.username, "real_name": profile.real_name, "screen_name": profile.screen_name,
+        "email": profile.email, "email_verified": profile.email_verified, "role": profile.role.name(), "join_date": profile.join_date,
+        "paid_until": profile.paid_until, "banned_at": profile.banned_at, "flight_minutes": profile.flight_minutes,
+    })
+}
+
+/// Members that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
+
+/// A table is cut at the limit and says how many members are left; a machine gets all unless it asks for a part.
+fn list(site: &Site, role: Option<Role>, part: &Part, json: bool) -> Result<String, Trouble> {
+    let now = site.now();
+    let limit = part.limit(LISTED_USUAL, json);
+    let (profiles, total): (Vec<Profile>, i64) = site.store.read(|tx| {
+        let (listed, total) = (members::list(tx, role, limit, part.offset)?, members::count_with_role(tx, role)?);
+        if !json {
+            return Ok((listed, total));
+        }
+        let by_now = listed.into_iter().map(|profile| by_now(tx, profile, now)).collect::<Result<_, _>>()?;
+        Ok((by_now, total))
+    })?;
+    if json {
+        return Ok(as_json(&profiles.iter().map(as_value).collect::<Vec<_>>()));
+    }
+    let state = |p: &Profile| {
+        if p.banned_at.is_some() {
+            "banned"
+        } else if p.email_verified {
+            ""
+        } else {
+            "not confirmed"
+        }
+    };
+    let rows: Vec<_> = profiles
+        .iter()
+        .map(|p| {
+            vec![
+                p.member_id.to_string(),
+                p.username.clone(),
+                p.real_name.clone(),
+                p.email.clone(),
+                p.role.name().to_owned(),
+                state(p).to_owned(),
+            ]
+        })
+        .collect();
+    let listed = table(&["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""], &rows);
+    Ok(format!("{listed}{}", left_out(total, part.offset, rows.len())))
+}
+
+fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
+    let account = find(site, name)?;
+    let (profile, factor) = site.store.read(|tx| {
+        let (member_id, now) = (account.member_id, site.now());
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        Ok((by_now(tx, profile, now)?, second_factors::find(tx, member_id, now)?.kind))
+    })?;
+    if json {
+        let mut value = as_value(&profile);
+        value["second_factor"] = factor.map(Kind::name).into();
+        return Ok(as_json(&value));
+    }
+    let moment = |at: Option<i64>, none: &str| at.map_or(none.to_owned(), shown_moment);
+    let confirmed = if profile.email_verified { "confirmed" } else { "not confirmed" };
+    let lines = [
+        ("number", profile.member_id.to_string()),
+        ("username", profile.username),
+        ("name", profile.real_name),
+        ("e-mail", format!("{} ({confirmed})", profile.email)),
+        ("role", profile.role.name().to_owned()),
+        ("2nd factor", shown_factor(factor).to_owned()),
+        ("joined", shown_moment(profile.join_date)),
+        ("paid until", moment(profile.paid_until, "never paid")),
+        ("banned", moment(profile.banned_at, "no")),
+        ("flight time", minutes::show(profile.flight_minutes)),
+    ];
+    Ok(lines.map(|(label, value)| format!("{label:12} {value}")).join("\n"))
+}
+
+fn shown_factor(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Totp) => "authenticator app",
+        Some(Kind::Passcode) => "passcodes by e-mail or SMS",
+        None => "none",
+    }
+}

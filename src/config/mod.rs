@@ -1,0 +1,406 @@
+//! Settings as typed (file, environment, flags) become a [`Config`]: checked as a whole, every mistake named at once.
+
+mod backup;
+mod callbacks;
+mod credentials;
+mod outgoing;
+mod social;
+mod sync;
+mod terminal;
+mod tls;
+mod values;
+
+pub use backup::Backup;
+pub use callbacks::Callbacks;
+pub use outgoing::{Mail, Secret, Security, Sms};
+pub use social::{Social, TokenIssuer};
+pub use sync::{Nats, Sync, Upstream};
+pub use terminal::wants_colour;
+pub use tls::{CertificateFiles, Tls};
+pub use values::host_name;
+
+use crate::domain::catalogue::Catalogue;
+use ipnet::IpNet;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use toml::Value;
+use values::{address, calling_code, currency, log_addresses, log_format, loopback, origin, public_url};
+
+/// The sample that the package ships is where the defaults come from, so the two cannot differ.
+pub const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
+
+const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
+/// Environment variables of ours that are no settings.
+const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
+/// Settings that are never shown.
+const SECRETS: [&str; 5] =
+    ["mail.password", "sms.token", "social.facebook.app_secret", "callbacks.payment_secret", "callbacks.mail_key"];
+const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    pub listen: Vec<SocketAddr>,
+    pub metrics_listen: Option<SocketAddr>,
+    pub data: PathBuf,
+    /// Lower case, without a port.
+    pub names: Vec<String>,
+    /// Without a trailing slash.
+    pub public_url: Option<String>,
+    pub proxies: Vec<IpNet>,
+    /// Whose pages may call the API from a browser, as browsers write an origin.
+    pub allowed_origins: Vec<String>,
+    /// The built-in one, or with what the site's own file adds.
+    pub catalogue: &'static Catalogue,
+    pub yearly_fee_cents: i64,
+    /// ISO 4217, upper case; without it that of the site's country.
+    pub fee_currency: Option<String>,
+    /// Where mails go; without it they wait.
+    pub mail: Option<Mail>,
+    /// Where short messages go; without it they wait.
+    pub sms: Option<Sms>,
+    /// Countries whose new telephone numbers get passcodes, by calling code; empty: the site's own.
+    pub calling_codes: Vec<u16>,
+    /// Who reads what is written in the contact form; without it the desk alone does.
+    pub contact_to: Option<String>,
+    pub limits: Limits,
+    pub log: Log,
+    pub social: Social,
+    pub callbacks: Callbacks,
+    pub backup: Backup,
+    /// Where the history goes; without it nowhere.
+    pub sync: Option<Sync>,
+    pub tls: Tls,
+    /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
+    pub demo: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    pub connections_max: usize,
+    pub connections_per_address_max: usize,
+    pub pool_threads: usize,
+    pub queue_max: usize,
+    pub sign_in_misses_per_address: i64,
+    pub signups_per_hour_per_address: i64,
+    pub passkey_questions_per_minute_per_address: i64,
+    pub contacts_per_hour_per_address: i64,
+    pub recoveries_per_hour_per_address: i64,
+    /// Requests of one address that may end in a message to somebody.
+    pub messages_per_day_per_address: i64,
+    /// Passcodes and confirmation links that go out in all, by each channel.
+    pub mails_per_day: i64,
+    pub sms_per_day: i64,
+    pub changes_per_day_per_member: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Log {
+    pub level: tracing::Level,
+    pub format: LogFormat,
+    pub addresses: LogAddresses,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogFormat {
+    Auto,
+    Text,
+    Json,
+}
+
+/// How much of a caller's address the log has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogAddresses {
+    Whole,
+    /// An IPv4 address to /24, an IPv6 address to /48.
+    Network,
+    None,
+}
+
+impl LogAddresses {
+    pub fn shown(self, address: IpAddr) -> Option<IpAddr> {
+        match (self, address) {
+            (LogAddresses::None, _) => None,
+            (LogAddresses::Whole, address) => Some(address),
+            (LogAddresses::Network, IpAddr::V4(v4)) => Some(Ipv4Addr::from_bits(v4.to_bits() & (!0 << 8)).into()),
+            (LogAddresses::Network, IpAddr::V6(v6)) => Some(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 80)).into()),
+        }
+    }
+}
+
+/// One setting as somebody typed it.
+struct Setting {
+    value: Value,
+    origin: String,
+}
+
+/// What was typed, by dotted key; later layers replace earlier ones.
+#[derive(Default)]
+pub struct Settings {
+    typed: BTreeMap<String, Setting>,
+    mistakes: Vec<String>,
+    demo: bool,
+}
+
+impl Settings {
+    /// The defaults alone.
+    pub fn new() -> Settings {
+        let mut settings = Settings::default();
+        settings.add_file(SAMPLE, "the defaults");
+        settings
+    }
+
+    /// Everything that is said outside the command line: the defaults, the file, the environment, the credentials.
+    pub fn gather(file: Option<&Path>) -> Settings {
+        let mut settings = Settings::new();
+        if let Some(path) = file {
+            match std::fs::read_to_string(path) {
+                Ok(text) => settings.add_file(&text, &path.display().to_string()),
+                Err(e) => settings.mistakes.push(format!("{}: cannot be read: {e}", path.display())),
+            }
+        }
+        settings.add_environment(std::env::vars());
+        if let Some(dir) = std::env::var_os("CREDENTIALS_DIRECTORY") {
+            settings.add_credentials(Path::new(&dir));
+        }
+        settings
+    }
+
+    /// Where the file is, when it was not named: the first that exists.
+    pub fn usual_file() -> Option<PathBuf> {
+        ["tunneldesk.toml", "/etc/tunneldesk/tunneldesk.toml"].map(PathBuf::from).into_iter().find(|p| p.exists())
+    }
+
+    fn add_file(&mut self, text: &str, origin: &str) {
+        match text.parse::<toml::Table>() {
+            Ok(table) => self.add_table("", table, origin),
+            Err(e) => self.mistakes.push(format!("{origin}: {}", e.to_string().trim().replace('\n', " "))),
+        }
+    }
+
+    fn add_table(&mut self, prefix: &str, table: toml::Table, origin: &str) {
+        for (name, value) in table {
+            let key = format!("{prefix}{name}");
+            match value {
+                Value::Table(inner) => self.add_table(&format!("{key}."), inner, origin),
+                value => self.set(&key, value, &format!("{origin}: {key}")),
+            }
+        }
+    }
+
+    /// Text from the environment takes the type of the default that it replaces.
+    fn add_environment(&mut self, vars: impl Iterator<Item = (String, String)>) {
+        let keys: BTreeMap<String, (String, Value)> = self
+            .typed
+            .iter()
+            .map(|(key, setting)| {
+                (
+                    format!("{ENVIRONMENT_PREFIX}{}", key.to_uppercase().replace('.', "_")),
+                    (key.clone(), setting.value.clone()),
+                )
+            })
+            .collect();
+        for (name, text) in vars.filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX)) {
+            match keys.get(&name) {
+                Some((key, like)) => self.set(key, typed_like(like, &text), &name),
+                None if ENVIRONMENT_OTHERS.contains(&name.as_str()) => {}
+                None => self.mistakes.push(format!("{name}: there is no such setting; tunneldesk check lists them")),
+            }
+        }
+    }
+
+    /// One setting from a flag, or on behalf of `--demo`.
+    pub fn set(&mut self, key: &str, value: impl Into<Value>, origin: &str) {
+        let known = self.typed.contains_key(key) || origin.starts_with("the defaults");
+        if known {
+            self.typed.insert(key.to_owned(), Setting { value: value.into(), origin: origin.to_owned() });
+        } else {
+            self.mistakes.push(format!("{origin}: there is no such setting"));
+        }
+    }
+
+    /// What `serve --demo` changes where nobody said otherwise: its own directory, a fee (so that somebody can owe it),
+    /// no delays for somebody who tries things out.
+    pub fn for_demo(&mut self) {
+        self.demo = true;
+        for (key, value) in [
+            ("data", Value::from("tunneldesk-demo")),
+            ("membership.yearly_fee_cents", Value::from(DEMO_YEARLY_FEE_CENTS)),
+            ("backup.every_hours", Value::from(0)),
+            ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
+            ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.passkey_questions_per_minute_per_address", Value::from(1_000_000)),
+            ("limits.contacts_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.recoveries_per_hour_per_address", Value::from(1_000_000)),
+            ("limits.messages_per_day_per_address", Value::from(1_000_000)),
+            ("limits.changes_per_day_per_member", Value::from(1_000_000)),
+        ] {
+            if self.typed.get(key).is_some_and(|s| s.origin.starts_with("the defaults")) {
+                self.set(key, value, "--demo");
+            }
+        }
+    }
+
+    /// Checks everything. The error is one line a mistake.
+    pub fn check(mut self) -> Result<Config, Vec<String>> {
+        let config = Config {
+            listen: self.list("listen", |s| s.parse().map_err(|_| "is not ADDRESS:PORT, for instance 0.0.0.0:8080")),
+            metrics_listen: self.text("metrics_listen", loopback).flatten(),
+            data: self
+                .text("data", |s| if s.is_empty() { Err("must name a directory") } else { Ok(s.into()) })
+                .unwrap_or_default(),
+            names: self.list("names", host_name),
+            public_url: self.text("public_url", public_url).flatten(),
+            proxies: self.list("proxies", |s| {
+                s.parse::<IpNet>()
+                    .or_else(|_| s.parse::<IpAddr>().map(IpNet::from))
+                    .map_err(|_| "is not an address or a network like 10.0.0.0/8")
+            }),
+            allowed_origins: self.list("allowed_origins", origin),
+            catalogue: self.catalogue(),
+            yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
+            fee_currency: self.text("membership.currency", currency).flatten(),
+            mail: self.mail(),
+            sms: self.sms(),
+            calling_codes: self.list("sms.calling_codes", calling_code),
+            contact_to: self.text("mail.contact_to", address).flatten(),
+            limits: Limits {
+                connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
+                connections_per_address_max: self.whole("limits.connections_per_address_max", 1, 100_000) as usize,
+                pool_threads: self.whole("limits.pool_threads", 1, 512) as usize,
+                queue_max: self.whole("limits.queue_max", 1, 100_000) as usize,
+                sign_in_misses_per_address: self.whole("limits.sign_in_misses_per_address", 5, 1_000_000),
+                signups_per_hour_per_address: self.whole("limits.signups_per_hour_per_address", 1, 1_000_000),
+                passkey_questions_per_minute_per_address: self.whole(
+                    "limits.passkey_questions_per_minute_per_address",
+                    1,
+                    1_000_000,
+                ),
+                contacts_per_hour_per_address: self.whole("limits.contacts_per_hour_per_address", 1, 1_000_000),
+                recoveries_per_hour_per_address: self.whole("limits.recoveries_per_hour_per_address", 1, 1_000_000),
+                messages_per_day_per_address: self.whole("limits.messages_per_day_per_address", 1, 1_000_000),
+                mails_per_day: self.whole("limits.mails_per_day", 0, 1_000_000),
+                sms_per_day: self.whole("limits.sms_per_day", 0, 1_000_000),
+                changes_per_day_per_member: self.whole("limits.changes_per_day_per_member", 1, 1_000_000),
+            },
+            log: Log {
+                level: self
+                    .text("log.level", |s| s.parse().map_err(|_| "is not one of error, warn, info, debug, trace"))
+                    .unwrap_or(tracing::Level::INFO),
+                format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
+                addresses: self.text("log.addresses", log_addresses).unwrap_or(LogAddresses::Whole),
+            },
+            social: self.social(),
+            callbacks: self.callbacks(),
+            backup: self.backup(),
+            sync: self.sync(),
+            tls: self.tls(),
+            demo: self.demo,
+        };
+        if config.listen.is_empty() && self.mistakes.is_empty() {
+            self.mistakes.push("listen: needs at least one ADDRESS:PORT".to_owned());
+        }
+        if self.mistakes.is_empty() { Ok(config) } else { Err(self.mistakes) }
+    }
+
+    /// Every key with the value in force and who said so, for `tunneldesk check`.
+    pub fn effective(&self) -> Vec<(String, String, String)> {
+        let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
+        self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
+    }
+
+    /// The catalogue with the site's own file, each of whose mistakes is one of the settings'.
+    fn catalogue(&mut self) -> &'static Catalogue {
+        let base = Catalogue::built_in();
+        let Some(path) = self.text("catalogue", |s| Ok(s.to_owned())).filter(|path| !path.is_empty()) else {
+            return base;
+        };
+        let read = std::fs::read_to_string(&path).map_err(|e| format!("cannot be read: {e}"));
+        match read.and_then(|json| base.extended(&json)) {
+            // Every thread looks things up in it until the process ends.
+            Ok(catalogue) => Box::leak(Box::new(catalogue)),
+            Err(mistakes) => {
+                mistakes.lines().for_each(|mistake| self.mistake("catalogue", mistake));
+                base
+            }
+        }
+    }
+
+    fn mistake(&mut self, key: &str, what: &str) {
+        let setting = &self.typed[key];
+        self.mistakes.push(format!("{} = {}: {what}", setting.origin, shown(key, &setting.value)));
+    }
+
+    fn text<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Option<T> {
+        match self.typed[key].value.as_str().ok_or("must be text in quotes").and_then(|s| parse(s.trim())) {
+            Ok(value) => Some(value),
+            Err(what) => {
+                self.mistake(key, what);
+                None
+            }
+        }
+    }
+
+    fn list<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Vec<T> {
+        let Some(items) = self.typed[key].value.as_array().cloned() else {
+            self.mistake(key, "must be a list in brackets");
+            return Vec::new();
+        };
+        let mut values = Vec::new();
+        for item in items {
+            match item.as_str().ok_or("must be text in quotes").and_then(&parse) {
+                Ok(value) => values.push(value),
+                Err(what) => {
+                    let origin = self.typed[key].origin.clone();
+                    self.mistakes.push(format!("{origin}: {item}: {what}"));
+                }
+            }
+        }
+        values
+    }
+
+    fn whole(&mut self, key: &str, least: i64, most: i64) -> i64 {
+        match self.typed[key].value.as_integer() {
+            Some(value) if (least..=most).contains(&value) => value,
+            _ => {
+                self.mistake(key, &format!("must be a whole number from {least} to {most}"));
+                least
+            }
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, checked.
+    pub fn defaults() -> Config {
+        Settings::new().check().expect("the defaults are sound")
+    }
+
+    /// The origin that people and partners use.
+    pub fn public_url(&self, port: u16) -> String {
+        let name = self.names.first().map_or("localhost", String::as_str);
+        let (scheme, usual) = if self.tls.listen.is_empty() { ("http", 80) } else { ("https", 443) };
+        let port = if port == usual { String::new() } else { format!(":{port}") };
+        self.public_url.clone().unwrap_or_else(|| format!("{scheme}://{name}{port}"))
+    }
+}
+
+/// A value as it may be seen.
+fn shown(key: &str, value: &Value) -> String {
+    let hidden = SECRETS.contains(&key) && value.as_str() != Some("");
+    if hidden { "(secret)".to_owned() } else { value.to_string() }
+}
+
+fn typed_like(like: &Value, text: &str) -> Value {
+    match like {
+        Value::Array(_) => {
+            text.split(',').map(str::trim).filter(|t| !t.is_empty()).map(Value::from).collect::<Vec<_>>().into()
+        }
+        Value::Integer(_) => text.trim().parse::<i64>().map_or_else(|_| text.into(), Value::from),
+        Value::Boolean(_) => text.trim().parse::<bool>().map_or_else(|_| text.into(), Value::from),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Letters: shaped with the font's own kerning and accents, measured, and set where they belong. What the font cannot
+//! draw shows as a box, so that nobody's name loses a letter unnoticed.
+
+use harfrust::{Direction, ShapeOptions, ShaperData, UnicodeBuffer};
+use krilla::geom::Point;
+use krilla::surface::Surface;
+use krilla::text::{Font, GlyphId, KrillaGlyph};
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
+use std::sync::LazyLock;
+
+/// Characters of a line that are shaped: two names of a hundred and what joins them. A longer text is cut, and says so.
+pub const LINE_CHARS_MAX: usize = 256;
+/// Stands for what was left out.
+pub const CUT: char = '…';
+/// Stands for a character that the font lacks.
+const BOX: char = '□';
+
+/// A font, for drawing and for measuring.
+pub struct Face {
+    font: Font,
+    shapes: FontRef<'static>,
+    shaping: ShaperData,
+    units_per_em: f32,
+}
+
+pub static ROMAN: LazyLock<Face> =
+    LazyLock::new(|| Face::read(include_bytes!("../../../assets/certificate/EBGaramond-Regular.ttf")));
+pub static ITALIC: LazyLock<Face> =
+    LazyLock::new(|| Face::read(include_bytes!("../../../assets/certificate/EBGaramond-Italic.ttf")));
+
+/// A line of text that is ready to be set, at the size of one point.
+pub struct Line {
+    face: &'static Face,
+    text: String,
+    glyphs: Vec<KrillaGlyph>,
+    pub width: f32,
+}
+
+/// Which part of a line stands at the point where it is set.
+#[derive(Debug, Clone, Copy)]
+pub enum At {
+    Left,
+    Middle,
+    Right,
+}
+
+impl Face {
+    fn read(bytes: &'static [u8]) -> Face {
+        let font = Font::new(bytes.into(), 0).expect("our own font can be read, which a test holds");
+        let shapes = FontRef::new(bytes).expect("our own font can be read, which a test holds");
+        let units_per_em = f32::from(shapes.metrics(Size::unscaled(), LocationRef::default()).units_per_em);
+        Face { font, shaping: ShaperData::new(&shapes), shapes, units_per_em }
+    }
+
+    /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
+    pub fn legible(&self, text: &str) -> String {
+        let shown = self.shown();
+        let mut seen = text.chars().filter_map(&shown);
+        let mut legible: String = seen.by_ref().take(LINE_CHARS_MAX).collect();
+        if seen.next().is_some() {
+            legible.pop();
+            legible.push(CUT);
+        }
+        legible
+    }
+
+    /// What stands for a character on paper; nothing for one that is never seen.
+    pub fn shown(&self) -> impl Fn(char) -> Option<char> {
+        let letters = self.shapes.charmap();
+        move |c: char| match c {
+            _ if is_unseen(c) => None,
+            c if c.is_whitespace() => Some(' '),
+            c if letters.map(c).is_some() => Some(c),
+            _ => Some(BOX),
+        }
+    }
+
+    /// About how wide a character is at the size of one point: without kerning, and a hundred times quicker than shaping.
+    pub fn rough_advance(&self) -> impl Fn(char) -> f32 {
+        let (letters, widths) =
+            (self.shapes.charmap(), self.shapes.glyph_metrics(Size::unscaled(), LocationRef::default()));
+        let em = self.units_per_em;
+        move |c: char| letters.map(c).and_then(|glyph| widths.advance_width(glyph)).map_or(1.0, |advance| advance / em)
+    }
+
+    /// Shapes a line; `tracking` is what is added between letters, in parts of the size.
+    pub fn line(&'static self, text: &str, tracking: f32) -> Line {
+        let text = self.legible(text);
+        let mut buffer = UnicodeBuffer::new();
+        buffer.push_str(&text);
+        buffer.guess_segment_properties();
+        // The scripts of this font all run this way.
+        buffer.set_direction(Direction::LeftToRight);
+        let shaped = self.shaping.shaper(&self.shapes).build().shape(buffer, ShapeOptions::new());
+        let em = self.units_per_em;
+        let starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| info.cluster as usize).collect();
+        let end =
+            |place: usize| starts[place..].iter().find(|start| **start > starts[place]).map_or(text.len(), |s| *s);
+        let positions = shaped.glyph_infos().iter().zip(shaped.glyph_positions()).enumerate();
+        let glyphs: Vec<KrillaGlyph> = positions
+            .map(|(place, (info, position))| {
+                // An accent that stands over its letter takes no room, and no tracking.
+                let added = if position.x_advance == 0 { 0.0 } else { tracking };
+                KrillaGlyph::new(
+                    GlyphId::new(info.glyph_id),
+                    position.x_advance as f32 / em + added,
+                    position.x_offset as f32 / em,
+                    position.y_offset as f32 / em,
+                    0.0,
+                    starts[place]..end(place),
+                    None,
+                )
+            })
+            .collect();
+        let width = glyphs.iter().map(|glyph| glyph.x_advance).sum::<f32>() - tracking;
+        Line { face: self, text, glyphs, width: width.max(0.0) }
+    }
+}
+
+impl Line {
+    /// How many glyphs were shaped.
+    #[cfg(test)]
+    pub fn glyphs(&self) -> usize {
+        self.glyphs.len()
+    }
+
+    /// Sets the line with its foot at `y`, in the surface's colour.
+    pub fn set(&self, surface: &mut Surface, at: At, x: f32, y: f32, size: f32) {
+        let width = self.width * size;
+        let left = match at {
+            At::Left => x,
+            At::Middle => x - width / 2.0,
+            At::Right => x - width,
+        };
+        let start = Point::from_xy(left, y);
+        surface.draw_glyphs(start, &self.glyphs, self.face.font.clone(), &self.text, size, false);
+    }
+
+    /// The largest size up to `most` at which the line is not wider than `room`.
+    pub fn size_within(&self, room: f32, most: f32) -> f32 {
+        if self.width * most <= room { most } else { room / self.width }
+    }
+}
+
+/// Marks that steer text and are never seen.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latin_greek_and_cyrillic_names_are_shown_letter_by_letter() {
+        for name in [
+            "Jürgen Groß",
+            "Łukasz Żółć-Brzęczyszczykiewicz",
+            "Nguyễn Thị Ánh Tuyết",
+            "Şükrü Çağlayangil İğdır",
+            "Ελευθερία Παπαδοπούλου",
+            "Ἀριστοτέλης ᾠδή",
+            "Александра Щёголева",
+            "Їжакевич Ґалаґан",
+            "Ђорђе Љубојевић",
+            "Þórður Æðelstan",
+            "Ən Ħal Ŋaro Șț",
+            "O’Brien–D’Angelo",
+        ] {
+            assert_eq!(ROMAN.legible(name), name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_seen_to_be_missing() {
+        assert_eq!(ROMAN.legible("Jane 王小明 🪂!"), "Jane □□□ □!");
+        assert_eq!(ROMAN.legible("a\u{200d}b\u{202e}c\u{fe0f}\u{a0}d"), "abc d");
+        let drawn = ROMAN.line("□", 0.0);
+        assert!(drawn.glyphs[0].glyph_id.to_u32() != 0 && drawn.width > 0.2);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_what_is_shaped_at_once() {
+        for text in ["🪂".repeat(100_000), "i".repeat(100_000), "x\u{301}".repeat(50_000)] {
+            assert!(ROMAN.line(&text, 0.0).glyphs() <= LINE_CHARS_MAX);
+            assert!(ROMAN.legible(&text).ends_with(CUT));
+        }
+        let longest = "i".repeat(LINE_CHARS_MAX);
+        assert_eq!(ROMAN.legible(&longest), longest);
+    }
+
+    #[test]
+    fn an_accent_typed_by_itself_takes_no_room() {
+        assert!((ROMAN.line("Zoe\u{308}", 0.1).width - ROMAN.line("Zoë", 0.1).width).abs() < 0.001);
+        // No letter of its own has this accent.
+        assert!((ROMAN.line("x\u{301}", 0.1).width - ROMAN.line("x", 0.1).width).abs() < 0.001);
+    }
+}

@@ -1,0 +1,41 @@
+//! The certificate: one A4 sheet that a member would frame, as a PDF. The same certificate is the same bytes: nothing
+//! here knows a clock, a random number or a row.
+
+mod flow;
+pub mod ink;
+pub mod lettering;
+mod qr;
+mod sheet;
+
+pub use crate::i18n::date::{in_short as date_in_short, in_words as date_in_words};
+pub use sheet::draw;
+
+use crate::i18n::language::Language;
+
+/// All that the sheet says.
+#[derive(Debug, Clone)]
+pub struct Certificate {
+    pub site_name: String,
+    pub site_city: String,
+    pub holder: String,
+    /// The programme, `Flyer` for instance.
+    pub cat_group: String,
+    /// `Static`, `Dynamic` …, or empty.
+    pub track: String,
+    /// As people say it: `Static Level 3`.
+    pub level_name: String,
+    /// What stands in the emblem: the level's number, or a letter where the programme has one level only.
+    pub emblem: String,
+    /// Since when it is held, in the sheet's language.
+    pub day: String,
+    /// Empty where nobody signed.
+    pub signer_name: String,
+    /// As it is printed.
+    pub number: String,
+    /// Where whoever scans the sheet is led.
+    pub verify_url: String,
+    pub language: Language,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Where pictures are decoded and documents are set: on one thread of its own at a lower priority, so that they neither hold
+//! up a sign-in nor fill the memory. One picture at work is some fifty megabytes, and a long logbook is half a second.
+
+use crate::http::failure::Failure;
+use crate::ops::pace;
+use crate::site::Site;
+use crate::store::engine::writer_held;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How long somebody waits for a drawing, the turn included: the largest take a second or two.
+const DRAWING_WAIT_MAX: Duration = Duration::from_secs(30);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread that draws, once a server has started it. Before that, whoever wants something drawn draws it.
+#[derive(Default)]
+pub struct Drawer {
+    /// Each caller waits for its job, so there are never more jobs than threads that take such requests.
+    jobs: OnceLock<Sender<Job>>,
+}
+
+impl Drawer {
+    /// The thread ends when nobody holds the site any more.
+    pub fn start(&self) -> io::Result<()> {
+        let (jobs, taken) = unbounded();
+        std::thread::Builder::new().name("drawing".to_owned()).spawn(move || {
+            pace::give_way();
+            draw_all(&taken);
+        })?;
+        _ = self.jobs.set(jobs);
+        Ok(())
+    }
+
+    /// `None`: it was not done within `wait_max`. What had not begun by then is not drawn at all.
+    fn run<T: Send + 'static>(&self, wait_max: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let Some(jobs) = self.jobs.get() else { return Some(work()) };
+        let (done, result) = bounded(1);
+        let waits = Arc::new(());
+        let wanted = Arc::downgrade(&waits);
+        let job = move || {
+            if wanted.strong_count() > 0 {
+                _ = done.send(work());
+            }
+        };
+        jobs.send(Box::new(job)).expect("the thread lives as long as the queue");
+        match result.recv_timeout(wait_max) {
+            Ok(drawn) => Some(drawn),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => panic!("the drawing panicked; the line before says where"),
+        }
+    }
+}
+
+fn draw_all(jobs: &Receiver<Job>) {
+    for job in jobs {
+        // The caller learns of a panic by the end of its channel.
+        _ = catch_unwind(AssertUnwindSafe(job));
+    }
+}
+
+impl Site {
+    /// Draws a picture or a document. That takes its time, so the caller's snapshot is let go of first. 503 where it takes
+    /// longer than anybody should wait.
+    pub fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+        writer_held::forbid("a drawing");
+        self.store.rest();
+        let drawn = self.drawer.run(DRAWING_WAIT_MAX, work);
+        drawn.ok_or_else(|| Failure::overloaded().because(format_args!("not drawn within {DRAWING_WAIT_MAX:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Barrier};
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    fn name() -> Option<String> {
+        std::thread::current().name().map(str::to_owned)
+    }
+
+    #[test]
+    fn one_thread_draws_for_everybody_and_outlives_a_panic() {
+        let drawer = Drawer::default();
+        assert_eq!(drawer.run(PATIENCE, name), Some(name()));
+        drawer.start().unwrap();
+        let fault = || drawer.run(PATIENCE, || -> () { panic!("a drawing with a fault") });
+        assert!(catch_unwind(AssertUnwindSafe(fault)).is_err());
+        assert_eq!(drawer.run(PATIENCE, name).flatten().as_deref(), Some("drawing"));
+    }
+
+    #[test]
+    fn who_waits_for_a_drawing_that_hangs_is_let_go_and_the_own_drawing_is_not_begun() {
+        let drawer = Drawer::default();
+        drawer.start().unwrap();
+        let (go_on, hangs) = bounded::<()>(0);
+        let (begun, at_work) = bounded(0);
+        let hang = move || {
+            begun.send(()).unwrap();
+            _ = hangs.recv();
+        };
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| drawer.run(PATIENCE, hang));
+            at_work.recv().unwrap();
+            assert_eq!(drawer.run(Duration::from_millis(1), || unreachable!("nobody waits for it")), None::<()>);
+            drop(go_on);
+            assert_eq!(first.join().unwrap(), Some(()));
+        });
+        assert_eq!(drawer.run(PATIENCE, name).flatten().as_deref(), Some("drawing"));
+    }
+
+    #[test]
+    fn never_two_are_drawn_at_once() {
+        let (drawer, at_work, begun) = (Drawer::default(), Arc::new(AtomicUsize::new(0)), Barrier::new(4));
+        drawer.start().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let at_work = at_work.clone();
+                scope.spawn(|| {
+                    begun.wait();
+                    drawer.run(PATIENCE, move || {
+                        assert_eq!(at_work.fetch_add(1, Ordering::SeqCst), 0);
+                        std::thread::yield_now();
+                        at_work.fetch_sub(1, Ordering::SeqCst);
+                    });
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,190 @@
+//! Pages that fill from above, and are drawn once all of them are known: only then has each its number.
+
+use crate::documents::certificate::ink::{fill, straight, stroke};
+use crate::documents::certificate::lettering::{At, CUT, Face, Line};
+use krilla::Document;
+use krilla::page::PageSettings;
+use krilla::surface::Surface;
+
+/// A4, standing, in points; the origin is above on the left.
+pub const WIDTH: f32 = 595.28;
+pub const HEIGHT: f32 = 841.89;
+/// Where words may stand.
+pub const LEFT: f32 = 52.0;
+pub const RIGHT: f32 = WIDTH - 52.0;
+const TOP: f32 = 64.0;
+const BOTTOM: f32 = HEIGHT - 78.0;
+/// Characters of one line of a table, which accents that take no room do not pass either.
+const WRAPPED_CHARS_MAX: usize = 80;
+
+/// Something on a page.
+enum Mark {
+    Words { line: Line, at: At, x: f32, y: f32, size: f32, colour: [u8; 3] },
+    Rule { left: f32, right: f32, y: f32, width: f32, colour: [u8; 3] },
+}
+
+/// How words are set.
+#[derive(Clone, Copy)]
+pub struct Hand {
+    pub face: &'static Face,
+    pub size: f32,
+    pub tracking: f32,
+    pub colour: [u8; 3],
+}
+
+pub struct Pages {
+    pages: Vec<Vec<Mark>>,
+    /// How far down the last page is full.
+    pub y: f32,
+}
+
+impl Pages {
+    pub fn new() -> Pages {
+        Pages { pages: vec![Vec::new()], y: TOP }
+    }
+
+    /// Whether so much fits on this page still.
+    pub fn has_room(&self, height: f32) -> bool {
+        self.y + height <= BOTTOM
+    }
+
+    pub fn turn(&mut self) {
+        self.pages.push(Vec::new());
+        self.y = TOP;
+    }
+
+    /// A new page unless so much fits on this one.
+    pub fn make_room(&mut self, height: f32) {
+        if !self.has_room(height) {
+            self.turn();
+        }
+    }
+
+    /// Sets words at this height of the last page, made smaller where they are wider than `room`.
+    pub fn words(&mut self, words: &str, hand: Hand, at: At, x: f32, y: f32, room: f32) {
+        let line = hand.face.line(words, hand.tracking);
+        let size = line.size_within(room, hand.size);
+        self.put(Mark::Words { line, at, x, y, size, colour: hand.colour });
+    }
+
+    pub fn rule(&mut self, left: f32, right: f32, y: f32, width: f32, colour: [u8; 3]) {
+        self.put(Mark::Rule { left, right, y, width, colour });
+    }
+
+    fn put(&mut self, mark: Mark) {
+        self.pages.last_mut().expect("there is always a page").push(mark);
+    }
+
+    /// How many pages there are, and how many glyphs were shaped for them.
+    #[cfg(test)]
+    pub fn work(&self) -> (usize, usize) {
+        let glyphs = |mark: &Mark| if let Mark::Words { line, .. } = mark { line.glyphs() } else { 0 };
+        (self.pages.len(), self.pages.iter().flatten().map(glyphs).sum())
+    }
+
+    /// Draws them all; `foot` says what stands at the foot of a page, by its number and how many there are.
+    pub fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
+        let count = self.pages.len();
+        for place in 0..count {
+            let mut one = Pages { pages: vec![std::mem::take(&mut self.pages[place])], y: 0.0 };
+            foot(&mut one, place + 1, count);
+            let mut page = document.start_page_with(PageSettings::from_wh(WIDTH, HEIGHT)?);
+            let mut surface = page.surface();
+            one.pages.iter().flatten().try_for_each(|mark| mark.draw(&mut surface))?;
+            surface.finish();
+            page.finish();
+        }
+        Some(())
+    }
+}
+
+impl Mark {
+    fn draw(&self, surface: &mut Surface) -> Option<()> {
+        match self {
+            Mark::Words { line, at, x, y, size, colour } => {
+                fill(surface, *colour);
+                line.set(surface, *at, *x, *y, *size);
+            }
+            Mark::Rule { left, right, y, width, colour } => {
+                stroke(surface, *colour, *width);
+                surface.draw_path(&straight(*left, *y, *right)?);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Text in lines of at most this width and [`WRAPPED_CHARS_MAX`] characters: broken between words, a line break of the
+/// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
+/// says where there were more. Widths are rough: whoever sets a line makes it fit.
+pub fn wrapped(text: &str, hand: Hand, room: f32, lines_max: usize) -> Vec<String> {
+    let (shown, advance) = (hand.face.shown(), hand.face.rough_advance());
+    let advance = |c: char| (advance(c) + hand.tracking) * hand.size;
+    let mut lines = Lines { done: Vec::new(), line: String::new(), width: 0.0, chars: 0, room };
+    for paragraph in text.lines() {
+        for word in paragraph.split_whitespace() {
+            let letters: Vec<(char, f32)> = word.chars().filter_map(&shown).map(|c| (c, advance(c))).collect();
+            let width: f32 = letters.iter().map(|(_, width)| width).sum();
+            let space = advance(' ');
+            if !lines.have_room(space + width, 1 + letters.len()) {
+                lines.end_line();
+            } else if !lines.line.is_empty() {
+                lines.push((' ', space));
+            }
+            for letter in letters {
+                if !lines.have_room(letter.1, 1) {
+                    lines.end_line();
+                }
+                if lines.done.len() > lines_max {
+                    return cut(lines.done, lines_max);
+                }
+                lines.push(letter);
+            }
+        }
+        lines.end_line();
+        if lines.done.len() > lines_max {
+            break;
+        }
+    }
+    cut(lines.done, lines_max)
+}
+
+/// The first so many lines, with a sign at the end of the last where there were more.
+pub fn cut(mut lines: Vec<String>, lines_max: usize) -> Vec<String> {
+    if lines.len() > lines_max {
+        lines.truncate(lines_max);
+        if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(CUT)) {
+            last.push(CUT);
+        }
+    }
+    lines
+}
+
+/// Lines under way, the last of them open.
+struct Lines {
+    done: Vec<String>,
+    line: String,
+    width: f32,
+    chars: usize,
+    room: f32,
+}
+
+impl Lines {
+    /// Whether so much more fits on the open line. An empty line takes a letter of any width.
+    fn have_room(&self, width: f32, chars: usize) -> bool {
+        self.line.is_empty() || (self.width + width <= self.room && self.chars + chars <= WRAPPED_CHARS_MAX)
+    }
+
+    fn push(&mut self, (letter, width): (char, f32)) {
+        self.line.push(letter);
+        self.width += width;
+        self.chars += 1;
+    }
+
+    fn end_line(&mut self) {
+        if !self.line.is_empty() {
+            self.done.push(std::mem::take(&mut self.line));
+        }
+        (self.width, self.chars) = (0.0, 0);
+    }
+}

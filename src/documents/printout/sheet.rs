@@ -1,0 +1,208 @@
+//! What stands on the pages, from the title to the place for a stamp.
+
+use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT};
+use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
+use super::{Flight, Printout, Signed};
+use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
+use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
+use crate::domain::minutes;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use krilla::Document;
+use krilla::metadata::Metadata;
+
+const FOOT: f32 = HEIGHT - 44.0;
+const HALF: f32 = (LEFT + RIGHT) / 2.0;
+const STAMP_HEIGHT: f32 = 120.0;
+
+/// The logbook as a PDF.
+pub fn draw(printout: &Printout) -> Result<Vec<u8>, String> {
+    let mut document = Document::new();
+    document.set_metadata(printout.describe());
+    let drawn = printout.set().draw(&mut document, |page, number, count| printout.set_foot(page, number, count));
+    drawn.ok_or("a page of no size")?;
+    document.finish().map_err(|e| format!("{e:?}"))
+}
+
+impl Printout {
+    /// Everything but what stands at the feet of the pages.
+    pub(crate) fn set(&self) -> Pages {
+        let mut pages = Pages::new();
+        self.set_title(&mut pages);
+        self.set_levels(&mut pages);
+        self.set_time(&mut pages);
+        self.set_signed(&mut pages, "printout.skills", "printout.skill", &self.skills);
+        self.set_signed(&mut pages, "printout.safety", "printout.record", &self.safety);
+        self.set_stamp(&mut pages);
+        pages
+    }
+
+    fn say(&self, key: &'static str) -> String {
+        self.language.say(&Text::new(key))
+    }
+
+    fn date(&self, moment: i64) -> String {
+        when::day(self.language, &self.hall, moment)
+    }
+
+    fn describe(&self) -> Metadata {
+        Metadata::new()
+            .title(format!("{}: {}", self.say("printout.title"), self.holder))
+            .authors(vec![self.site_name.clone()])
+            .language(self.language.tag().to_owned())
+            .document_id(format!("logbook-{}-{}", self.member_id, self.day))
+    }
+
+    fn set_title(&self, pages: &mut Pages) {
+        let site = match self.site_city.as_str() {
+            city if city.is_empty() || self.site_name.contains(city) => self.site_name.clone(),
+            city => format!("{} · {city}", self.site_name),
+        };
+        let small = Hand { face: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
+        pages.words(&site.to_uppercase(), small, At::Left, LEFT, 70.0, RIGHT - LEFT);
+        let title = Hand { face: &ROMAN, size: 20.0, tracking: 0.24, colour: BRONZE };
+        pages.words(&self.say("printout.title").to_uppercase(), title, At::Left, LEFT, 104.0, RIGHT - LEFT);
+        let name = Hand { face: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
+        pages.words(&self.holder, name, At::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
+        let of = Text::new("printout.of").with("member", self.member_id).with("date", self.date(self.day));
+        let italic = Hand { face: &ITALIC, size: 12.5, tracking: 0.0, colour: SOFT };
+        pages.words(&self.language.say(&of), italic, At::Left, LEFT, 170.0, RIGHT - LEFT);
+        let signed: usize = self.skills.iter().map(|(_, signed)| signed.len()).sum();
+        let facts = [
+            ("printout.flown", minutes::show(self.minutes)),
+            ("printout.flights", self.flights.to_string()),
+            ("printout.skills", signed.to_string()),
+            ("printout.levels", self.levels.len().to_string()),
+        ];
+        let column = (RIGHT - LEFT) / facts.len() as f32;
+        for (place, (key, number)) in facts.into_iter().enumerate() {
+            let left = LEFT + place as f32 * column;
+            let large = Hand { face: &ROMAN, size: 24.0, tracking: 0.0, colour: INK };
+            pages.words(&number, large, At::Left, left, 216.0, column - 12.0);
+            pages.rule(left, left + column - 14.0, 222.0, 0.5, BRONZE);
+            pages.words(&self.say(key).to_uppercase(), label(), At::Left, left, 234.0, column - 14.0);
+        }
+        pages.y = 236.0;
+    }
+
+    /// Levels on the left, currency on the right, in as many rows as the longer of the two has.
+    fn set_levels(&self, pages: &mut Pages) {
+        heading(pages, &self.say("printout.standing"), 30.0);
+        if self.levels.is_empty() {
+            pages.y += 14.0;
+            pages.words(&self.say("printout.no_level"), aside(), At::Left, LEFT, pages.y, RIGHT - LEFT);
+        }
+        for place in 0..self.levels.len().max(self.currencies.len()) {
+            pages.make_room(16.0);
+            pages.y += 15.0;
+            let y = pages.y;
+            if let Some((name, since)) = self.levels.get(place) {
+                pages.words(name, body(), At::Left, LEFT, y, 120.0);
+                let since = Text::new("printout.since").with("date", self.date(*since));
+                pages.words(&self.language.say(&since), aside(), At::Left, LEFT + 124.0, y, HALF - LEFT - 132.0);
+            }
+            if let Some((programme, currency)) = self.currencies.get(place) {
+                let key = if currency.current { "printout.current" } else { "printout.lapsed" };
+                let said = match currency.renewal {
+                    Some(renewal) => self.language.say(&Text::new(key).with("date", self.date(renewal))),
+                    None => self.say("printout.not_current"),
+                };
+                pages.words(programme, body(), At::Left, HALF + 8.0, y, 76.0);
+                let hand = if currency.current { aside() } else { Hand { colour: INK, ..aside() } };
+                pages.words(&said, hand, At::Left, HALF + 88.0, y, RIGHT - HALF - 88.0);
+            }
+        }
+    }
+
+    /// The flights, with the sum of all that was flown up to the end of each page.
+    fn set_time(&self, pages: &mut Pages) {
+        heading(pages, &self.say("printout.time"), 60.0);
+        let listed: i64 = self.time.iter().map(|flight| flight.minutes).sum();
+        let columns = self.columns([
+            (LEFT, LEFT + 104.0, false, "printout.date"),
+            (LEFT + 112.0, LEFT + 236.0, false, "printout.tunnel"),
+            (LEFT + 244.0, RIGHT - 62.0, false, "printout.comment"),
+            (RIGHT - 56.0, RIGHT, true, "printout.minutes"),
+        ]);
+        let mut table = Table::begin(pages, columns);
+        let mut sum = self.minutes - listed;
+        if sum > 0 {
+            table.sum(&self.say("printout.brought"), &minutes::show(sum), false);
+        }
+        let cells = |flight: &Flight| {
+            table.cells([
+                (&self.date(flight.day), body()),
+                (&flight.tunnel_name, body()),
+                (&flight.comment, aside()),
+                (&minutes::show(flight.minutes), body()),
+            ])
+        };
+        let mut rows: Vec<Cells> = self.time.iter().map(cells).collect();
+        shorten(&mut rows);
+        for (flight, cells) in self.time.iter().zip(&rows) {
+            let so_far = minutes::show(sum);
+            let turning = |table: &mut Table, before: bool| {
+                let key = if before { "printout.carried" } else { "printout.brought" };
+                table.sum(&self.say(key), &so_far, false);
+            };
+            table.row(cells, turning, SUM_HEIGHT);
+            sum += flight.minutes;
+        }
+        table.sum(&self.say("printout.total"), &minutes::show(self.minutes), true);
+    }
+
+    fn set_signed(&self, pages: &mut Pages, title: &'static str, what: &'static str, groups: &[(String, Vec<Signed>)]) {
+        if groups.is_empty() {
+            return;
+        }
+        heading(pages, &self.say(title), 70.0);
+        let columns = self.columns([
+            (LEFT, LEFT + 222.0, false, what),
+            (LEFT + 230.0, LEFT + 322.0, false, "printout.date"),
+            (LEFT + 330.0, LEFT + 416.0, false, "printout.signer"),
+            (LEFT + 424.0, RIGHT, false, "printout.tunnel"),
+        ]);
+        let mut table = Table::begin(pages, columns);
+        let cells = |one: &Signed| {
+            let name = if one.note.is_empty() { one.name.clone() } else { format!("{} ({})", one.name, one.note) };
+            table.cells([
+                (&name, body()),
+                (&self.date(one.day), body()),
+                (&one.signer_name, body()),
+                (&one.tunnel_name, body()),
+            ])
+        };
+        let mut rows: Vec<Vec<Cells>> = groups.iter().map(|(_, signed)| signed.iter().map(cells).collect()).collect();
+        shorten(rows.iter_mut().flatten());
+        for ((group, _), rows) in groups.iter().zip(&rows) {
+            table.group(group);
+            rows.iter().for_each(|cells| table.row(cells, plainly, 0.0));
+        }
+    }
+
+    /// Where another tunnel says that it has seen this.
+    fn set_stamp(&self, pages: &mut Pages) {
+        pages.make_room(STAMP_HEIGHT);
+        let y = pages.y + STAMP_HEIGHT - 26.0;
+        let places = [("printout.place_date", LEFT, HALF - 12.0), ("printout.signature", HALF + 12.0, RIGHT)];
+        for (key, left, right) in places {
+            pages.rule(left, right, y, 0.5, SOFT);
+            pages.words(&self.say(key).to_uppercase(), label(), At::Left, left, y + 12.0, right - left);
+        }
+        pages.y = y + 14.0;
+    }
+
+    fn set_foot(&self, page: &mut Pages, number: usize, count: usize) {
+        let hand = Hand { face: &ROMAN, size: 8.5, tracking: 0.02, colour: SOFT };
+        page.rule(LEFT, RIGHT, FOOT - 14.0, 0.4, BRONZE);
+        let of = format!("{} · {} · {}", self.holder, self.site_name, self.date(self.day));
+        page.words(&of, hand, At::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
+        let numbers = Text::new("printout.page").with("number", number).with("count", count);
+        page.words(&self.language.say(&numbers), hand, At::Right, RIGHT, FOOT, 86.0);
+    }
+
+    fn columns(&self, columns: [(f32, f32, bool, &'static str); 4]) -> Vec<Column> {
+        let column = |(left, right, number, key)| Column { left, right, number, title: self.say(key) };
+        columns.map(column).into()
+    }
+}

@@ -1,0 +1,152 @@
+//! A table that goes on from page to page: its headings come again, and a sum is carried over.
+
+use super::page::{Hand, LEFT, Pages, RIGHT, cut, wrapped};
+use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
+use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
+
+const LEADING: f32 = 12.6;
+/// Between the foot of a row and the rule under it, and from there to the next row.
+const UNDER: f32 = 4.2;
+const HEADING: f32 = 16.0;
+/// Of one row, so that it fits a page.
+const ROW_LINES_MAX: usize = 40;
+/// Of all rows of one table: some forty pages. Where there is more to say, the longest texts are cut.
+const TABLE_LINES_MAX: usize = 2_000;
+const HAIRLINE: [u8; 3] = [214, 221, 229];
+
+pub struct Column {
+    pub left: f32,
+    pub right: f32,
+    /// At its right end, as numbers are.
+    pub number: bool,
+    pub title: String,
+}
+
+pub struct Table<'p> {
+    pages: &'p mut Pages,
+    columns: Vec<Column>,
+}
+
+/// What stands in a row: the lines of each column's text.
+pub type Cells = Vec<(Vec<String>, Hand)>;
+
+pub fn body() -> Hand {
+    Hand { face: &ROMAN, size: 10.0, tracking: 0.0, colour: INK }
+}
+
+pub fn aside() -> Hand {
+    Hand { face: &ITALIC, size: 10.0, tracking: 0.0, colour: SOFT }
+}
+
+pub fn label() -> Hand {
+    Hand { face: &ROMAN, size: 7.4, tracking: 0.12, colour: SOFT }
+}
+
+/// A heading over what follows, kept on one page with so much of it.
+pub fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
+    pages.make_room(46.0 + followed_by);
+    pages.y += 30.0;
+    let hand = Hand { face: &ROMAN, size: 15.0, tracking: 0.0, colour: INK };
+    pages.words(words, hand, At::Left, LEFT, pages.y, RIGHT - LEFT);
+    pages.y += 6.0;
+    pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);
+    pages.y += 4.0;
+}
+
+impl<'p> Table<'p> {
+    pub fn begin(pages: &'p mut Pages, columns: Vec<Column>) -> Table<'p> {
+        let mut table = Table { pages, columns };
+        table.head();
+        table
+    }
+
+    fn head(&mut self) {
+        self.pages.y += HEADING - 4.0;
+        for column in &self.columns {
+            let (at, x) = column.end();
+            let room = column.right - column.left;
+            self.pages.words(&column.title.to_uppercase(), label(), at, x, self.pages.y, room);
+        }
+        self.pages.y += 4.0;
+        self.pages.rule(LEFT, RIGHT, self.pages.y, 0.4, SOFT);
+    }
+
+    /// Breaks the texts of a row into lines, one text a column.
+    pub fn cells(&self, texts: [(&str, Hand); 4]) -> Cells {
+        let cell = |((text, hand), column): ((&str, Hand), &Column)| {
+            (wrapped(text, hand, column.right - column.left, ROW_LINES_MAX), hand)
+        };
+        texts.into_iter().zip(&self.columns).map(cell).collect()
+    }
+
+    /// A row. Before the page is turned `turning` may set what is carried over, and after it what is brought along.
+    pub fn row(&mut self, cells: &Cells, turning: impl Fn(&mut Table, bool), reserve: f32) {
+        let height = height(cells) as f32 * LEADING + UNDER;
+        if !self.pages.has_room(height + reserve) {
+            turning(self, true);
+            self.pages.turn();
+            self.head();
+            turning(self, false);
+        }
+        for (column, (lines, hand)) in self.columns.iter().zip(cells) {
+            let (at, x) = column.end();
+            for (place, line) in lines.iter().enumerate() {
+                let y = self.pages.y + (place + 1) as f32 * LEADING - 1.0;
+                self.pages.words(line, *hand, at, x, y, column.right - column.left);
+            }
+        }
+        self.pages.y += height;
+        self.pages.rule(LEFT, RIGHT, self.pages.y, 0.3, HAIRLINE);
+    }
+
+    /// A line of its own with a number at its end: what is carried over, or the sum.
+    pub fn sum(&mut self, words: &str, number: &str, last: bool) {
+        let hand = if last { Hand { face: &ROMAN, size: 11.0, ..body() } } else { aside() };
+        let y = self.pages.y + LEADING + 0.5;
+        let right = self.columns.last().map_or(RIGHT, |column| column.right);
+        self.pages.words(words, hand, At::Right, right - 62.0, y, right - LEFT - 62.0);
+        self.pages.words(number, hand, At::Right, right, y, 56.0);
+        self.pages.y += LEADING + UNDER + 1.0;
+        let (width, colour) = if last { (0.8, BRONZE) } else { (0.3, HAIRLINE) };
+        self.pages.rule(LEFT, RIGHT, self.pages.y, width, colour);
+    }
+
+    /// A heading inside the table, kept with the row after it.
+    pub fn group(&mut self, words: &str) {
+        if !self.pages.has_room(3.0 * LEADING + 2.0 * UNDER) {
+            self.pages.turn();
+            self.head();
+        }
+        let hand = Hand { face: &ITALIC, size: 11.5, tracking: 0.0, colour: [138, 100, 46] };
+        self.pages.words(words, hand, At::Left, LEFT, self.pages.y + LEADING + 3.0, RIGHT - LEFT);
+        self.pages.y += LEADING + UNDER + 3.0;
+        self.pages.rule(LEFT, RIGHT, self.pages.y, 0.3, HAIRLINE);
+    }
+}
+
+/// Lines of a row.
+fn height(cells: &Cells) -> usize {
+    cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(0).max(1)
+}
+
+/// Cuts the longest rows so that all together have no more than [`TABLE_LINES_MAX`] lines, or one line each.
+pub fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
+    let mut rows: Vec<&mut Cells> = rows.into_iter().collect();
+    let in_all = |most: usize| rows.iter().map(|cells| height(cells).min(most)).sum::<usize>();
+    let most = (1..=ROW_LINES_MAX).rev().find(|most| in_all(*most) <= TABLE_LINES_MAX).unwrap_or(1);
+    for (lines, _) in rows.iter_mut().flat_map(|cells| cells.iter_mut()) {
+        *lines = cut(std::mem::take(lines), most);
+    }
+}
+
+/// Nothing is carried over.
+pub fn plainly(_: &mut Table, _: bool) {}
+
+/// What a line of [`Table::sum`] takes.
+pub const SUM_HEIGHT: f32 = LEADING + UNDER + 1.0;
+
+impl Column {
+    fn end(&self) -> (At, f32) {
+        if self.number { (At::Right, self.right) } else { (At::Left, self.left) }
+    }
+}

@@ -1,0 +1,324 @@
+//! The picture: cards in rows, ways between them, a legend, and what is open now. State is told by a shape and a word, and
+//! by colour only besides.
+
+use super::Progression;
+use super::map::{Map, Place, Way};
+use crate::documents::certificate::date_in_words;
+use crate::documents::markup::escape;
+use crate::domain::catalogue::Level;
+use crate::domain::progression::{State, Step};
+use crate::i18n::language::Text;
+use jiff::Timestamp;
+use jiff::tz::Offset;
+use std::fmt::Write;
+
+const MARGIN: i32 = 40;
+const HEAD: i32 = 128;
+const FOOT: i32 = 46;
+const CARD_WIDTH: i32 = 122;
+const CARD_HEIGHT: i32 = 88;
+const CELL_WIDTH: i32 = CARD_WIDTH + 26;
+const CELL_HEIGHT: i32 = CARD_HEIGHT + 20;
+/// What is open now stands at the right of so many rows, where so many columns are free.
+const PANEL_ROWS: usize = 3;
+const PANEL_COLUMNS: usize = 4;
+const PANEL_LEVELS: usize = 4;
+const PANEL_SKILLS: usize = 3;
+/// Letters of a name that fit a card at its usual size, and pixels of one that is longer.
+const NAME_CHARS: usize = 13;
+const NAME_WIDTH: i32 = CARD_WIDTH - 22;
+/// Letters of the holder's name and of the site's, and of a skill's.
+const HOLDER_CHARS_MAX: usize = 48;
+const SITE_CHARS_MAX: usize = 100;
+const SKILL_CHARS_MAX: usize = 66;
+
+const INK: &str = "#12263f";
+const SOFT: &str = "#55657a";
+const GROUND: &str = "#fbfcfe";
+const BLUE: &str = "#1f5c94";
+const BRONZE: &str = "#8a5a14";
+const PALE: &str = "#eef2f6";
+
+/// The picture as SVG.
+pub fn draw(progression: &Progression) -> String {
+    let levels: Vec<&Level> = progression.steps.iter().map(|step| step.level).collect();
+    let map = Map::of(&levels);
+    let width = 2 * MARGIN + map.columns as i32 * CELL_WIDTH - (CELL_WIDTH - CARD_WIDTH);
+    let height = HEAD + map.rows as i32 * CELL_HEIGHT + FOOT;
+    let mut svg = String::with_capacity(24 * 1024);
+    let title = progression.say("progression.title");
+    svg.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    _ = writeln!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" xml:lang=\"{}\" \
+         font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif\" fill=\"{INK}\">",
+        progression.language.tag()
+    );
+    _ = writeln!(
+        svg,
+        "<title>{}</title>",
+        escape(&format!("{title}: {}", clipped(&progression.holder, HOLDER_CHARS_MAX)))
+    );
+    _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"{GROUND}\"/>");
+    progression.draw_head(&mut svg, width);
+    for way in &map.ways {
+        draw_way(&mut svg, &map, way, &progression.steps);
+    }
+    for (step, place) in progression.steps.iter().zip(&map.places) {
+        progression.draw_card(&mut svg, step, place);
+    }
+    if map.free_at_the_right(PANEL_ROWS) >= PANEL_COLUMNS && map.rows >= PANEL_ROWS {
+        progression.draw_panel(&mut svg, width);
+    }
+    let foot = format!(
+        "{} · {}",
+        clipped(&progression.site_name, SITE_CHARS_MAX),
+        date_in_words(progression.language, progression.day)
+    );
+    text(&mut svg, MARGIN, height - 18, 13, SOFT, "", &foot);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+impl Progression<'_> {
+    fn say(&self, key: &'static str) -> String {
+        self.language.say(&Text::new(key))
+    }
+
+    fn draw_head(&self, svg: &mut String, width: i32) {
+        text(
+            svg,
+            MARGIN,
+            46,
+            15,
+            BRONZE,
+            " font-weight=\"600\" letter-spacing=\"2\"",
+            &self.say("progression.title").to_uppercase(),
+        );
+        text(svg, MARGIN, 84, 34, INK, " font-weight=\"700\"", &clipped(&self.holder, HOLDER_CHARS_MAX));
+        // The legend, from the right.
+        let mut right = width - MARGIN;
+        for shape in [Shape::Later, Shape::Next, Shape::Open, Shape::Lapsed, Shape::Held] {
+            let count = self.steps.iter().filter(|step| Shape::of(step.state) == shape).count();
+            if shape == Shape::Lapsed && count == 0 {
+                continue;
+            }
+            let said = format!("{} {count}", self.say(shape.key()));
+            right -= 9 * said.chars().count() as i32;
+            text(svg, right, 47, 15, INK, "", &said);
+            shape.draw(svg, right - 17, 42, shape.colour());
+            right -= 48;
+        }
+    }
+
+    fn draw_card(&self, svg: &mut String, step: &Step, place: &Place) {
+        let (x, y) = corner(place);
+        let shape = Shape::of(step.state);
+        let (fill, border, ink, small) = match shape {
+            Shape::Held => (BLUE, format!("stroke=\"{BLUE}\" stroke-width=\"2\""), "#ffffff", "#ffffff"),
+            Shape::Lapsed => ("#ffffff", format!("stroke=\"{BLUE}\" stroke-width=\"2\""), INK, BLUE),
+            Shape::Open => ("#ffffff", format!("stroke=\"{BRONZE}\" stroke-width=\"3\""), INK, BRONZE),
+            Shape::Next => {
+                ("#ffffff", format!("stroke=\"{SOFT}\" stroke-width=\"1.5\" stroke-dasharray=\"5 4\""), INK, SOFT)
+            }
+            Shape::Later => (PALE, "stroke=\"none\"".to_owned(), SOFT, SOFT),
+        };
+        let word = self.say(shape.key());
+        let detail = self.detail(step);
+        _ = writeln!(svg, "<g><title>{}</title>", escape(format!("{}: {word} {detail}", step.level.name).trim()));
+        _ = writeln!(
+            svg,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{CARD_WIDTH}\" height=\"{CARD_HEIGHT}\" rx=\"9\" fill=\"{fill}\" {border}/>"
+        );
+        for (line, name) in broken(&step.level.name).into_iter().enumerate() {
+            let squeezed = if name.chars().count() > NAME_CHARS {
+                format!(" font-weight=\"600\" textLength=\"{NAME_WIDTH}\" lengthAdjust=\"spacingAndGlyphs\"")
+            } else {
+                " font-weight=\"600\"".to_owned()
+            };
+            text(svg, x + 11, y + 23 + 17 * line as i32, 15, ink, &squeezed, &name);
+        }
+        shape.draw(svg, x + 17, y + 57, small);
+        text(svg, x + 29, y + 61, 13, small, " font-weight=\"600\"", &word);
+        text(svg, x + 11, y + 77, 12, small, "", &detail);
+        if shape == Shape::Open && step.signed() > 0 {
+            let full = CARD_WIDTH - 22;
+            let part = full * step.signed() as i32 / step.required().max(1) as i32;
+            _ = writeln!(
+                svg,
+                "<rect x=\"{}\" y=\"{}\" width=\"{full}\" height=\"3\" fill=\"{PALE}\"/>",
+                x + 11,
+                y + 81
+            );
+            _ = writeln!(
+                svg,
+                "<rect x=\"{}\" y=\"{}\" width=\"{part}\" height=\"3\" fill=\"{BRONZE}\"/>",
+                x + 11,
+                y + 81
+            );
+        }
+        svg.push_str("</g>\n");
+    }
+
+    /// Since when it is held, or how much of it is signed.
+    fn detail(&self, step: &Step) -> String {
+        match step.state {
+            State::Held(since) | State::Lapsed(since) => day(since),
+            State::Open => {
+                let text =
+                    Text::new("progression.signed").with("signed", step.signed()).with("required", step.required());
+                self.language.say(&text)
+            }
+            State::Next | State::Later => String::new(),
+        }
+    }
+
+    /// What is open now, furthest first, each with the skills that are missing.
+    fn draw_panel(&self, svg: &mut String, width: i32) {
+        let mut open: Vec<&Step> = self.steps.iter().filter(|step| step.state == State::Open).collect();
+        open.sort_by_key(|step| std::cmp::Reverse(100 * step.signed() / step.required().max(1)));
+        let x = width - MARGIN - PANEL_COLUMNS as i32 * CELL_WIDTH + (CELL_WIDTH - CARD_WIDTH) / 2;
+        let mut y = HEAD + 14;
+        text(
+            svg,
+            x,
+            y,
+            13,
+            BRONZE,
+            " font-weight=\"600\" letter-spacing=\"1\"",
+            &self.say("progression.now").to_uppercase(),
+        );
+        if open.is_empty() {
+            text(svg, x, y + 24, 14, SOFT, "", &self.say("progression.nothing"));
+        }
+        for step in open.iter().take(PANEL_LEVELS) {
+            y += 22;
+            text(svg, x, y, 15, INK, " font-weight=\"600\"", &format!("{} · {}", step.level.name, self.detail(step)));
+            for skill in step.missing.iter().take(PANEL_SKILLS) {
+                y += 16;
+                shape_dot(svg, x + 4, y - 4);
+                text(svg, x + 14, y, 13, SOFT, "", &clipped(&skill.name, SKILL_CHARS_MAX));
+            }
+        }
+    }
+}
+
+/// What tells a state without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Held,
+    Lapsed,
+    Open,
+    Next,
+    Later,
+}
+
+impl Shape {
+    fn of(state: State) -> Shape {
+        match state {
+            State::Held(_) => Shape::Held,
+            State::Lapsed(_) => Shape::Lapsed,
+            State::Open => Shape::Open,
+            State::Next => Shape::Next,
+            State::Later => Shape::Later,
+        }
+    }
+
+    fn key(self) -> &'static str {
+        match self {
+            Shape::Held => "progression.held",
+            Shape::Lapsed => "progression.lapsed",
+            Shape::Open => "progression.open",
+            Shape::Next => "progression.next",
+            Shape::Later => "progression.later",
+        }
+    }
+
+    fn colour(self) -> &'static str {
+        match self {
+            Shape::Held | Shape::Lapsed => BLUE,
+            Shape::Open => BRONZE,
+            Shape::Next | Shape::Later => SOFT,
+        }
+    }
+
+    /// A tick, a warning triangle, a half-filled disc, an arrow, a dot; around this middle.
+    fn draw(self, svg: &mut String, x: i32, y: i32, colour: &str) {
+        let line = format!(
+            "fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-linecap=\"round\" stroke-linejoin=\"round\""
+        );
+        _ = match self {
+            Shape::Held => writeln!(svg, "<path d=\"M{} {}l4 4 7-9\" {line}/>", x - 5, y),
+            Shape::Lapsed => writeln!(svg, "<path d=\"M{x} {}l7 12h-14zM{x} {}v4m0 2.5v.1\" {line}/>", y - 7, y - 3),
+            Shape::Open => writeln!(
+                svg,
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" {line}/><path d=\"M{x} {}a6 6 0 0 1 0 12z\" fill=\"{colour}\"/>",
+                y - 6
+            ),
+            Shape::Next => writeln!(svg, "<path d=\"M{} {y}h11m-4-4 4 4-4 4\" {line}/>", x - 6),
+            Shape::Later => writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"2.5\" fill=\"{colour}\"/>"),
+        };
+    }
+}
+
+fn shape_dot(svg: &mut String, x: i32, y: i32) {
+    _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"2\" fill=\"{SOFT}\"/>");
+}
+
+/// From the right edge of one card to the left edge of another: across, down in the gap before it, across.
+fn draw_way(svg: &mut String, map: &Map, way: &Way, steps: &[Step]) {
+    let (from, to) = (corner(&map.places[way.from]), corner(&map.places[way.to]));
+    let (x1, y1) = (from.0 + CARD_WIDTH, from.1 + CARD_HEIGHT / 2);
+    let (x2, y2) = (to.0, to.1 + CARD_HEIGHT / 2);
+    let walked = matches!(steps[way.from].state, State::Held(_) | State::Lapsed(_));
+    let (colour, width) = if walked { (BLUE, "2.5") } else { ("#a9b6c4", "2") };
+    // Ways with a choice run beside the others, and into each other.
+    let gap = x2 - if way.any { 8 } else { 15 };
+    let path = match y2 - y1 {
+        0 => format!("M{x1} {y1}H{x2}"),
+        fall => {
+            let bend = 6 * fall.signum();
+            format!("M{x1} {y1}H{}q6 0 6 {bend}V{}q0 {bend} 6 {bend}H{x2}", gap - 6, y2 - bend)
+        }
+    };
+    _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>");
+}
+
+/// The upper left corner of a card.
+fn corner(place: &Place) -> (i32, i32) {
+    (MARGIN + place.column as i32 * CELL_WIDTH, HEAD + place.row as i32 * CELL_HEIGHT)
+}
+
+/// `more` is markup of ours; the words are anybody's.
+fn text(svg: &mut String, x: i32, y: i32, size: i32, colour: &str, more: &str, words: &str) {
+    if !words.is_empty() {
+        _ = writeln!(
+            svg,
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\"{more}>{}</text>",
+            escape(words)
+        );
+    }
+}
+
+/// In two lines of about the same length where one is too long for a card.
+fn broken(name: &str) -> Vec<String> {
+    let longest = |at: &usize| name[..*at].chars().count().max(name[*at..].trim_start().chars().count());
+    let spaces = name.char_indices().filter(|(_, c)| *c == ' ').map(|(at, _)| at);
+    match spaces.min_by_key(longest) {
+        Some(at) => vec![name[..at].to_owned(), name[at..].trim_start().to_owned()],
+        None => vec![name.to_owned()],
+    }
+}
+
+/// At most so many letters, with a sign that there were more.
+fn clipped(words: &str, chars_max: usize) -> String {
+    if words.chars().count() <= chars_max {
+        return words.to_owned();
+    }
+    words.chars().take(chars_max - 1).chain(['…']).collect()
+}
+
+/// A day in digits, in UTC, short in every language.
+fn day(moment: i64) -> String {
+    Timestamp::from_second(moment).map_or_else(|_| String::new(), |at| Offset::UTC.to_datetime(at).date().to_string())
+}

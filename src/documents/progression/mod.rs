@@ -1,0 +1,25 @@
+//! A member's progression as a picture: every level of the catalogue as a card on a map, with the ways that lead from one
+//! to another. The same progression is the same bytes: nothing here knows a clock or a row.
+
+mod draw;
+mod map;
+
+pub use draw::draw;
+
+use crate::domain::progression::Step;
+use crate::i18n::language::Language;
+
+/// All that the picture says.
+#[derive(Debug, Clone)]
+pub struct Progression<'a> {
+    pub site_name: String,
+    pub holder: String,
+    /// The day of which it speaks: a moment of it in UTC, in Unix seconds.
+    pub day: i64,
+    /// Every level, in the catalogue's order.
+    pub steps: Vec<Step<'a>>,
+    pub language: Language,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,372 @@
+//! The catalogue of programmes, levels and skills: what there is to learn, what opens it and who may sign it.
+//! It knows no member, no clock and no row: what a member holds goes in as arguments.
+
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+mod extension;
+
+/// Every `cat_group`. A catalogue has each of them once.
+pub const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
+/// Digits of a skill's id at the most; ids carry no meaning, and one that was given out never names another.
+const SKILL_DIGITS_MAX: usize = 9;
+const NAME_CHARS_MAX: usize = 100;
+
+/// Whether something is right, and the mistake if it is not.
+type Check = (bool, String);
+
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
+    let json = include_str!("../../../assets/catalogue/catalogue.json");
+    Catalogue::parse(json).expect("the built-in catalogue is sound, which a test holds")
+});
+
+/// The whole catalogue, checked. Unknown fields are mistakes, because a misspelt one could loosen who may sign.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalogue {
+    programmes: Vec<Programme>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Programme {
+    pub cat_group: String,
+    /// For whoever reads or extends the file.
+    #[serde(default)]
+    pub comment: String,
+    /// The `cat_group` under which this programme's safety briefs and trainings are kept: its own or a shared one.
+    pub safety_logbook: String,
+    /// Empty where the logbook is shared.
+    pub safety: Vec<Safety>,
+    pub levels: Vec<Level>,
+}
+
+/// A safety brief or training, with an id of its own among the skills.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Safety {
+    pub skill: String,
+    pub name: String,
+    pub kind: SafetyKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SafetyKind {
+    /// The brief before anything else.
+    Initial,
+    /// The training that keeps a programme current.
+    Recurrent,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// That of its programme.
+    #[serde(skip)]
+    pub cat_group: String,
+    /// The level's number as text: `"1"` to `"9"`.
+    pub cat_id: String,
+    /// `Backflying`, `Static`, `Dynamic`, `Formation`, or empty where a programme has no tracks.
+    pub track: String,
+    /// As people say it: `Static Level 3`.
+    pub name: String,
+    /// All of these must be held before the level is entered.
+    pub requires: Vec<Requirement>,
+    /// Any of these may sign its skills.
+    pub signed_by: Vec<Signer>,
+    pub skills: Vec<Skill>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skill {
+    /// Numeric text, unique over the whole catalogue, safety included.
+    pub skill: String,
+    pub name: String,
+    /// Whether the level is held only with it.
+    pub required: bool,
+}
+
+/// That level or a higher one of the same programme and track; of any track where none is named.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    pub cat_group: String,
+    pub cat_id: String,
+    pub track: Option<String>,
+}
+
+/// Whoever holds the programme at this level or a higher one, and the second programme at any level where one is named.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signer {
+    pub cat_group: String,
+    pub cat_id_min: String,
+    pub and_holds: Option<String>,
+}
+
+/// What identifies a level; what a member holds is a list of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LevelKey<'a> {
+    pub cat_group: &'a str,
+    pub cat_id: &'a str,
+    pub track: &'a str,
+}
+
+/// A level somebody holds, and the moment (Unix seconds) from which on.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a> {
+    pub level: &'a Level,
+    pub since: i64,
+}
+
+impl Catalogue {
+    /// The one in the program, parsed once.
+    pub fn built_in() -> &'static Catalogue {
+        &BUILT_IN
+    }
+
+    /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape, by its place.
+    pub fn parse(json: &str) -> Result<Catalogue, String> {
+        let catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
+        catalogue.checked(Vec::new())
+    }
+
+    /// This catalogue with what a site adds by a file of its own (see `assets/catalogue/schema.json`). The error names
+    /// every mistake, as that of `parse` does.
+    pub fn extended(&self, json: &str) -> Result<Catalogue, String> {
+        let extension = serde_json::from_str(json).map_err(|e| format!("not an extension of the catalogue: {e}"))?;
+        let (catalogue, checks) = extension::merged(self, extension);
+        catalogue.checked(checks)
+    }
+
+    /// The catalogue, if these checks and all of its own come out right.
+    fn checked(mut self, checks: Vec<Check>) -> Result<Catalogue, String> {
+        for programme in &mut self.programmes {
+            programme.levels.iter_mut().for_each(|level| level.cat_group.clone_from(&programme.cat_group));
+        }
+        let checks = [checks, self.check_parts(), self.check_links()].concat();
+        let mistakes: Vec<_> = checks.into_iter().filter(|(right, _)| !right).map(|(_, mistake)| mistake).collect();
+        if mistakes.is_empty() { Ok(self) } else { Err(mistakes.join("\n")) }
+    }
+
+    pub fn programmes(&self) -> &[Programme] {
+        &self.programmes
+    }
+
+    /// Every level, in the catalogue's order.
+    pub fn levels(&self) -> impl Iterator<Item = &Level> {
+        self.programmes.iter().flat_map(|programme| &programme.levels)
+    }
+
+    /// Every skill with its level, in the catalogue's order; safety not among them.
+    pub fn skills(&self) -> impl Iterator<Item = (&Level, &Skill)> {
+        self.levels().flat_map(|level| level.skills.iter().map(move |skill| (level, skill)))
+    }
+
+    pub fn find_programme(&self, cat_group: &str) -> Option<&Programme> {
+        self.programmes.iter().find(|programme| programme.cat_group == cat_group)
+    }
+
+    pub fn find_level(&self, key: LevelKey) -> Option<&Level> {
+        self.levels().find(|level| level.key() == key)
+    }
+
+    pub fn find_skill(&self, skill: &str) -> Option<(&Level, &Skill)> {
+        self.skills().find(|(_, one)| one.skill == skill)
+    }
+
+    /// A safety brief or training, with the programme in whose logbook it is kept.
+    pub fn find_safety(&self, skill: &str) -> Option<(&Programme, &Safety)> {
+        self.programmes.iter().find_map(|programme| {
+            let found = programme.safety.iter().find(|one| one.skill == skill)?;
+            Some((programme, found))
+        })
+    }
+
+    /// The briefs and trainings that serve a programme, its own or the shared ones; none for an unknown programme.
+    pub fn safety(&self, cat_group: &str) -> &[Safety] {
+        let logbook = self.find_programme(cat_group).map(|programme| &programme.safety_logbook);
+        logbook.and_then(|name| self.find_programme(name)).map_or(&[], |programme| &programme.safety)
+    }
+
+    /// The levels that open skill entries add up to, given as skill and moment of approval (Unix seconds), in any
+    /// order. A level is held while every required skill of it is open, since the latest of their approvals; of a skill
+    /// that was signed twice the first counts.
+    ///
+    /// What a level requires is asked for at its entrance (`Level::admits`) and not here: an opening balance and the
+    /// appointed first signers begin at the top, and a suspension touches the level that it was meant for.
+    pub fn held(&self, open_skills: &[(&str, i64)]) -> Vec<Held<'_>> {
+        let mut open: HashMap<&str, i64> = HashMap::new();
+        for (skill, approval) in open_skills {
+            open.entry(skill).and_modify(|first| *first = (*approval).min(*first)).or_insert(*approval);
+        }
+        self.levels().filter_map(|level| level.since(&open).map(|since| Held { level, since })).collect()
+    }
+
+    /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety
+    /// brief was given is another question, answered by the safety logbook.
+    pub fn next_levels(&self, held: &[LevelKey]) -> Vec<&Level> {
+        self.levels().filter(|level| !held.contains(&level.key()) && level.admits(held)).collect()
+    }
+
+    /// The programmes, levels and skills, each by itself.
+    fn check_parts(&self) -> Vec<Check> {
+        let times = |name| self.programmes.iter().filter(|programme| programme.cat_group == name).count();
+        let once = |name| (times(name) == 1, format!("programme {name}: is there {} times", times(name)));
+        let mut checks = Vec::from(PROGRAMMES.map(once));
+        let (mut skills, mut keys) = (HashSet::new(), HashSet::new());
+        for programme in &self.programmes {
+            let name = &programme.cat_group;
+            checks.push((PROGRAMMES.contains(&name.as_str()), format!("programme {name:?}: is not known")));
+            checks.push((!programme.levels.is_empty(), format!("programme {name}: has no level")));
+            checks.extend(programme.safety.iter().flat_map(|one| check_skill(&mut skills, &one.skill, &one.name)));
+            for level in &programme.levels {
+                checks.push((keys.insert(level.key()), format!("{level}: is there twice")));
+                checks.extend(level.checks());
+                checks.extend(level.skills.iter().flat_map(|one| check_skill(&mut skills, &one.skill, &one.name)));
+            }
+        }
+        checks
+    }
+
+    /// The ways between them: everything within reach of somebody who begins with nothing, and to be signed by somebody
+    /// who came that way.
+    fn check_links(&self) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for Programme { cat_group, safety_logbook, safety, .. } in &self.programmes {
+            let has = |kind| self.safety(cat_group).iter().any(|one| one.kind == kind);
+            let complete = has(SafetyKind::Initial) && has(SafetyKind::Recurrent);
+            checks.push((complete, format!("programme {cat_group}: safety needs an initial and a recurrent record")));
+            let apart = cat_group == safety_logbook || safety.is_empty();
+            checks.push((apart, format!("programme {cat_group}: has safety records and another's logbook")));
+        }
+        let all: Vec<LevelKey> = self.levels().map(Level::key).collect();
+        let reachable = self.reachable();
+        for level in self.levels() {
+            for Requirement { cat_group, cat_id, .. } in level.missing(&all) {
+                checks.push((false, format!("{level}: requires {cat_group} {cat_id}, which is not there")));
+            }
+            checks.push((reachable.contains(&level.key()), format!("{level}: what it requires cannot be reached")));
+            checks.push((level.signable_by(&reachable), format!("{level}: nobody can sign it")));
+        }
+        checks
+    }
+
+    /// All that can be held in the end by entering level after level.
+    fn reachable(&self) -> Vec<LevelKey<'_>> {
+        let mut held = Vec::new();
+        loop {
+            let next: Vec<LevelKey> = self.next_levels(&held).into_iter().map(Level::key).collect();
+            if next.is_empty() {
+                return held;
+            }
+            held.extend(next);
+        }
+    }
+}
+
+impl Level {
+    pub fn key(&self) -> LevelKey<'_> {
+        LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
+    }
+
+    /// What is required for it and not held.
+    pub fn missing(&self, held: &[LevelKey]) -> impl Iterator<Item = &Requirement> {
+        self.requires.iter().filter(|required| !held.iter().any(|one| required.met_by(one)))
+    }
+
+    /// Whether somebody who holds these may enter it.
+    pub fn admits(&self, held: &[LevelKey]) -> bool {
+        self.missing(held).next().is_none()
+    }
+
+    /// Whether somebody who holds these may sign its skills for another. Give only levels whose programme is current;
+    /// that the tunnel lists the signer and that nobody signs for himself is the caller's to ask.
+    pub fn signable_by(&self, held: &[LevelKey]) -> bool {
+        self.signed_by.iter().any(|signer| signer.met_by(held))
+    }
+
+    /// The skills without which it is not held.
+    pub fn required(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.iter().filter(|skill| skill.required)
+    }
+
+    fn since(&self, open: &HashMap<&str, i64>) -> Option<i64> {
+        let approvals: Option<Vec<i64>> =
+            self.required().map(|skill| open.get(skill.skill.as_str()).copied()).collect();
+        approvals?.into_iter().max()
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        let numbers = self.requires.iter().map(|required| &required.cat_id);
+        let numbers = numbers.chain(self.signed_by.iter().map(|signer| &signer.cat_id_min)).chain([&self.cat_id]);
+        let is_level = |number: &String| matches!(number.as_bytes(), [b'1'..=b'9']);
+        let digit = |number| (is_level(number), format!("{self}: {number:?} is not a level from 1 to 9"));
+        let mut checks: Vec<Check> = numbers.map(digit).collect();
+        checks.push((is_name(&self.name), format!("{self}: {:?} is not a name", self.name)));
+        let track = &self.track;
+        checks.push((track.is_empty() || is_name(track), format!("{self}: {track:?} is not a track")));
+        // Without one the level would be held by everybody.
+        checks.push((self.skills.iter().any(|skill| skill.required), format!("{self}: has no required skill")));
+        checks
+    }
+}
+
+impl SafetyKind {
+    /// As the catalogue writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SafetyKind::Initial => "initial",
+            SafetyKind::Recurrent => "recurrent",
+        }
+    }
+}
+
+impl std::fmt::Display for Level {
+    /// For messages about the file: `Flyer 3 Static`.
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let space = if self.track.is_empty() { "" } else { " " };
+        write!(f, "{} {}{space}{}", self.cat_group, self.cat_id, self.track)
+    }
+}
+
+impl Requirement {
+    /// Whether this level is enough for it.
+    pub fn met_by(&self, held: &LevelKey) -> bool {
+        held.reaches(&self.cat_group, &self.cat_id) && self.track.as_ref().is_none_or(|track| track == held.track)
+    }
+}
+
+impl Signer {
+    fn met_by(&self, held: &[LevelKey]) -> bool {
+        held.iter().any(|one| one.reaches(&self.cat_group, &self.cat_id_min))
+            && self.and_holds.as_ref().is_none_or(|programme| held.iter().any(|one| one.cat_group == programme))
+    }
+}
+
+impl LevelKey<'_> {
+    /// One digit each, so text compares like the numbers; a longer `cat_id` from elsewhere reaches nothing.
+    fn reaches(&self, cat_group: &str, cat_id_min: &str) -> bool {
+        self.cat_group == cat_group && self.cat_id.len() == 1 && self.cat_id >= cat_id_min
+    }
+}
+
+fn check_skill<'a>(seen: &mut HashSet<&'a str>, skill: &'a str, name: &str) -> [Check; 3] {
+    let digits = (1..=SKILL_DIGITS_MAX).contains(&skill.len()) && skill.bytes().all(|b| b.is_ascii_digit());
+    let numeric = digits && !skill.starts_with('0');
+    [
+        (numeric, format!("skill {skill:?}: is not a number of at most {SKILL_DIGITS_MAX} digits")),
+        (seen.insert(skill), format!("skill {skill:?}: is there twice")),
+        (is_name(name), format!("skill {skill:?}: {name:?} is not a name")),
+    ]
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=NAME_CHARS_MAX).contains(&name.chars().count()) && name.trim() == name && !name.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests;

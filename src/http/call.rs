@@ -1,0 +1,449 @@
+//! One request, whole and at rest: its body is read before an operation sees it.
+
+use crate::domain::audit::{self, By, Origin};
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::i18n::language::{Language, Text};
+use crate::keys::{hex, random};
+use crate::routes::Route;
+use bytes::Bytes;
+use http::header::{self, AsHeaderName};
+use http::{HeaderMap, HeaderName, Method};
+use serde_json::{Map, Value};
+use std::cell::{Cell, OnceCell};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Rows of a list in one answer to a `GET`, unless fewer are asked for.
+pub const LIST_ROWS_MAX: i64 = 5_000;
+/// Rows of a report in one answer.
+const REPORT_ROWS_MAX: i64 = 500;
+/// Rows of a report in one answer, unless another number is asked for.
+const REPORT_ROWS_USUAL: i64 = 50;
+const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
+const TAG_CHARS_MAX: usize = 64;
+/// A session's token, or the digest that a partner made.
+pub const TOKEN: HeaderName = HeaderName::from_static("token");
+/// Some clients write tildes before these names.
+const MONITOR_USER: HeaderName = HeaderName::from_static("~monitor-user");
+const TILDE_ACCEPT_LANGUAGE: HeaderName = HeaderName::from_static("~accept-language");
+/// More than any sender of forms has.
+const FORM_FIELDS_MAX: usize = 100;
+
+/// What became of a request, in a word of the log: a proof of identity that failed must be found there, and its answer
+/// alone does not tell it from one that was right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutcomeWord {
+    /// As the status says.
+    #[default]
+    Plain,
+    /// A password, code, PIN or passkey was wrong, or nobody has that name.
+    WrongCredentials,
+    /// Too many of them were wrong before: not judged at all.
+    Delayed,
+    /// The first proof was right, and a second one is due.
+    SecondFactorDue,
+    /// The proof was right, and the account is banned.
+    Banned,
+    SignedIn,
+}
+
+impl OutcomeWord {
+    /// `ok`, `refused`, `failed`, or what a proof of identity came to.
+    pub fn word(self, status: u16) -> &'static str {
+        match self {
+            OutcomeWord::WrongCredentials => "wrong_credentials",
+            OutcomeWord::Delayed => "delayed",
+            OutcomeWord::SecondFactorDue => "second_factor_due",
+            OutcomeWord::Banned => "banned",
+            OutcomeWord::SignedIn => "signed_in",
+            OutcomeWord::Plain if status < 400 => "ok",
+            OutcomeWord::Plain if status < 500 => "refused",
+            OutcomeWord::Plain => "failed",
+        }
+    }
+}
+
+pub struct Call {
+    pub route: &'static Route,
+    pub method: Method,
+    /// As it came, without the query.
+    pub path: String,
+    pub headers: HeaderMap,
+    /// What follows the `?`, as it came.
+    pub query: String,
+    /// The caller: behind a configured proxy the address that the proxy names.
+    pub peer: IpAddr,
+    /// Whether it came by our own TLS.
+    pub secure: bool,
+    pub request_id: String,
+    pub body: Bytes,
+    pub params: Vec<String>,
+    /// The principal, for the log: set by the gate.
+    pub who: Cell<Who>,
+    /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
+    pub held: Cell<bool>,
+    /// What became of a proof of identity, for the log.
+    pub outcome: Cell<OutcomeWord>,
+    /// What an `Idempotency-Key` of an admitted caller stands for: set by the gate.
+    pub repeat: OnceCell<Repeat>,
+}
+
+/// Who counts as one caller wherever an address has a limit: an IPv4 address, and of IPv6 the /64 that every household has
+/// to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Network(IpAddr);
+
+impl From<IpAddr> for Network {
+    fn from(address: IpAddr) -> Network {
+        Network(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            }
+            address => address,
+        })
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A principal as the log names it: numbers, never names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Who {
+    #[default]
+    Anyone,
+    Member(i64),
+    Booking(i64),
+    Partner(i64),
+    /// A third party that calls back.
+    Sender(&'static str),
+}
+
+impl std::fmt::Display for Who {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Who::Anyone => write!(f, "-"),
+            Who::Member(id) => write!(f, "member:{id}"),
+            Who::Booking(id) => write!(f, "booking-of:{id}"),
+            Who::Partner(id) => write!(f, "partner:{id}"),
+            Who::Sender(name) => write!(f, "sender:{name}"),
+        }
+    }
+}
+
+/// See [`crate::auth::repeat`].
+pub struct Repeat {
+    pub replay_key: [u8; 32],
+    pub body_digest: [u8; 32],
+    pub kept: Cell<bool>,
+    /// What is stored of the token that the answer hands out, if any.
+    pub token_hash: Cell<Option<[u8; 32]>>,
+}
+
+/// Which rows of a list are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    pub limit: i64,
+    pub offset: i64,
+}
+
+impl Call {
+    /// A header that is text, trimmed; an empty one is absent. Those that every request is asked for are looked up by a
+    /// constant, which costs a fraction of a name.
+    pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
+    }
+
+    /// A member at the other end, for the audit log.
+    pub fn by(&self, member_id: i64) -> By {
+        By { who: audit::Who::Member(member_id), origin: Origin::Address(self.peer) }
+    }
+
+    /// Notes the token that the answer will hand out: the answer is repeated for as long as the token is in force.
+    pub fn hands_out(&self, token_hash: &[u8; 32]) {
+        if let Some(repeat) = self.repeat.get() {
+            repeat.token_hash.set(Some(*token_hash));
+        }
+    }
+
+    /// Whose limits count for the caller's address.
+    pub fn network(&self) -> Network {
+        self.peer.into()
+    }
+
+    /// The name under which the caller reaches the site, without a port.
+    pub fn host(&self) -> Option<String> {
+        self.header("host").map(host_name)
+    }
+
+    /// Whether the operation only looks.
+    pub fn reads(&self) -> bool {
+        matches!(self.method, Method::GET | Method::HEAD)
+    }
+
+    /// The language that the caller reads.
+    pub fn language(&self) -> Language {
+        language(&self.headers)
+    }
+
+    /// Whether the caller says which language that is.
+    pub fn asks_for_language(&self) -> bool {
+        self.headers.contains_key(header::ACCEPT_LANGUAGE) || self.headers.contains_key(TILDE_ACCEPT_LANGUAGE)
+    }
+
+    pub fn say(&self, key: &'static str) -> String {
+        self.language().say(&Text::new(key))
+    }
+
+    /// A part of the path by its place in the pattern.
+    pub fn param(&self, index: usize) -> &str {
+        &self.params[index]
+    }
+
+    /// A part of the path as the number of a row; what cannot be one names nothing.
+    pub fn param_id(&self, index: usize) -> Option<i64> {
+        self.param(index).parse().ok().filter(|id| *id > 0)
+    }
+
+    /// The fields of a JSON body. No body is as good as an empty object.
+    pub fn fields(&self) -> Result<Fields, Failure> {
+        let json = fields::without_mark(&self.body);
+        if json.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Fields::new(Map::new()));
+        }
+        if !self.header("content-type").is_none_or(is_json) {
+            return Err(Failure::unsupported_type());
+        }
+        match serde_json::from_slice(json) {
+            Ok(Value::Object(map)) => Ok(Fields::new(map)),
+            Ok(_) => Err(Failure::field("body", Text::new("field.not_object"))),
+            Err(e) => Err(Failure::bad_json().because(format_args!("line {} column {}", e.line(), e.column()))),
+        }
+    }
+
+    /// The names and values of a body that is a form, in its order; `None` where it is none.
+    pub fn form(&self) -> Result<Option<Vec<(String, String)>>, Failure> {
+        if !self.header("content-type").is_some_and(is_form) {
+            return Ok(None);
+        }
+        let text = std::str::from_utf8(&self.body).map_err(|e| Failure::bad_json().because(e))?;
+        let pairs: Vec<_> = pairs(text).take(FORM_FIELDS_MAX + 1).collect();
+        if pairs.len() > FORM_FIELDS_MAX { Err(Failure::body_too_large()) } else { Ok(Some(pairs)) }
+    }
+
+    /// The fields of a body that is a form or JSON.
+    pub fn fields_or_form(&self) -> Result<Fields, Failure> {
+        match self.form()? {
+            Some(pairs) => Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect())),
+            None => self.fields(),
+        }
+    }
+
+    /// The query's fields.
+    pub fn query(&self) -> Fields {
+        Fields::new(pairs(&self.query).map(|(name, text)| (name, Value::String(text))).collect())
+    }
+
+    /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
+    pub fn page(&self) -> Result<Page, Failure> {
+        let mut query = self.query();
+        let page = Page::of_list(&mut query);
+        let ok = query.finish()?;
+        Ok(page.get(&ok))
+    }
+
+    /// The same path and query with another `limit` and `offset`.
+    pub fn path_of_page(&self, page: Page) -> String {
+        let is_other = |pair: &&str| {
+            let name = decode(pair.split('=').next().unwrap_or(""), true);
+            !pair.is_empty() && name != "limit" && name != "offset"
+        };
+        let others: String = self.query.split('&').filter(is_other).map(|pair| format!("{pair}&")).collect();
+        format!("{}?{others}limit={}&offset={}", self.path, page.limit, page.offset)
+    }
+
+    /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
+    pub fn prefers_page(&self) -> bool {
+        let accept = self.header("accept").unwrap_or("");
+        let quality = |wanted: &str| {
+            let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
+            let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
+            let read =
+                |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
+            found.filter_map(read).fold(0.0_f32, f32::max)
+        };
+        quality("text/html") > quality("application/json")
+    }
+
+    /// The opaque tag that some clients send for the log.
+    pub fn monitor_user(&self) -> Option<&str> {
+        self.header(MONITOR_USER)
+            .filter(|tag| tag.len() <= TAG_CHARS_MAX && tag.bytes().all(|b| b.is_ascii_graphic() || b == b' '))
+    }
+}
+
+/// `limit` and `offset` before they are judged with their neighbours.
+pub struct UnjudgedPage {
+    limit: fields::Unjudged<Option<i64>>,
+    offset: fields::Unjudged<Option<i64>>,
+    /// The limit where none is named.
+    rows_usual: i64,
+}
+
+impl Page {
+    /// Of a list that a `GET` answers.
+    pub fn of_list(fields: &mut Fields) -> UnjudgedPage {
+        Page::read(fields, LIST_ROWS_MAX, LIST_ROWS_MAX)
+    }
+
+    /// Of a report that a `POST` answers.
+    pub fn of_report(fields: &mut Fields) -> UnjudgedPage {
+        Page::read(fields, REPORT_ROWS_MAX, REPORT_ROWS_USUAL)
+    }
+
+    fn read(fields: &mut Fields, rows_max: i64, rows_usual: i64) -> UnjudgedPage {
+        UnjudgedPage {
+            limit: fields.optional("limit", fields::whole_in(1..=rows_max)),
+            offset: fields.optional("offset", fields::whole_in(0..=i64::MAX)),
+            rows_usual,
+        }
+    }
+}
+
+impl UnjudgedPage {
+    pub fn get(self, ok: &fields::Judged) -> Page {
+        Page { limit: self.limit.get(ok).unwrap_or(self.rows_usual), offset: self.offset.get(ok).unwrap_or(0) }
+    }
+}
+
+/// The cookie with the language that somebody chose at a kiosk. Its path is the kiosk's, so no other page gets it.
+pub const KIOSK_LANGUAGE: &str = "kiosk-language";
+
+/// The language that a request asks for. Some clients send the header with a tilde before its name: a program wrote that on
+/// purpose, where browsers and libraries add the other by themselves.
+pub fn language(headers: &HeaderMap) -> Language {
+    if let Some(chosen) = chosen_at_kiosk(headers) {
+        return chosen;
+    }
+    let accepted = |name| Language::accepted(headers.get(name)?.to_str().ok()?);
+    [TILDE_ACCEPT_LANGUAGE, header::ACCEPT_LANGUAGE].into_iter().find_map(accepted).unwrap_or_default()
+}
+
+/// The language that somebody chose at the kiosk that asks.
+pub fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
+    let pairs = headers.get(header::COOKIE)?.to_str().ok()?.split(';');
+    let tag = pairs.filter_map(|pair| pair.trim().strip_prefix(KIOSK_LANGUAGE)?.strip_prefix('=')).next()?;
+    Language::AT_KIOSK.into_iter().find(|language| language.tag() == tag)
+}
+
+/// A caller's well-formed request id, else a new one.
+pub fn request_id(given: Option<&str>) -> String {
+    let sound = |id: &&str| {
+        REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    };
+    given.filter(sound).map_or_else(new_request_id, str::to_owned)
+}
+
+/// One that this process gives out once. It starts anywhere and counts in long strides: to ask the kernel each time would
+/// cost more than the rest of the head.
+fn new_request_id() -> String {
+    const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
+    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(u64::from_ne_bytes(random())));
+    hex(&NEXT.fetch_add(STRIDE, Ordering::Relaxed).to_be_bytes())
+}
+
+/// The name in a `Host`: lower case, without a port or a final dot.
+pub fn host_name(host: &str) -> String {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.trim_end_matches('.').to_ascii_lowercase()
+}
+
+fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
+}
+
+fn is_form(content_type: &str) -> bool {
+    media_type(content_type) == "application/x-www-form-urlencoded"
+}
+
+/// The pairs of a query or a form, decoded.
+fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decode(name, true), decode(value, true))
+    })
+}
+
+fn is_json(content_type: &str) -> bool {
+    let kind = media_type(content_type);
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// Percent-decoded; a `+` is a space in a query and a plus in a path. Bytes that are no text become U+FFFD.
+pub fn decode(text: &str, in_query: bool) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let pair = || {
+            Some(
+                (char::from(*bytes.get(at + 1)?).to_digit(16)? << 4 | char::from(*bytes.get(at + 2)?).to_digit(16)?)
+                    as u8,
+            )
+        };
+        match (bytes[at], pair()) {
+            (b'%', Some(byte)) => {
+                decoded.push(byte);
+                at += 2;
+            }
+            (b'+', _) if in_query => decoded.push(b' '),
+            (byte, _) => decoded.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_signs_are_decoded_and_broken_ones_stay() {
+        assert_eq!(decode("a%20b+c%C3%A9", true), "a b cé");
+        assert_eq!(decode("a+b", false), "a+b");
+        assert_eq!(decode("%", false), "%");
+        assert_eq!(decode("%zz%4", false), "%zz%4");
+        assert_eq!(decode("%ff", false), "\u{fffd}");
+    }
+
+    #[test]
+    fn a_request_id_is_taken_when_well_formed() {
+        assert_eq!(request_id(Some("abc-123_DEF.4")), "abc-123_DEF.4");
+        for odd in
+            [None, Some(""), Some("short"), Some("has space in it"), Some("line\nbreak--"), Some(&*"x".repeat(129))]
+        {
+            let made = request_id(odd);
+            assert_eq!(made.len(), 16, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn json_is_json_with_or_without_a_charset() {
+        assert!(
+            is_json("application/json")
+                && is_json("Application/JSON; charset=utf-8")
+                && is_json("application/problem+json")
+        );
+        assert!(!is_json("text/plain") && !is_json("application/x-www-form-urlencoded"));
+    }
+}

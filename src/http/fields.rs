@@ -1,0 +1,380 @@
+//! A request's fields, read with patience and judged together: every bad one is named at once.
+//!
+//! A field typed number also takes a decimal string, a field typed string also takes a number, `null` and `""` are as
+//! good as absent, unknown fields are ignored: existing clients send all of that.
+
+use crate::domain::minutes;
+use crate::http::failure::{Failure, Problem};
+use crate::i18n::language::Text;
+use serde_json::{Map, Value};
+
+/// A value above this is a moment in milliseconds.
+const SECONDS_MAX: u64 = 100_000_000_000;
+
+/// The fields of one body or query.
+pub struct Fields {
+    map: Map<String, Value>,
+    problems: Vec<Problem>,
+}
+
+/// The value of a field that was read but not judged with the others yet.
+#[must_use]
+pub struct Unjudged<T>(Option<T>);
+
+/// Proof that every field was good.
+pub struct Judged(());
+
+impl<T> Unjudged<T> {
+    /// The value while the others are still read, `None` when it is bad.
+    pub fn peek(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+
+    pub fn get(self, _: &Judged) -> T {
+        self.0.expect("a field without a value is a problem, and Fields::finish returns those")
+    }
+}
+
+impl Fields {
+    pub fn new(map: Map<String, Value>) -> Fields {
+        Fields { map, problems: Vec::new() }
+    }
+
+    /// Reads a field that must be there.
+    pub fn required<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<T> {
+        match self.given(field) {
+            Some(value) => Unjudged(self.judge(field, kind(&value))),
+            None => {
+                self.refuse(field, Text::new("field.missing"));
+                Unjudged(None)
+            }
+        }
+    }
+
+    /// Reads a field that may be absent.
+    pub fn optional<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<Option<T>> {
+        match self.given(field) {
+            Some(value) => Unjudged(self.judge(field, kind(&value)).map(Some)),
+            None => Unjudged(Some(None)),
+        }
+    }
+
+    /// Reads a text that may be absent, and that says something even when it is empty: in an edit it takes away what was.
+    pub fn optional_even_empty(
+        &mut self,
+        field: &str,
+        kind: impl FnOnce(&Value) -> Result<String, Text>,
+    ) -> Unjudged<Option<String>> {
+        let said = self.map.get(field).filter(|value| !value.is_null()).cloned();
+        Unjudged(match said {
+            Some(value) => self.judge(field, kind(&value)).map(Some),
+            None => Some(None),
+        })
+    }
+
+    /// Whether the field says anything.
+    pub fn has(&self, field: &str) -> bool {
+        self.given(field).is_some()
+    }
+
+    /// Whether a field is bad already. What else only the transaction would say is then said at once with it; of a body
+    /// that may be good the transaction alone judges, so that a repeat gets the answer that was kept.
+    pub fn is_refused(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// Judges a value that could be read once more, by what other fields and the file say.
+    pub fn check<T>(&mut self, field: &str, value: &Unjudged<T>, rule: impl FnOnce(&T) -> Result<(), Text>) {
+        if let Some(Err(text)) = value.peek().map(rule) {
+            self.refuse(field, text);
+        }
+    }
+
+    /// Names a problem that only the caller can see.
+    pub fn refuse(&mut self, field: &str, text: Text) {
+        self.problems.push(Problem { field: field.to_owned(), text });
+    }
+
+    /// 422 with every problem, or the proof that opens the values.
+    pub fn finish(self) -> Result<Judged, Failure> {
+        if self.problems.is_empty() { Ok(Judged(())) } else { Err(Failure::invalid(self.problems)) }
+    }
+
+    fn given(&self, field: &str) -> Option<Value> {
+        self.map
+            .get(field)
+            .filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
+            .cloned()
+    }
+
+    fn judge<T>(&mut self, field: &str, outcome: Result<T, Text>) -> Option<T> {
+        outcome.map_err(|text| self.refuse(field, text)).ok()
+    }
+}
+
+/// JSON without the byte order mark that some programs write before it.
+pub fn without_mark(json: &[u8]) -> &[u8] {
+    json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
+}
+
+/// Whatever it is, for the operation to look into.
+pub fn any(value: &Value) -> Result<Value, Text> {
+    Ok(value.clone())
+}
+
+/// Text, as given: for secrets, where a space counts.
+fn raw_text(value: &Value) -> Result<String, Text> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        // 41.0 is how some clients write 41.
+        Value::Number(number) => Ok(whole(value).map_or_else(|_| number.to_string(), |whole| whole.to_string())),
+        _ => Err(Text::new("field.not_text")),
+    }
+}
+
+fn bounded(text: String, chars_max: usize, allowed: &[char]) -> Result<String, Text> {
+    if text.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
+        return Err(Text::new("field.control_characters"));
+    }
+    if text.chars().count() > chars_max {
+        return Err(Text::new("field.too_long").with("max", chars_max));
+    }
+    Ok(text)
+}
+
+/// One line of text, trimmed.
+pub fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| bounded(raw_text(value)?.trim().to_owned(), chars_max, &[])
+}
+
+/// Text that may have line breaks, trimmed.
+pub fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| bounded(raw_text(value)?.trim().replace("\r\n", "\n"), chars_max, &['\n', '\t'])
+}
+
+/// A secret: neither trimmed nor bounded below what a person may have set.
+pub fn secret(value: &Value) -> Result<String, Text> {
+    bounded(raw_text(value)?, 1024, &[])
+}
+
+/// Six digits, as text or as a number: a number cannot say its leading zeros, and gets them back.
+pub fn six_digits(value: &Value) -> Result<String, Text> {
+    whole_in(0..=999_999)(value).map(|number| format!("{number:06}")).map_err(|_| Text::new("field.passcode"))
+}
+
+/// A field typed string where six digits are due, and perhaps others: as text it stays what was typed, right or wrong;
+/// a number is read as the six digits that it was.
+pub fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| {
+        let digits = value.is_number().then(|| six_digits(value).ok()).flatten();
+        digits.map_or_else(|| line(chars_max)(value), Ok)
+    }
+}
+
+/// A line of text that a rule of the domain accepts.
+pub fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
+    move |value| rule(&line(1024)(value)?)
+}
+
+/// A whole number, or one written as text.
+pub fn whole(value: &Value) -> Result<i64, Text> {
+    let number = match value {
+        // 7.0 is how some clients write 7; up to 2^53 nothing is lost on the way.
+        Value::Number(number) => {
+            number.as_i64().or_else(|| number.as_f64().filter(|f| f.fract() == 0.0).and_then(whole_part))
+        }
+        Value::String(text) => {
+            decimal(text).filter(|(_, rest)| rest.bytes().all(|b| b == b'0')).map(|(whole, _)| whole)
+        }
+        _ => None,
+    };
+    number.ok_or_else(|| Text::new("field.not_whole"))
+}
+
+/// A number without its fraction; `None` beyond 2^53, where a number of this type is no longer exact.
+fn whole_part(number: f64) -> Option<i64> {
+    (number.abs() <= 9_007_199_254_740_992.0).then_some(number.trunc() as i64)
+}
+
+/// A decimal number in text, as its whole part and the digits of its fraction.
+fn decimal(text: &str) -> Option<(i64, &str)> {
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    Some((whole.parse().ok()?, fraction)).filter(|_| fraction.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A whole number within bounds.
+pub fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Text> {
+    move |value| {
+        let number = whole(value)?;
+        let text = || Text::new("field.out_of_range").with("min", bounds.start()).with("max", bounds.end());
+        if bounds.contains(&number) { Ok(number) } else { Err(text()) }
+    }
+}
+
+/// The number of a row: 1 or more.
+pub fn id(value: &Value) -> Result<i64, Text> {
+    whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
+}
+
+/// The path says which entry is meant; a body that names another one is a mix-up.
+pub fn same_entry(value: &Value, entry_id: i64) -> Result<(), Text> {
+    if whole(value)? == entry_id { Ok(()) } else { Err(Text::new("field.other_entry")) }
+}
+
+/// A moment in Unix seconds; milliseconds are understood, and a fraction is dropped. Before 1900 and after 2200 is a
+/// mistake.
+pub fn moment(value: &Value) -> Result<i64, Text> {
+    let number = seconds(value).ok_or_else(|| Text::new("field.not_moment"))?;
+    let seconds = if number.unsigned_abs() > SECONDS_MAX { number / 1000 } else { number };
+    if (-2_208_988_800..=7_258_118_400).contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
+}
+
+/// A number of seconds, or one written as text, without its fraction.
+pub fn seconds(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole_part)),
+        Value::String(text) => decimal(text).map(|(whole, _)| whole),
+        _ => None,
+    }
+}
+
+/// What one flight or booking lasts: minutes, or `H:MM`.
+pub fn flight_minutes(value: &Value) -> Result<i64, Text> {
+    let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
+    let problem =
+        || Text::new("field.minutes").with("min", minutes::MINUTES.start()).with("max", minutes::MINUTES.end());
+    read.filter(|m| minutes::MINUTES.contains(m)).ok_or_else(problem)
+}
+
+/// Minutes or `H:MM` of something that need not be a flight of its own: from 0 on.
+pub fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
+    move |value| {
+        let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
+        let problem = || Text::new("field.minutes").with("min", 0).with("max", minutes_max);
+        read.filter(|m| (0..=minutes_max).contains(m)).ok_or_else(problem)
+    }
+}
+
+/// Yes or no, also as text or 1 and 0.
+pub fn flag(value: &Value) -> Result<bool, Text> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::Number(_) if whole(value) == Ok(1) => Ok(true),
+        Value::Number(_) if whole(value) == Ok(0) => Ok(false),
+        Value::String(text) if ["true", "1"].contains(&text.trim()) => Ok(true),
+        Value::String(text) if ["false", "0"].contains(&text.trim()) => Ok(false),
+        _ => Err(Text::new("field.not_flag")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields(value: Value) -> Fields {
+        Fields::new(value.as_object().unwrap().clone())
+    }
+
+    #[test]
+    fn numbers_come_as_text_and_text_as_numbers() {
+        let mut body =
+            fields(json!({"id": "7", "code": 12, "float": 3.0, "when": 1_700_000_000_000_i64, "time": "1:05"}));
+        let id_ = body.required("id", id);
+        let code = body.required("code", line(10));
+        let float = body.required("float", whole);
+        let when = body.required("when", moment);
+        let time = body.required("time", flight_minutes);
+        let ok = body.finish().unwrap();
+        assert_eq!(
+            (id_.get(&ok), code.get(&ok), float.get(&ok), when.get(&ok), time.get(&ok)),
+            (7, "12".into(), 3, 1_700_000_000, 65)
+        );
+    }
+
+    #[test]
+    fn every_bad_field_is_named_and_blank_is_absent() {
+        let mut body =
+            fields(json!({"a": "x", "b": null, "c": "  ", "d": "a\u{7}b", "e": [1], "f": 2.5, "g": "601", "h": 1e300}));
+        _ = body.required("a", whole);
+        _ = body.required("b", whole);
+        _ = body.required("c", line(5));
+        _ = body.optional("d", line(5));
+        _ = body.optional("e", line(5));
+        _ = body.optional("f", whole);
+        _ = body.optional("g", flight_minutes);
+        _ = body.optional("h", moment);
+        let failure = body.finish().err().unwrap();
+        let named: Vec<_> = failure.problems().iter().map(|p| p.field.as_str()).collect();
+        assert_eq!(named, ["a", "b", "c", "d", "e", "f", "g", "h"]);
+    }
+
+    #[test]
+    fn blank_optional_fields_are_absent() {
+        let mut body = fields(json!({"entry_id": "", "comment": null}));
+        let (entry_id, comment) = (body.optional("entry_id", id), body.optional("comment", lines(10)));
+        let ok = body.finish().unwrap();
+        assert_eq!((entry_id.get(&ok), comment.get(&ok)), (None, None));
+    }
+
+    #[test]
+    fn a_moment_loses_its_fraction_and_any_other_number_has_none() {
+        for (given, read) in [
+            (json!(1_700_000_000.999), 1_700_000_000),
+            (json!("1700000000.999"), 1_700_000_000),
+            (json!(" 1700000000. "), 1_700_000_000),
+            (json!(1_700_000_000_999.9), 1_700_000_000),
+            (json!("1700000000999.9"), 1_700_000_000),
+            (json!(-1.5), -1),
+            (json!("-1.5"), -1),
+        ] {
+            assert_eq!(moment(&given), Ok(read), "{given}");
+        }
+        for bad in
+            [json!("1700000000,5"), json!("17e8"), json!("1.7e9"), json!("1700000000.x"), json!("."), json!(true)]
+        {
+            assert!(moment(&bad).is_err(), "{bad}");
+        }
+        assert_eq!((whole(&json!("7.00")), whole(&json!("+7"))), (Ok(7), Ok(7)));
+        assert!(whole(&json!("7.5")).is_err() && whole(&json!(7.5)).is_err());
+    }
+
+    #[test]
+    fn a_number_is_text_by_its_digits_and_yes_or_no_may_have_spaces_around_it() {
+        assert_eq!(line(10)(&json!(41.0)).unwrap(), "41");
+        assert_eq!((flag(&json!(" true ")), flag(&json!(0.0))), (Ok(true), Ok(false)));
+    }
+
+    #[test]
+    fn the_largest_and_the_smallest_number_are_no_moments() {
+        for number in [i64::MIN, i64::MAX] {
+            assert!(moment(&json!(number)).is_err(), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_number_gets_its_leading_zeros_back_and_typed_digits_do_not() {
+        for (given, read) in [
+            (json!(31207), "031207"),
+            (json!(0), "000000"),
+            (json!(7.0), "000007"),
+            (json!(481_516), "481516"),
+            (json!("5797"), "5797"),
+            (json!(" 005797 "), "005797"),
+            (json!("0123-zzzz-zam0"), "0123-zzzz-zam0"),
+            (json!(1_234_567), "1234567"),
+            (json!(-1), "-1"),
+            (json!(0.5), "0.5"),
+        ] {
+            assert_eq!(code(32)(&given).unwrap(), read, "{given}");
+        }
+        assert!(code(6)(&json!("0000000")).is_err() && code(32)(&json!([1])).is_err());
+    }
+
+    #[test]
+    fn line_breaks_are_for_longer_texts_only() {
+        assert!(line(10)(&json!("a\nb")).is_err());
+        assert_eq!(lines(10)(&json!("a\r\nb ")).unwrap(), "a\nb");
+        assert!(lines(3)(&json!("abcd")).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! Larger texts go out compressed to whoever takes that. Which rows may is for [`crate::routes::Route::compresses`] to say.
+
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use std::io::Write;
+
+/// What fits into two packets goes out as it is: to compress it costs more time than it saves.
+const TEXT_BYTES_MIN: usize = 2 * 1024;
+/// Of one `Accept-Encoding`.
+const CODINGS_MAX: usize = 20;
+/// What a text is taken to shrink to, so that it is not moved about while it grows.
+const SHRINKS_TO: usize = 8;
+
+/// The answer as it goes out, with what caches need to know of it. An answer that is made for one caller is compressed
+/// here, on the thread that made it.
+pub fn finish(reply: Reply, call: &Call) -> Reply {
+    let varies = call.route.compresses() && is_large_text(&reply);
+    let packed = varies && is_taken(&call.headers);
+    let mut reply = reply.with_caching(call, packed);
+    if varies {
+        reply.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if packed && reply.status != StatusCode::NOT_MODIFIED { pack(reply) } else { reply }
+}
+
+/// The same for a text that has no call of the table.
+pub fn finish_beside_table(mut reply: Reply, headers: &HeaderMap) -> Reply {
+    reply.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_large_text(&reply) && is_taken(headers) { pack(reply) } else { reply }
+}
+
+fn pack(mut reply: Reply) -> Reply {
+    reply.body = reply.packed.take().unwrap_or_else(|| compress(&reply.body, Compression::fast()));
+    reply.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    reply
+}
+
+/// A text that is the same for everybody, compressed as well as can be: once.
+pub fn pack_for_all(text: &[u8]) -> Bytes {
+    compress(text, Compression::best())
+}
+
+fn compress(text: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / SHRINKS_TO), level);
+    let packed = encoder.write_all(text).and_then(|()| encoder.finish());
+    packed.expect("writing to memory does not fail").into()
+}
+
+fn is_large_text(reply: &Reply) -> bool {
+    reply.status.is_success() && reply.body.len() >= TEXT_BYTES_MIN && is_text(&reply.headers)
+}
+
+fn is_text(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    kind.starts_with("text/") || ["application/json", "image/svg+xml"].contains(&kind)
+}
+
+/// Whether the client takes gzip: named with a quality above 0, or else meant by a `*` with one.
+fn is_taken(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    let (mut named, mut other) = (None, false);
+    for coding in lines.flat_map(|line| line.split(',')).take(CODINGS_MAX) {
+        let (name, rest) = coding.split_once(';').unwrap_or((coding, ""));
+        let quality = rest.trim().strip_prefix("q=").map_or(Some(1.0), |quality| quality.trim().parse::<f32>().ok());
+        let takes = quality.is_some_and(|quality| quality > 0.0);
+        match name.trim().to_ascii_lowercase().as_str() {
+            "gzip" | "x-gzip" => named = Some(named.unwrap_or(false) || takes),
+            "*" => other = takes,
+            _ => {}
+        }
+    }
+    named.unwrap_or(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes(lines: &[&'static str]) -> bool {
+        is_taken(&lines.iter().map(|line| (header::ACCEPT_ENCODING, HeaderValue::from_static(line))).collect())
+    }
+
+    #[test]
+    fn gzip_is_taken_where_it_is_named_or_meant_and_not_refused() {
+        for taken in [&["gzip"][..], &["br, GZIP;q=0.5"], &["deflate", "x-gzip"], &["*"], &["br;q=1.0, *;q=0.1"]] {
+            assert!(takes(taken), "{taken:?}");
+        }
+        for not in [&[][..], &[""], &["identity"], &["gzip;q=0"], &["gzip;q=0, *"], &["*;q=0"], &["gzip;q=x"], &["br"]]
+        {
+            assert!(!takes(not), "{not:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_large_text_that_was_done_is_compressed() {
+        use crate::http::reply;
+        let (small, large) = (vec![b'x'; TEXT_BYTES_MIN - 1], vec![b'x'; TEXT_BYTES_MIN]);
+        for kind in ["application/json", "text/html; charset=utf-8", "text/csv; charset=utf-8", "image/svg+xml"] {
+            assert!(is_large_text(&reply::bytes(kind, large.clone())), "{kind}");
+            assert!(!is_large_text(&reply::bytes(kind, small.clone())), "{kind}");
+        }
+        for kind in ["application/pdf", "image/jpeg", "application/octet-stream"] {
+            assert!(!is_large_text(&reply::bytes(kind, large.clone())), "{kind}");
+        }
+        assert!(!is_large_text(&reply::text(StatusCode::SERVICE_UNAVAILABLE, large)));
+    }
+}

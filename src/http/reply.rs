@@ -1,0 +1,323 @@
+//! The only place that writes JSON and the refusal envelope.
+
+use crate::http::call::{Call, Page};
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::keys::hex;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::ops::ControlFlow;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const ETAG_BYTES: usize = 16;
+/// How the tag of a compressed body ends.
+const PACKED: &str = "-gzip";
+/// Room for most answers, so that they are not moved about while they grow. From 1024 bytes on malloc takes a slower way.
+const JSON_BYTES_USUAL: usize = 1000;
+const HEADERS_USUAL: usize = 6;
+/// A list whose rows are longer than usual ends after this, though it has fewer rows than an answer may have: 5,000 rows
+/// with a comment of 1,000 characters each are about as much.
+const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How many rows a list has in all.
+const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
+
+/// An answer, complete but for what the server adds.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    /// The body by gzip, where it was compressed once for everybody.
+    pub packed: Option<Bytes>,
+}
+
+/// A part of a report.
+#[derive(Serialize)]
+struct Report<T: Serialize> {
+    status: bool,
+    total: i64,
+    limit: i64,
+    offset: i64,
+    data: Vec<T>,
+}
+
+/// A list on its way into an answer: a JSON array that is written row by row, so that a long list is in memory once.
+pub struct Rows {
+    text: Vec<u8>,
+    count: i64,
+}
+
+/// Nothing to say but that it was done.
+#[derive(Serialize)]
+pub struct Done {
+    pub status: bool,
+    pub message: String,
+}
+
+/// 200 with JSON.
+pub fn ok(body: &impl Serialize) -> Reply {
+    json(StatusCode::OK, body)
+}
+
+/// 201 with JSON.
+pub fn created(body: &impl Serialize) -> Reply {
+    json(StatusCode::CREATED, body)
+}
+
+/// 200 with a message.
+pub fn done(message: String) -> Reply {
+    ok(&Done { status: true, message })
+}
+
+/// 200 with one page of a report.
+pub fn report<T: Serialize>(total: i64, page: Page, data: Vec<T>) -> Reply {
+    ok(&Report { status: true, total, limit: page.limit, offset: page.offset, data })
+}
+
+/// 200 with the rows of a page, of `total` rows in all.
+pub fn list(call: &Call, page: Page, total: i64, rows: impl IntoIterator<Item: Serialize>) -> Reply {
+    let mut list = Rows::begin();
+    for row in rows {
+        if list.push(&row).is_break() {
+            break;
+        }
+    }
+    list.finish(call, page, total)
+}
+
+/// 200 with the page of a list that is there as a whole.
+pub fn part<T: Serialize>(call: &Call, page: Page, rows: Vec<T>) -> Reply {
+    let total = rows.len() as i64;
+    let shown = rows.into_iter().skip(page.offset.min(total) as usize).take(page.limit as usize);
+    list(call, page, total, shown)
+}
+
+impl Rows {
+    pub fn begin() -> Rows {
+        Rows { text: vec![b'['], count: 0 }
+    }
+
+    /// Writes a row. `Break` once the answer is as long as an answer may be: the rest is for the next page.
+    pub fn push(&mut self, row: &impl Serialize) -> ControlFlow<()> {
+        if self.count > 0 {
+            self.text.push(b',');
+        }
+        serde_json::to_writer(&mut self.text, row).expect("our own structs can be written as JSON");
+        self.count += 1;
+        if self.text.len() < LIST_BYTES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// 200 with the rows that were written, which begin at the page's offset; how many there are in all, and where the
+    /// next ones are.
+    pub fn finish(mut self, call: &Call, page: Page, total: i64) -> Reply {
+        self.text.push(b']');
+        let mut reply = json_again(StatusCode::OK, self.text).with_header(TOTAL_COUNT, total.into());
+        let next = page.offset.saturating_add(self.count);
+        if self.count > 0 && next < total {
+            let link = format!("<{}>; rel=\"next\"", call.path_of_page(Page { offset: next, ..page }));
+            // A path and a query that came in a request fit into a header as they are.
+            if let Ok(link) = HeaderValue::from_str(&link) {
+                reply.headers.insert(header::LINK, link);
+            }
+        }
+        reply
+    }
+}
+
+pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+    Reply {
+        status,
+        headers: headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
+        body: body.into(),
+        packed: None,
+    }
+}
+
+/// 200 with bytes of another type than JSON.
+pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
+    Reply {
+        status: StatusCode::OK,
+        headers: headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        body: body.into(),
+        packed: None,
+    }
+}
+
+/// A file by this name, `inline` to be looked at or as an `attachment` to be kept. Both are words of ours.
+pub fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<Bytes>) -> Reply {
+    let named = HeaderValue::from_str(&format!("{disposition}; filename=\"{name}\""));
+    bytes(kind, body).with_header(header::CONTENT_DISPOSITION, named.expect("our own words are header values"))
+}
+
+/// A page of HTML that may load its style and pictures from this site and do nothing else.
+pub fn page(status: StatusCode, language: Language, html: impl Into<Bytes>) -> Reply {
+    let policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                  frame-ancestors 'none'";
+    let mut reply = Reply { status, ..bytes("text/html; charset=utf-8", html) };
+    reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    reply
+}
+
+/// A page that may load style, script and pictures from this site, and sends its forms to it alone.
+pub fn console(status: StatusCode, language: Language, html: String) -> Reply {
+    let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                  form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    let mut reply = page(status, language, html);
+    reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    // With no referrer at all a browser would not say either where a form comes from.
+    reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    // What the desk sees of people stays in no cache and behind no back button.
+    reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
+pub fn see_other(place: &str) -> Reply {
+    let place = HeaderValue::from_str(place).expect("places are paths of ours");
+    Reply { status: StatusCode::SEE_OTHER, headers: headers(header::LOCATION, place), body: Bytes::new(), packed: None }
+}
+
+/// A status that says everything.
+pub fn empty(status: StatusCode) -> Reply {
+    Reply { status, headers: HeaderMap::with_capacity(HEADERS_USUAL), body: Bytes::new(), packed: None }
+}
+
+/// JSON that was an answer before.
+pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
+    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into(), packed: None }
+}
+
+/// One header, and room for those that every answer has beside it.
+fn headers(name: HeaderName, value: HeaderValue) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
+    headers.insert(name, value);
+    headers
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Reply {
+    let mut text = Vec::with_capacity(JSON_BYTES_USUAL);
+    serde_json::to_writer(&mut text, body).expect("our own structs can be written as JSON");
+    json_again(status, text)
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    status: bool,
+    code: &'a str,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<EnvelopeError<'a>>,
+    request_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct EnvelopeError<'a> {
+    field: &'a str,
+    message: String,
+}
+
+/// The refusal in the caller's language, with the headers that go with its status.
+pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
+    let errors =
+        failure.problems().iter().map(|p| EnvelopeError { field: &p.field, message: language.say(&p.text) }).collect();
+    let message = language.say(failure.text());
+    let mut reply =
+        json(failure.status(), &Envelope { status: false, code: failure.code(), message, errors, request_id });
+    reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    // Without a word on it a cache may keep a 404.
+    reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(seconds) = failure.retry_after_seconds() {
+        reply.headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    if let Some(location) = failure.location().and_then(|l| HeaderValue::from_str(l).ok()) {
+        reply.headers.insert(header::LOCATION, location);
+    }
+    if let Some(methods) = failure.allowed_methods().and_then(|m| HeaderValue::from_str(m).ok()) {
+        reply.headers.insert(header::ALLOW, methods);
+    }
+    if failure.status() == StatusCode::UNAUTHORIZED {
+        reply.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    reply
+}
+
+impl Reply {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Beside other cookies of the same reply.
+    pub fn with_cookie(mut self, cookie: &str) -> Reply {
+        let cookie = HeaderValue::from_str(cookie).expect("cookies are tokens and words of ours");
+        self.headers.append(header::SET_COOKIE, cookie);
+        self
+    }
+
+    /// The same body by gzip, compressed once for everybody.
+    pub fn with_packed(mut self, packed: Bytes) -> Reply {
+        self.packed = Some(packed);
+        self
+    }
+
+    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it, in whichever form. No cache
+    /// keeps what is private or what a `POST` returned. A client that keeps the fingerprint beside a copy of its own, as
+    /// existing ones do, is no cache and gets its 304. `packed`: the body goes out compressed, which is another form with
+    /// another tag.
+    pub fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
+        let reads = call.reads();
+        let policy = match (reads, call.route.is_public()) {
+            (false, _) => "no-store",
+            (true, true) => "no-cache",
+            (true, false) => "private, no-store",
+        };
+        self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
+        if reads && self.status == StatusCode::OK {
+            let print = hex(&Sha256::digest(&self.body)[..ETAG_BYTES]);
+            let etag = format!("\"{print}{}\"", if packed { PACKED } else { "" });
+            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, &print)) {
+                self.status = StatusCode::NOT_MODIFIED;
+                self.headers.remove(header::CONTENT_TYPE);
+                self.body = Bytes::new();
+            }
+            self.headers.insert(header::ETAG, HeaderValue::try_from(etag).expect("hex in quotes is a header value"));
+        }
+        self
+    }
+}
+
+/// The weak comparison that `If-None-Match` asks for, of a body's fingerprint: compressed or not, it is the same body.
+fn matches_etag(known: &str, print: &str) -> bool {
+    let names_it = |one: &str| {
+        let quoted = one.trim().trim_start_matches("W/").strip_prefix('"').and_then(|one| one.strip_suffix('"'));
+        quoted.is_some_and(|tag| tag.strip_suffix(PACKED).unwrap_or(tag) == print)
+    };
+    known.trim() == "*" || known.split(',').any(names_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn etags_match_weakly_in_lists_and_by_star() {
+        for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*", "\"a-gzip\"", "W/\"a-gzip\""] {
+            assert!(matches_etag(known, "a"), "{known}");
+        }
+        for other in ["\"b\"", "a", "\"a", "\"-gzip\"", "\"\"", "\""] {
+            assert!(!matches_etag(other, "a"), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_cause_never_reaches_the_caller() {
+        let failure = Failure::broken().because("no such table: members");
+        let reply = refusal(&failure, Language::English, "r-1");
+        let body = String::from_utf8(reply.body.to_vec()).unwrap();
+        assert!(!body.contains("members") && body.contains("\"request_id\":\"r-1\""), "{body}");
+    }
+}

@@ -1,0 +1,62 @@
+//! A day in words, in UTC: `21 November 2026`, `21. November 2026`, `1er mars 2026`, `21 de noviembre de 2026`; and in
+//! short, without the year: `21 Nov`, `21. Nov.`, `21 nov.`, `21 nov`.
+
+use crate::i18n::language::{Language, Text};
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
+const MONTHS: [&str; 12] = [
+    "month.1", "month.2", "month.3", "month.4", "month.5", "month.6", "month.7", "month.8", "month.9", "month.10",
+    "month.11", "month.12",
+];
+
+const SHORT_MONTHS: [&str; 12] = [
+    "short_month.1",
+    "short_month.2",
+    "short_month.3",
+    "short_month.4",
+    "short_month.5",
+    "short_month.6",
+    "short_month.7",
+    "short_month.8",
+    "short_month.9",
+    "short_month.10",
+    "short_month.11",
+    "short_month.12",
+];
+
+/// Day and month. Empty for a moment beyond the calendar.
+pub fn in_short(language: Language, moment: i64) -> String {
+    let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
+    let date = Offset::UTC.to_datetime(timestamp).date();
+    let month = language.say(&Text::new(SHORT_MONTHS[date.month() as usize - 1]));
+    language.say(&Text::new("short_date").with("day", date.day()).with("month", month))
+}
+
+/// Empty for a moment beyond the calendar.
+pub fn in_words(language: Language, moment: i64) -> String {
+    let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
+    let date = Offset::UTC.to_datetime(timestamp).date();
+    let month = language.say(&Text::new(MONTHS[date.month() as usize - 1]));
+    let pattern = if date.day() == 1 { "date.first" } else { "date.other" };
+    language.say(&Text::new(pattern).with("day", date.day()).with("month", month).with("year", date.year()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_said_as_people_say_it() {
+        let (first, other) = (1_772_323_200, 1_795_219_200);
+        for (language, said) in [
+            (Language::English, ["1 March 2026", "21 November 2026", "21 Nov"]),
+            (Language::German, ["1. März 2026", "21. November 2026", "21. Nov."]),
+            (Language::French, ["1er mars 2026", "21 novembre 2026", "21 nov."]),
+            (Language::Spanish, ["1 de marzo de 2026", "21 de noviembre de 2026", "21 nov"]),
+        ] {
+            assert_eq!([in_words(language, first), in_words(language, other), in_short(language, other)], said);
+        }
+        assert_eq!(in_words(Language::English, i64::MAX), "");
+    }
+}

@@ -1,0 +1,295 @@
+//! What people read: texts by key in every language of the product, chosen by `accept-language`.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// A language that the product speaks. All but Italian it speaks completely; Italian at the kiosk alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    #[default]
+    English,
+    German,
+    French,
+    Spanish,
+    /// Only what is said at a kiosk: everything else would be said in English.
+    Italian,
+}
+
+type Catalogue = HashMap<String, String>;
+
+/// The texts of one language: one file a part of the product, the same parts in every language.
+macro_rules! texts {
+    ($language:literal) => {
+        [
+            include_str!(concat!("../../assets/translations/", $language, "/factor.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/foundation.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/messages.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/certificate.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/mail.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/passkeys.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/account.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/callbacks.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/social.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/public.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/notices.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/lookups.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/skills.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/advice.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/tls.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/health.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/lists.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_members.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_sign_offs.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_partners.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_payments.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_messages.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_reports.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_site.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_audit.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/pages.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/kiosk.json")),
+        ]
+    };
+}
+
+/// The kiosk's own part, and what other parts say at a kiosk.
+const ITALIAN: [&str; 2] =
+    [include_str!("../../assets/translations/it/kiosk.json"), include_str!("../../assets/translations/it/shared.json")];
+
+static CATALOGUES: LazyLock<[Catalogue; 5]> = LazyLock::new(|| {
+    let [en, de, fr, es] = [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts));
+    [en, de, fr, es, read(&ITALIAN)]
+});
+
+fn read(parts: &[&str]) -> Catalogue {
+    let part = |text: &&str| -> Catalogue { serde_json::from_str(text).expect("translations are flat JSON objects") };
+    parts.iter().flat_map(part).collect()
+}
+
+impl Language {
+    /// Those that the whole product speaks.
+    pub const ALL: [Language; 4] = [Language::English, Language::German, Language::French, Language::Spanish];
+    /// Those that a kiosk offers.
+    pub const AT_KIOSK: [Language; 5] =
+        [Language::English, Language::German, Language::French, Language::Italian, Language::Spanish];
+
+    /// ISO 639-1.
+    pub fn tag(self) -> &'static str {
+        ["en", "de", "fr", "es", "it"][self as usize]
+    }
+
+    /// As its speakers call it.
+    pub fn name(self) -> &'static str {
+        ["English", "Deutsch", "Français", "Español", "Italiano"][self as usize]
+    }
+
+    /// This one, where the whole product speaks it; else English.
+    pub fn whole(self) -> Language {
+        if Language::ALL.contains(&self) { self } else { Language::default() }
+    }
+
+    /// By its tag; a region is ignored.
+    pub fn find(tag: &str) -> Option<Language> {
+        let primary = tag.split('-').next().unwrap_or("");
+        Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
+    }
+
+    /// The best match for an `accept-language` value: by quality, then by order; a region is ignored where only the
+    /// language is known. `None` when nothing matches.
+    pub fn accepted(header: &str) -> Option<Language> {
+        let mut best = (0.0_f32, None);
+        for choice in header.split(',').take(20) {
+            let mut parts = choice.split(';');
+            let primary = parts.next().unwrap_or("").trim().split('-').next().unwrap_or("").to_ascii_lowercase();
+            let quality = parts.find_map(|p| p.trim().strip_prefix("q=")).map_or(1.0, quality);
+            if let Some(language) = Language::ALL.into_iter().find(|l| l.tag() == primary)
+                && quality > best.0
+            {
+                best = (quality, Some(language));
+            }
+        }
+        best.1
+    }
+
+    /// The text of a key with `{name}` replaced, and the sentences that follow it; the key itself where it is unknown,
+    /// which a test keeps from happening.
+    pub fn say(self, text: &Text) -> String {
+        let found = CATALOGUES[self as usize].get(text.key);
+        let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(text.key)) else {
+            return text.key.to_owned();
+        };
+        let mut said = String::with_capacity(pattern.len() + 16);
+        let mut rest = pattern.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            said.push_str(before);
+            let (name, tail) = after.split_once('}').unwrap_or((after, ""));
+            match text.values.iter().find(|(known, _)| *known == name) {
+                Some((_, value)) => said.push_str(value),
+                None => _ = write!(said, "{{{name}}}"),
+            }
+            rest = tail;
+        }
+        said.push_str(rest);
+        for sentence in &text.following {
+            said.push(' ');
+            said.push_str(&self.say(sentence));
+        }
+        said
+    }
+
+    /// Every key and pattern of this language.
+    pub fn texts(self) -> &'static HashMap<String, String> {
+        &CATALOGUES[self as usize]
+    }
+}
+
+/// What a weight says: from 0 to 1, and 0 where it says nothing of the kind.
+fn quality(text: &str) -> f32 {
+    text.trim().parse().ok().filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0)
+}
+
+/// A text in no language yet: its key, the values for its places, and the sentences that follow it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Text {
+    key: &'static str,
+    values: Vec<(&'static str, String)>,
+    following: Vec<Text>,
+}
+
+impl Text {
+    pub fn new(key: &'static str) -> Text {
+        Text { key, values: Vec::new(), following: Vec::new() }
+    }
+
+    pub fn with(mut self, name: &'static str, value: impl ToString) -> Text {
+        self.values.push((name, value.to_string()));
+        self
+    }
+
+    /// The text that a row names by its key, each of its places with what `value` says of it; `None` where there is no
+    /// such text.
+    pub fn find(key: &str, value: impl Fn(&str) -> Option<String>) -> Option<Text> {
+        let (key, pattern) = Language::default().texts().get_key_value(key)?;
+        let places = pattern.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+        Some(places.fold(Text::new(key), |text, (name, _)| match value(name) {
+            Some(said) => text.with(name, said),
+            None => text,
+        }))
+    }
+
+    /// Says more after it.
+    pub fn followed_by(mut self, sentences: impl IntoIterator<Item = Text>) -> Text {
+        self.following.extend(sentences);
+        self
+    }
+
+    pub fn key(&self) -> &'static str {
+        self.key
+    }
+
+    pub fn in_english(&self) -> String {
+        Language::English.say(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quality_wins_then_order_and_a_region_does_not_matter() {
+        use Language::{English, French, German, Spanish};
+        for (header, language) in [
+            ("de", Some(German)),
+            ("fr-CA, de;q=0.9", Some(French)),
+            ("xx, es;q=0.4, de;q=0.7", Some(German)),
+            ("en;q=0.1, fr;q=0", Some(English)),
+            ("", None),
+            ("zz;q=banana, *", None),
+            ("fr;q=9, es;q=inf, en;q=nan, de;q=0.1", Some(German)),
+            ("es-419,es;q=0.9,en;q=0.8", Some(Spanish)),
+            ("de-CH-1996", Some(German)),
+        ] {
+            assert_eq!(Language::accepted(header), language, "{header}");
+        }
+    }
+
+    #[test]
+    fn every_language_has_the_same_keys_and_the_same_places() {
+        let places = |text: &str| {
+            let mut names: Vec<_> =
+                text.split('{').skip(1).filter_map(|p| p.split('}').next()).map(str::to_owned).collect();
+            names.sort();
+            names
+        };
+        let english = Language::English.texts();
+        for language in Language::ALL {
+            let other = language.texts();
+            assert_eq!(other.len(), english.len(), "{}", language.tag());
+            for (key, pattern) in english {
+                let translated = other.get(key).unwrap_or_else(|| panic!("{} lacks {key}", language.tag()));
+                assert_eq!(places(translated), places(pattern), "{} {key}", language.tag());
+            }
+        }
+    }
+
+    #[test]
+    fn italian_says_what_a_kiosk_says_with_the_same_places() {
+        let kiosk = |key: &str| {
+            key.starts_with("kiosk.")
+                || SAID_AT_KIOSKS.iter().any(|part| key == *part || part.ends_with('.') && key.starts_with(part))
+        };
+        let italian = Language::Italian.texts();
+        for (key, pattern) in Language::English.texts().iter().filter(|(key, _)| kiosk(key)) {
+            let said = italian.get(key).unwrap_or_else(|| panic!("it lacks {key}"));
+            let places = |text: &str| text.split('{').skip(1).filter_map(|p| p.split('}').next()).count();
+            assert_eq!(places(said), places(pattern), "{key}");
+        }
+        assert!(italian.keys().all(|key| kiosk(key)), "a text of another part is in Italian: put its part on the list");
+        assert_eq!(Language::Italian.say(&Text::new("desk.today")), "Today", "the rest is said in English");
+    }
+
+    /// Parts of other pages' texts that a kiosk says too.
+    const SAID_AT_KIOSKS: [&str; 16] = [
+        "progression.",
+        "month.",
+        "date.",
+        "signer.",
+        "skill_taken",
+        "email_not_confirmed",
+        "field.brief_first",
+        "field.level_first",
+        "field.unknown_skill",
+        "foreign_form",
+        "not_found",
+        "desk.no_page",
+        "desk.not_so_fast",
+        "desk.fields_wrong",
+        "overloaded",
+        "broken",
+    ];
+
+    #[test]
+    fn a_text_is_found_by_the_key_that_a_row_names() {
+        let found = Text::find("field.too_long", |name| (name == "max").then(|| "8".to_owned())).unwrap();
+        assert_eq!(found, Text::new("field.too_long").with("max", 8));
+        assert_eq!(Text::find("field.too_long", |_| None), Some(Text::new("field.too_long")));
+        assert_eq!(Text::find("no such key", |_| None), None);
+    }
+
+    #[test]
+    fn places_are_filled_and_unknown_ones_stay_visible() {
+        let text = Text::new("field.too_long").with("max", 8);
+        assert!(text.in_english().contains('8'), "{}", text.in_english());
+    }
+
+    #[test]
+    fn sentences_follow_in_the_same_language() {
+        let text = Text::new("field.missing").followed_by([Text::new("not_found"), Text::new("exists")]);
+        let say = |key| Language::German.say(&Text::new(key));
+        let joined = [say("field.missing"), say("not_found"), say("exists")].join(" ");
+        assert_eq!(Language::German.say(&text), joined);
+    }
+}

@@ -1,0 +1,5 @@
+//! Languages: the catalogues of texts, and dates and moments in words.
+
+pub mod date;
+pub mod language;
+pub mod when;

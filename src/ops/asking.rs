@@ -1,0 +1,71 @@
+//! Work that somebody asked for at the desk: one at a time of its kind, on a thread of its own, because it takes as long as
+//! the file is large. How it ended is kept until the next one.
+
+use crate::ops::pace;
+use crate::site::Site;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+/// The latest that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked<W> {
+    pub work: W,
+    pub began_at: i64,
+    /// `None` while it is under way; then what came of it, or one line on what went wrong.
+    pub outcome: Option<Result<String, String>>,
+}
+
+pub struct Asking<W>(Mutex<Option<Asked<W>>>);
+
+impl<W> Default for Asking<W> {
+    fn default() -> Asking<W> {
+        Asking(Mutex::new(None))
+    }
+}
+
+impl<W: Copy> Asking<W> {
+    pub fn last(&self) -> Option<Asked<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether it may begin: nothing else is under way.
+    fn begin(&self, work: W, now: i64) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_some_and(|last| last.outcome.is_none()) {
+            return false;
+        }
+        *last = Some(Asked { work, began_at: now, outcome: None });
+        true
+    }
+
+    fn end(&self, outcome: Result<String, String>) {
+        if let Some(last) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            last.outcome = Some(outcome);
+        }
+    }
+}
+
+/// Begins it; `false`: another is under way. `place` is where the site keeps what was asked for.
+pub fn begin<W: Copy + Send + 'static>(
+    site: &Site,
+    place: fn(&Site) -> &Asking<W>,
+    work: W,
+    run: impl FnOnce(&Site) -> Result<String, String> + Send + 'static,
+) -> bool {
+    if !place(site).begin(work, site.now()) {
+        return false;
+    }
+    let inside = site.for_another_thread();
+    let begun = std::thread::Builder::new().name("asked".to_owned()).spawn(move || {
+        pace::give_way();
+        // A fault in it must not leave it under way for ever.
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
+        inside.store.rest();
+        place(&inside)
+            .end(outcome.unwrap_or_else(|_| Err("it failed by a fault of ours; the log says where".to_owned())));
+    });
+    if let Err(e) = begun {
+        place(site).end(Err(format!("cannot start a thread: {e}")));
+    }
+    true
+}

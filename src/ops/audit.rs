@@ -1,0 +1,247 @@
+//! Walks the chain of the audit log from its first row to its end, and holds it against what others remember of it: the
+//! site's own row, the key file, and the manifests of the backups, which lie outside of the file.
+
+use super::asking;
+use super::backup::shelf::Backup;
+use super::backup::{Progress, shelf};
+use crate::domain::audit::{self, By, ChainKey, Detail, Hash, Head, Whom};
+use crate::http::failure::Failure;
+use crate::keys::hex;
+use crate::site::Site;
+use crate::store::tables::audit::{Kept, head, insert, list_after, list_returns};
+use serde::Serialize;
+use std::fmt;
+
+/// Rows that one read takes, so that it stays short.
+const PAGE_ROWS: i64 = 2_000;
+
+/// What a walk found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Walk {
+    /// Rows of the chain that are sound, from the first on.
+    pub rows: i64,
+    /// The end, in hex.
+    pub head: String,
+    /// Backups whose manifests agree with the chain.
+    pub witnesses: usize,
+    /// What is wrong first; none: the log is whole.
+    pub broken: Option<Break>,
+}
+
+/// Where the chain is broken, by the number of the row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Break {
+    /// A row does not carry the hash of what it says, under the key beside the database.
+    Changed { row: i64 },
+    /// Rows are not there; `to` is the last of them.
+    Missing { row: i64, to: i64 },
+    /// The rows that are there end in another hash than the site's row has: some were written anew.
+    EndDiffers { row: i64 },
+    /// There are rows beyond the end: somebody else's.
+    Beyond { row: i64 },
+    /// A backup remembers another row there, or one that is no more: the log was written anew, or the file was put back.
+    WitnessDiffers { row: i64, backup: String },
+}
+
+impl Break {
+    pub fn row(&self) -> i64 {
+        match self {
+            Break::Changed { row }
+            | Break::Missing { row, .. }
+            | Break::EndDiffers { row }
+            | Break::Beyond { row }
+            | Break::WitnessDiffers { row, .. } => *row,
+        }
+    }
+}
+
+impl Break {
+    /// One word, as JSON has it too.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Break::Changed { .. } => "changed",
+            Break::Missing { .. } => "missing",
+            Break::EndDiffers { .. } => "end_differs",
+            Break::Beyond { .. } => "beyond",
+            Break::WitnessDiffers { .. } => "witness_differs",
+        }
+    }
+}
+
+/// The deed that says that somebody had the log read whole.
+pub const VERIFIED: &str = "audit.verified";
+
+/// Reads the log whole on a thread of its own, and writes the verdict into it; `false`: that is under way already.
+pub fn begin_verifying(site: &Site, by: &By) -> bool {
+    let by = by.clone();
+    asking::begin(
+        site,
+        |site| &site.verifying,
+        (),
+        move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()),
+    )
+}
+
+fn verify(site: &Site, by: &By) -> Result<(), Failure> {
+    let found = walk(site, &mut |_, _, _| ())?;
+    let detail = Detail::none().number("rows", found.rows).number("backups", found.witnesses as i64);
+    let detail = match &found.broken {
+        None => detail.flag("sound", true),
+        Some(broken) => detail.flag("sound", false).word("what", broken.word()).number("row", broken.row()),
+    };
+    site.store.write(site.now(), |tx| {
+        insert(tx, &by.who, VERIFIED, &Whom::Site, &by.origin, &detail)?;
+        Ok(())
+    })
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Break::Changed { row } => write!(f, "row {row} was changed"),
+            Break::Missing { row, to } if row == to => write!(f, "row {row} was removed"),
+            Break::Missing { row, to } => write!(f, "rows {row} to {to} were removed"),
+            Break::EndDiffers { row } => write!(f, "the log up to row {row} was written anew"),
+            Break::Beyond { row } => write!(f, "row {row} was put behind the end of the log"),
+            Break::WitnessDiffers { row, backup } => write!(
+                f,
+                "backup {backup} holds another row {row}: the log was written anew since, or the file was put back by hand"
+            ),
+        }
+    }
+}
+
+/// Reads the log whole. `progress` is told rows done and in all.
+pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
+    let end = read(site, |tx| Ok(head(tx)?))?;
+    let mut witnesses = Witnesses::gather(site)?;
+    let key = site.store.chain_key();
+    let mut chain = Chain { key, seq: 0, hash: audit::genesis(&site.site_id) };
+    let mut broken = witnesses.disagree(&chain).or_else(|| chain.cut_before_its_key(end.seq));
+    while broken.is_none() && chain.seq < end.seq {
+        progress("reading the audit log", chain.seq.unsigned_abs(), end.seq.unsigned_abs());
+        let page = read(site, |tx| Ok(list_after(tx, chain.seq, PAGE_ROWS)?))?;
+        if page.is_empty() {
+            broken = Some(Break::Missing { row: chain.seq + 1, to: end.seq });
+        }
+        for kept in &page {
+            // Rows that were added since the end was read are for the next walk.
+            if broken.is_some() || chain.seq >= end.seq {
+                break;
+            }
+            broken = chain.step(kept, end.seq).or_else(|| witnesses.disagree(&chain));
+        }
+    }
+    let broken = broken.or_else(|| (chain.hash != end.hash).then_some(Break::EndDiffers { row: end.seq }));
+    let broken = match broken {
+        None => beyond(site, end)?.or_else(|| witnesses.left_over(end.seq)),
+        broken => broken,
+    };
+    Ok(Walk { rows: chain.seq, head: hex(&chain.hash), witnesses: witnesses.agreed, broken })
+}
+
+/// One snapshot a page: a long one would pin the write-ahead log.
+fn read<T>(site: &Site, question: impl FnOnce(&crate::store::Read) -> Result<T, Failure>) -> Result<T, Failure> {
+    let answer = site.store.read(question);
+    site.store.rest();
+    answer
+}
+
+/// What lies behind the end of an older look is the rows of since, if the site's row has moved on with them.
+fn beyond(site: &Site, end: Head) -> Result<Option<Break>, Failure> {
+    read(site, |tx| {
+        let now = head(tx)?;
+        let last = list_after(tx, now.seq, 1)?;
+        let moved = now.seq >= end.seq;
+        Ok(match last.first() {
+            Some(kept) => Some(Break::Beyond { row: kept.row.seq }),
+            None if !moved => Some(Break::Missing { row: now.seq + 1, to: end.seq }),
+            None => None,
+        })
+    })
+}
+
+/// The sound part of the chain so far.
+struct Chain<'k> {
+    key: Option<&'k ChainKey>,
+    seq: i64,
+    hash: Hash,
+}
+
+impl Chain<'_> {
+    /// Rows from before there was a key that are gone: the last of them is known beside it.
+    fn cut_before_its_key(&self, end: i64) -> Option<Break> {
+        let plain_end = self.key?.plain_end?.seq;
+        (end < plain_end).then_some(Break::Missing { row: end + 1, to: plain_end })
+    }
+
+    /// Goes on to the next row, or says why that is not it.
+    fn step(&mut self, kept: &Kept, end: i64) -> Option<Break> {
+        let next = self.seq + 1;
+        if kept.row.seq != next {
+            return Some(Break::Missing { row: next, to: (kept.row.seq - 1).min(end) });
+        }
+        let hash = audit::hash_of_kept(self.key, &self.hash, &kept.row);
+        if kept.hash != hash {
+            return Some(Break::Changed { row: next });
+        }
+        let plain_end = self.key.and_then(|key| key.plain_end).filter(|end| end.seq == next);
+        if plain_end.is_some_and(|end| end.hash != hash) {
+            return Some(Break::EndDiffers { row: next });
+        }
+        (self.seq, self.hash) = (next, hash);
+        None
+    }
+}
+
+/// What the backups remember, the earliest row first.
+struct Witnesses {
+    /// Row, hash in hex, the backup's name.
+    waiting: Vec<(i64, String, String)>,
+    agreed: usize,
+}
+
+impl Witnesses {
+    /// A restore puts the file back, and says so in the log that it brings: backups from before it remember rows that the
+    /// file does not have any more.
+    fn gather(site: &Site) -> Result<Witnesses, Failure> {
+        let returns = read(site, |tx| Ok(list_returns(tx)?))?;
+        let second = site.config.backup.second_place.as_deref().and_then(|dir| site.elsewhere.list(dir));
+        let backups = shelf(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
+        let ours = |backup: &Backup| backup.manifest.site_id == *site.site_id;
+        let mut waiting: Vec<_> = backups
+            .filter(ours)
+            .filter_map(|backup| {
+                let name = backup.name();
+                let (made_at, anchor) = (backup.manifest.made_at, backup.manifest.audit?);
+                let left = returns.iter().any(|(seq, at)| *seq <= anchor.seq && made_at <= *at);
+                (!left).then_some((anchor.seq, anchor.hash, name))
+            })
+            .collect();
+        waiting.sort();
+        waiting.dedup();
+        waiting.reverse();
+        Ok(Witnesses { waiting, agreed: 0 })
+    }
+
+    /// The first witness of this row that remembers another.
+    fn disagree(&mut self, chain: &Chain) -> Option<Break> {
+        while let Some((seq, hash, name)) = self.waiting.last()
+            && *seq == chain.seq
+        {
+            if *hash != hex(&chain.hash) {
+                return Some(Break::WitnessDiffers { row: *seq, backup: name.clone() });
+            }
+            self.waiting.pop();
+            self.agreed += 1;
+        }
+        None
+    }
+
+    /// A witness of a row behind the end. One that was made during the walk may be ahead of it.
+    fn left_over(&self, end: i64) -> Option<Break> {
+        let (row, _, backup) = self.waiting.iter().rev().find(|(seq, ..)| *seq > end)?;
+        Some(Break::WitnessDiffers { row: *row, backup: backup.clone() })
+    }
+}

@@ -1,0 +1,34 @@
+//! A backup or a drill that somebody asked for at the desk.
+
+use super::{drill, make};
+use crate::domain::audit::By;
+use crate::ops::asking;
+use crate::site::Site;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    Backup,
+    Drill,
+}
+
+/// Begins it; `false`: another is under way.
+pub fn begin(site: &Site, work: Work, by: &By) -> bool {
+    let by = by.clone();
+    asking::begin(site, |site| &site.asking, work, move |site| run(site, work, &by))
+}
+
+fn run(site: &Site, work: Work, by: &By) -> Result<String, String> {
+    match work {
+        Work::Backup => {
+            let made = make(site, by, &mut |_, _, _| ())?;
+            match made.second {
+                Some(Err(cause)) => Err(format!("{} has no copy in the second place: {cause}", made.backup.name())),
+                _ => Ok(made.backup.name()),
+            }
+        }
+        Work::Drill => {
+            let drill = drill::run(site, by, &mut |_, _, _| ())?;
+            if drill.trouble.is_empty() { Ok(drill.backup) } else { Err(drill.trouble) }
+        }
+    }
+}

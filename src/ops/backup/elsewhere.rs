@@ -1,0 +1,367 @@
+//! The second place. It may be a share whose server is gone, and whoever touches such a one hangs with it: so all that is
+//! done there is done by a thread of its own, which is waited for a while; no other is begun before it is back.
+
+use super::encrypted::Recipient;
+use super::shelf::{Backup, Shelf, Spared};
+use super::{check_space, tombstones};
+use crate::store::queries::erasure::Tombstone;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+/// A disk that sleeps takes some seconds to wake.
+const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
+/// Between two steps of a copy: the last one is a flush, and a share far away takes all that was written since.
+const STEP_TIME_MAX: Duration = Duration::from_secs(600);
+
+/// What is done there. Short work does not stand behind a long copy.
+pub struct Elsewhere {
+    looks: Line,
+    copies: Line,
+    look_time_max: Duration,
+    step_time_max: Duration,
+}
+
+/// One piece of work at a time.
+#[derive(Default)]
+struct Line(Arc<(Mutex<State>, Condvar)>);
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum State {
+    #[default]
+    Free,
+    UnderWay,
+    /// It has taken too long: nobody waits for it any more.
+    Late,
+}
+
+/// Until this goes, by whatever way, the line is taken.
+struct Taken(Arc<(Mutex<State>, Condvar)>);
+
+/// How long work is waited for.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// Until earlier work is back.
+    line: Duration,
+    /// From one step to the next.
+    step: Duration,
+}
+
+/// Why work was not done, or not while somebody waited for it.
+#[derive(Debug, PartialEq)]
+enum Missed {
+    /// Earlier work is under way.
+    Busy,
+    /// It took too long, or earlier work did and is not back yet.
+    Late,
+}
+
+enum Word<T> {
+    Step(u64, u64),
+    End(T),
+}
+
+impl Default for Elsewhere {
+    fn default() -> Elsewhere {
+        Elsewhere::patient(LOOK_TIME_MAX, STEP_TIME_MAX)
+    }
+}
+
+impl Elsewhere {
+    fn patient(look_time_max: Duration, step_time_max: Duration) -> Elsewhere {
+        Elsewhere { looks: Line::default(), copies: Line::default(), look_time_max, step_time_max }
+    }
+
+    /// The finished backups there, newest first. `None`: it does not answer.
+    pub fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
+        let shelf = Shelf::new(dir.to_owned());
+        self.look(move || shelf.list())
+    }
+
+    /// [`Shelf::unreadable`] there. `None`: it does not answer.
+    pub fn unreadable(&self, dir: &Path) -> Option<Vec<(String, String)>> {
+        let shelf = Shelf::new(dir.to_owned());
+        self.look(move || shelf.unreadable())
+    }
+
+    /// Who is known there to be erased. `None`: it does not answer.
+    pub fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
+        let (dir, site_id) = (dir.to_owned(), site_id.to_owned());
+        self.look(move || tombstones::list(&dir, &site_id).into_iter().collect())
+    }
+
+    /// Has it know who was erased, where it is there.
+    pub fn keep_erased(&self, dir: &Path, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+        let (place, site_id, all) = (dir.to_owned(), site_id.to_owned(), all.to_vec());
+        let kept = self.look(move || match place.is_dir() {
+            true => tombstones::keep(&place, &site_id, &all).map_err(|e| unwritten(&place, &e)),
+            false => Ok(()),
+        });
+        kept.unwrap_or_else(|| Err(silent(dir)))
+    }
+
+    /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
+    /// does not answer at once, or where the copy of another backup is under way. `progress` is told bytes done and in all.
+    pub fn carry(
+        &self,
+        backup: &Backup,
+        dir: &Path,
+        recipient: Option<&Recipient>,
+        spared: Spared,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, String> {
+        if self.list(dir).is_none() {
+            return Err(silent(dir));
+        }
+        let (backup, place, recipient) = (backup.clone(), dir.to_owned(), recipient.cloned());
+        let patience = Patience { line: self.look_time_max / 2, step: self.step_time_max };
+        let carried =
+            self.copies.work(patience, progress, move |step| put(&backup, &place, recipient.as_ref(), &spared, step));
+        carried.unwrap_or_else(|missed| match missed {
+            Missed::Busy => Err(format!("the copy of another backup to {} is under way: wait for it", dir.display())),
+            Missed::Late => Err(silent(dir)),
+        })
+    }
+
+    /// Short work there. `None`: the place does not answer.
+    fn look<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let patience = Patience { line: self.look_time_max, step: self.look_time_max };
+        self.looks.work(patience, &mut |_, _| (), |_| look()).ok()
+    }
+}
+
+fn put(
+    backup: &Backup,
+    dir: &Path,
+    recipient: Option<&Recipient>,
+    spared: &Spared,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Backup, String> {
+    let failed = |e: io::Error| unwritten(dir, &e);
+    if !dir.is_dir() {
+        return Err(format!("{} is not there: is it mounted?", dir.display()));
+    }
+    check_space(backup.manifest.bytes(), dir)?;
+    let shelf = Shelf::new(dir.to_owned());
+    let hold = shelf.hold()?;
+    let unfinished = hold.start(&backup.name()).map_err(failed)?;
+    let manifest = match recipient {
+        Some(recipient) => backup.encrypt_to(&unfinished, recipient, progress).map_err(failed)?,
+        None => {
+            backup.copy_to(&unfinished, None, progress)?;
+            backup.manifest.clone()
+        }
+    };
+    manifest.write(&unfinished).map_err(failed)?;
+    let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
+    hold.prune(backup.manifest.made_at, spared).map_err(failed)?;
+    Ok(Backup { dir, manifest })
+}
+
+/// A service may write nowhere but where its unit says, which is not where anybody looks first.
+fn unwritten(dir: &Path, e: &io::Error) -> String {
+    let dir = dir.display();
+    let next = match e.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => format!(
+            "; the service may write there once `systemctl edit tunneldesk` has [Service] ReadWritePaths={dir} and it is restarted"
+        ),
+        io::ErrorKind::PermissionDenied => "; let the user that the server runs as write there".to_owned(),
+        _ => String::new(),
+    };
+    format!("cannot write to {dir}: {e}{next}")
+}
+
+/// What is said of a place that does not answer.
+pub fn silent(dir: &Path) -> String {
+    format!("{} does not answer: look after the machine that it is on, and the network between", dir.display())
+}
+
+impl Line {
+    /// Waits for as long as steps are told of or the end is.
+    fn work<T: Send + 'static>(
+        &self,
+        patience: Patience,
+        told: &mut dyn FnMut(u64, u64),
+        work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T + Send + 'static,
+    ) -> Result<T, Missed> {
+        let (state, freed) = &*self.0;
+        let others = freed.wait_timeout_while(lock(state), patience.line, |state| *state == State::UnderWay);
+        let (mut state, _) = others.unwrap_or_else(PoisonError::into_inner);
+        match *state {
+            State::Free => {}
+            State::UnderWay => return Err(Missed::Busy),
+            State::Late => return Err(Missed::Late),
+        }
+        *state = State::UnderWay;
+        drop(state);
+        let (tell, words) = mpsc::channel();
+        let taken = Taken(self.0.clone());
+        let begun = std::thread::Builder::new().name("elsewhere".to_owned()).spawn(move || {
+            let end = work(&mut |done, all| _ = tell.send(Word::Step(done, all)));
+            drop(taken);
+            _ = tell.send(Word::End(end));
+        });
+        let end = begun.ok().and_then(|_| {
+            loop {
+                match words.recv_timeout(patience.step) {
+                    Ok(Word::Step(done, all)) => told(done, all),
+                    Ok(Word::End(end)) => return Some(end),
+                    Err(_) => return None,
+                }
+            }
+        });
+        if end.is_none() {
+            let mut state = lock(&self.0.0);
+            if *state == State::UnderWay {
+                *state = State::Late;
+                freed.notify_all();
+            }
+        }
+        end.ok_or(Missed::Late)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        *lock(&self.0.0) = State::Free;
+        self.0.1.notify_all();
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::domain::audit::By;
+    use crate::site::{Identity, Site};
+    use crate::store::engine::place::Place;
+    use std::ffi::CString;
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(20);
+
+    fn ask<T: Send + 'static>(line: &Line, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        line.work(Patience { line: patience, step: patience }, &mut |_, _| (), |_| look()).ok()
+    }
+
+    fn wait_until_free(line: &Line) {
+        while *lock(&line.0.0) != State::Free {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_place_that_does_not_answer_holds_one_thread_and_nobody_else_until_it_does() {
+        let line = Line::default();
+        let (let_go, held) = mpsc::channel::<()>();
+        assert_eq!(ask(&line, SHORT, move || held.recv().is_ok()), None);
+        for _ in 0..3 {
+            assert_eq!(ask(&line, LONG, || "another look"), None);
+        }
+        let_go.send(()).unwrap();
+        wait_until_free(&line);
+        assert_eq!(ask(&line, LONG, || 7), Some(7));
+        assert_eq!(ask(&line, LONG, || 8), Some(8));
+    }
+
+    #[test]
+    fn who_asks_while_another_looks_waits_for_a_look_of_the_own() {
+        let line = Line::default();
+        std::thread::scope(|scope| {
+            let line = &line;
+            let asked: Vec<_> = (0..8).map(|n| (n, scope.spawn(move || ask(line, LONG, move || n)))).collect();
+            for (n, one) in asked {
+                assert_eq!(one.join().unwrap(), Some(n));
+            }
+        });
+    }
+
+    #[test]
+    fn work_that_tells_of_its_steps_is_waited_for_and_a_fault_in_it_frees_the_line() {
+        let line = Line::default();
+        let mut told = Vec::new();
+        let steps = |step: &mut dyn FnMut(u64, u64)| {
+            for n in 0..8 {
+                std::thread::sleep(Duration::from_millis(150));
+                step(n, 8);
+            }
+            "through"
+        };
+        let patience = Patience { line: LONG, step: Duration::from_secs(1) };
+        assert_eq!(line.work(patience, &mut |done, _| told.push(done), steps), Ok("through"));
+        assert_eq!(told, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(ask(&line, LONG, || panic!("a look with a fault")), None::<()>);
+        wait_until_free(&line);
+        assert_eq!(ask(&line, LONG, || 9), Some(9));
+    }
+
+    #[test]
+    fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
+        let dir = tempfile::tempdir().unwrap();
+        let (data, second) = (dir.path().join("site"), dir.path().join("second"));
+        // Whoever reads the manifest of that backup waits until somebody writes it: a share whose server is gone.
+        let hanging = second.join("hanging");
+        std::fs::create_dir_all(&hanging).unwrap();
+        let manifest = hanging.join("manifest.json");
+        let name = CString::new(manifest.to_str().unwrap()).unwrap();
+        // SAFETY: reads one string that ends in a zero.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let place = Place::make(&data).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
+        let mut config = Config::defaults();
+        config.data = data;
+        config.backup.second_place = Some(second.clone());
+        let mut site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        site.elsewhere = Arc::new(Elsewhere::patient(SHORT, Duration::from_secs(3)));
+        let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
+        for made in 1..=3 {
+            let cause = make().second.unwrap().unwrap_err();
+            assert!(cause.contains("does not answer"), "{cause}");
+            assert_eq!(super::super::shelf(&site.config.data).list().len(), made);
+        }
+        // What hangs in the middle of a copy keeps neither a second backup nor a drill waiting.
+        let (hang, hangs) = mpsc::channel::<()>();
+        std::fs::rename(&hanging, dir.path().join("aside")).unwrap();
+        let (begun, begins) = mpsc::channel();
+        let copies = site.elsewhere.clone();
+        let hung = std::thread::spawn(move || {
+            let patience = Patience { line: LONG, step: LONG };
+            copies.copies.work(patience, &mut |_, _| begun.send(()).unwrap(), move |step| {
+                step(0, 1);
+                hangs.recv().is_ok()
+            })
+        });
+        begins.recv().unwrap();
+        while site.elsewhere.list(&second).is_none() {
+            _ = OpenOptions::new()
+                .write(true)
+                .custom_flags(libc::O_NONBLOCK)
+                .open(dir.path().join("aside/manifest.json"));
+        }
+        let cause = make().second.unwrap().unwrap_err();
+        assert!(cause.contains("under way"), "{cause}");
+        super::super::drill::run(&site, &By::job("drill"), &mut |_, _, _| ()).unwrap();
+        hang.send(()).unwrap();
+        assert_eq!(hung.join().unwrap(), Ok(true));
+        std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
+        assert!(make().second.unwrap().is_err());
+        assert!(site.elsewhere.list(&second).is_none());
+        // It answers again: both who hang there read a manifest that is none, and go.
+        while [&site.elsewhere.looks, &site.elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
+            // Without a wait: whoever hung there may be gone already.
+            _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&manifest);
+            std::thread::yield_now();
+        }
+        std::fs::remove_dir_all(&hanging).unwrap();
+        assert!(make().second.unwrap().is_ok());
+        assert_eq!(site.elsewhere.list(&second).unwrap().len(), 1);
+    }
+}

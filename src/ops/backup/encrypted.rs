@@ -1,0 +1,149 @@
+//! Copies that only the holder of a key can read: for a second place that others can reach. In the age format
+//! (age-encryption.org/v1), so that any tool for it opens them too.
+
+use super::manifest::Print;
+use crate::store::engine::place;
+use age::x25519;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// What a file's name ends in once it is encrypted.
+pub const SUFFIX: &str = ".age";
+const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Whom copies are encrypted to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recipient(x25519::Recipient);
+
+/// Keys that may open them.
+pub struct Identities {
+    keys: Vec<x25519::Identity>,
+    from: PathBuf,
+}
+
+impl Recipient {
+    pub fn parse(text: &str) -> Result<Recipient, &'static str> {
+        let secret = text.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-");
+        if secret {
+            return Err("is the secret key: only the public one, which begins with age1, belongs here");
+        }
+        text.parse().map(Recipient).map_err(
+            |_| "is not a public key of age, like age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+        )
+    }
+
+    /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. The file is flushed.
+    pub fn encrypt(&self, from: &Path, to: File, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;
+        let mut seen = Seen { to: BufWriter::new(&to), print: Print::begin() };
+        let mut sealing = encryptor.wrap_output(&mut seen)?;
+        Print::of_copy(from, &mut sealing, &mut |bytes| {
+            place::begin_to_flush(&to);
+            progress(bytes);
+        })?;
+        sealing.finish()?;
+        seen.to.flush()?;
+        to.sync_all()?;
+        Ok(seen.print.end())
+    }
+}
+
+/// Counts and digests what goes by.
+struct Seen<W> {
+    to: W,
+    print: super::manifest::Printing,
+}
+
+impl<W: Write> Write for Seen<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.print.add(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Identities {
+    /// Reads a file as `age-keygen` writes it: a key a line, and remarks. The error is one line.
+    pub fn read(path: &Path) -> Result<Identities, String> {
+        let unreadable = |e: io::Error| format!("{} cannot be read: {e}", path.display());
+        let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+        if bytes > IDENTITY_FILE_BYTES_MAX {
+            return Err(format!("{} is too large to be a key", path.display()));
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let keys: Result<Vec<x25519::Identity>, _> = lines.map(str::parse).collect();
+        match keys {
+            Ok(keys) if !keys.is_empty() => Ok(Identities { keys, from: path.to_owned() }),
+            _ => Err(format!("{} is no identity of age: its key begins with AGE-SECRET-KEY-1", path.display())),
+        }
+    }
+
+    /// Decrypts a file into another; what the plain one is. The error is one line.
+    pub fn decrypt(&self, from: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> Result<Print, String> {
+        let unreadable = |e: io::Error| format!("cannot read {}: {e}", from.display());
+        let file = BufReader::new(File::open(from).map_err(unreadable)?);
+        let keys = || self.keys.iter().map(|key| key as &dyn age::Identity);
+        let opened = age::Decryptor::new_buffered(file).and_then(|decryptor| decryptor.decrypt(keys()));
+        let mut plain = opened.map_err(|e| match e {
+            age::DecryptError::NoMatchingKeys => {
+                format!(
+                    "{} does not open with {}: it was encrypted to another key",
+                    from.display(),
+                    self.from.display()
+                )
+            }
+            other => format!("{} is damaged: {other}", from.display()),
+        })?;
+        let failed = |e: io::Error| format!("{} cannot be opened whole: {e}", from.display());
+        Print::of_reader(&mut plain, to, progress).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use age::secrecy::ExposeSecret;
+
+    fn key(dir: &Path, name: &str) -> (Recipient, Identities) {
+        let key = x25519::Identity::generate();
+        let path = dir.join(name);
+        std::fs::write(&path, format!("# public key: {}\n{}\n", key.to_public(), key.to_string().expose_secret()))
+            .unwrap();
+        (Recipient(key.to_public()), Identities::read(&path).unwrap())
+    }
+
+    #[test]
+    fn what_is_encrypted_opens_with_its_key_and_no_other_and_not_when_it_is_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let ((recipient, ours), (_, theirs)) = (key(dir.path(), "ours"), key(dir.path(), "theirs"));
+        let (plain, sealed) = (dir.path().join("plain"), dir.path().join("sealed"));
+        let text: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+        std::fs::write(&plain, &text).unwrap();
+        let print = recipient.encrypt(&plain, File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
+        assert_eq!(print, Print::of(&sealed, &mut |_| ()).unwrap());
+        let mut opened = Vec::new();
+        assert_eq!(ours.decrypt(&sealed, &mut opened, &mut |_| ()).unwrap(), Print::of(&plain, &mut |_| ()).unwrap());
+        assert_eq!(opened, text);
+        let refusal = theirs.decrypt(&sealed, &mut Vec::new(), &mut |_| ()).unwrap_err();
+        assert!(refusal.contains("another key") && !refusal.contains('\n'), "{refusal}");
+        let bytes = std::fs::read(&sealed).unwrap();
+        assert!(!bytes.windows(64).any(|part| part == &text[..64]), "the plain text is there");
+        std::fs::write(&sealed, &bytes[..bytes.len() - 1]).unwrap();
+        assert!(ours.decrypt(&sealed, &mut Vec::new(), &mut |_| ()).is_err());
+    }
+
+    #[test]
+    fn a_secret_key_is_no_recipient_and_is_not_repeated() {
+        let secret = x25519::Identity::generate().to_string().expose_secret().to_owned();
+        assert!(Recipient::parse(&secret).unwrap_err().contains("secret"));
+        for wrong in ["", "age1", "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8q"] {
+            assert!(Recipient::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

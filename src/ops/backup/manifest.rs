@@ -1,0 +1,208 @@
+//! What a backup says of itself, in `manifest.json` beside its files. A backup without one was never finished.
+
+use crate::domain::audit::Head;
+use crate::keys::hex;
+use crate::store::engine::copy::Rows;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+pub const NAME: &str = "manifest.json";
+/// In the checksum's place while the text is summed.
+const UNSUMMED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// Of a manifest without a checksum.
+const FIELDS: [&str; 9] = ["version", "site_id", "schema", "made_at", "files", "encrypted", "rows", "upgrade", "audit"];
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Of the program that made it.
+    pub version: String,
+    pub site_id: String,
+    pub schema: i64,
+    /// The moment of the copy, in Unix seconds.
+    pub made_at: i64,
+    pub files: BTreeMap<String, Print>,
+    /// What lies there instead where the copy is encrypted: the same names, with a suffix.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub encrypted: BTreeMap<String, Print>,
+    /// Rows of each table at that moment.
+    pub rows: Rows,
+    /// Of the file as it was before an upgrade.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<Upgrade>,
+    /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
+    #[serde(default)]
+    pub audit: Option<Anchor>,
+    /// SHA-256, in hex, of the manifest's text with zeros in this place: it stands in the text alone. Manifests of earlier
+    /// versions have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub checksum: String,
+}
+
+/// Why a backup was made that no hour asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Upgrade {
+    /// The version that opened the file last; empty: nobody knows.
+    pub from_version: String,
+    pub to_schema: i64,
+}
+
+/// The end of the audit log, as a witness outside of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    pub seq: i64,
+    /// In hex.
+    pub hash: String,
+}
+
+impl Anchor {
+    pub fn of(head: &Head) -> Anchor {
+        Anchor { seq: head.seq, hash: hex(&head.hash) }
+    }
+}
+
+/// What a file must be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Print {
+    pub bytes: u64,
+    /// In hex.
+    pub sha256: String,
+}
+
+impl Manifest {
+    pub fn read(dir: &Path) -> Result<Manifest, String> {
+        let path = dir.join(NAME);
+        let bytes = std::fs::read(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        Manifest::parse(&bytes).map_err(|e| format!("{} is not a manifest: {e}", path.display()))
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+        let said = |e: &dyn std::fmt::Display| e.to_string();
+        let text = std::str::from_utf8(bytes).map_err(|e| said(&e))?;
+        let mut manifest: Manifest = serde_json::from_str(text).map_err(|e| said(&e))?;
+        let checksum = std::mem::take(&mut manifest.checksum);
+        if checksum.is_empty() {
+            // One without is of an earlier version, which wrote no field that this one does not know.
+            let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).map_err(|e| said(&e))?;
+            let unknown = fields.keys().find(|name| !FIELDS.contains(&name.as_str()));
+            return unknown.map_or(Ok(manifest), |name| Err(format!("{name:?} is no field of it")));
+        }
+        if checksum != checksum_of(&text.replacen(&checksum, UNSUMMED, 1)) {
+            return Err("it is damaged: its checksum is another".to_owned());
+        }
+        Ok(manifest)
+    }
+
+    pub fn write(&self, dir: &Path) -> io::Result<()> {
+        let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
+        let text = serde_json::to_string_pretty(&summed)? + "\n";
+        let mut file = File::create(dir.join(NAME))?;
+        file.write_all(text.replacen(UNSUMMED, &checksum_of(&text), 1).as_bytes())?;
+        file.sync_all()
+    }
+
+    /// Of all files together.
+    pub fn bytes(&self) -> u64 {
+        self.files.values().map(|print| print.bytes).sum()
+    }
+}
+
+/// Of the whole text.
+fn checksum_of(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
+impl Print {
+    /// Reads a file whole. `progress` is told each chunk's bytes.
+    pub fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        Print::of_copy(path, &mut io::sink(), progress)
+    }
+
+    /// The same while the bytes go somewhere.
+    pub fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        Print::of_reader(&mut File::open(path)?, to, progress)
+    }
+
+    /// The same of whatever is read.
+    pub fn of_reader(from: &mut dyn Read, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        let mut printing = Print::begin();
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = from.read(&mut chunk)?;
+            if read == 0 {
+                return Ok(printing.end());
+            }
+            printing.add(&chunk[..read]);
+            to.write_all(&chunk[..read])?;
+            progress(read as u64);
+        }
+    }
+
+    pub fn begin() -> Printing {
+        Printing { digest: Sha256::new(), bytes: 0 }
+    }
+}
+
+/// The print of what went by so far.
+pub struct Printing {
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl Printing {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.digest.update(bytes);
+        self.bytes += bytes.len() as u64;
+    }
+
+    pub fn end(self) -> Print {
+        Print { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        Manifest {
+            version: "0.1.0".to_owned(),
+            site_id: "ab".to_owned(),
+            schema: 7,
+            made_at: 1_800_000_000,
+            files: BTreeMap::from([("site.key".to_owned(), Print { bytes: 65, sha256: "5a".repeat(32) })]),
+            encrypted: BTreeMap::new(),
+            rows: Rows::from([("members".to_owned(), 3)]),
+            upgrade: None,
+            audit: None,
+            checksum: String::new(),
+        }
+    }
+
+    #[test]
+    fn no_bit_of_a_manifest_changes_unnoticed() {
+        let dir = tempfile::tempdir().unwrap();
+        manifest().write(dir.path()).unwrap();
+        assert_eq!(Manifest::read(dir.path()).unwrap(), manifest());
+        let bytes = std::fs::read(dir.path().join(NAME)).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let read = Manifest::parse(&flipped);
+            assert!(read.is_err(), "bit {bit}: {}", String::from_utf8_lossy(&flipped));
+        }
+    }
+
+    #[test]
+    fn a_manifest_of_an_earlier_version_is_read_without_a_checksum() {
+        let old = serde_json::to_vec_pretty(&manifest()).unwrap();
+        assert_eq!(Manifest::parse(&old).unwrap(), manifest());
+        let odd = String::from_utf8(old).unwrap().replacen("\"schema\"", "\"schemb\": 1, \"schema\"", 1);
+        assert!(Manifest::parse(odd.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,262 @@
+//! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
+
+pub mod asked;
+pub mod damage;
+pub mod drill;
+pub mod elsewhere;
+pub mod encrypted;
+pub mod manifest;
+pub mod restore;
+pub mod rollback;
+pub mod shelf;
+pub mod tombstones;
+pub mod upgrade;
+
+use crate::app::erasure;
+use crate::clock::Clock;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::ops::pace;
+use crate::site::Site;
+use crate::store::Store;
+use crate::store::engine::{alarm, copy, place};
+use crate::store::tables::audit;
+use manifest::{Anchor, Manifest, Print, Upgrade};
+use shelf::{Backup, Hold, Shelf, Spared};
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often it is looked whether one is due.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// A backup must leave this much of the disk.
+const SPARE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What long work is at: what it does, how much is done, and of how much.
+pub type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
+
+/// What is copied, and when that is.
+struct Source<'s> {
+    store: &'s Store,
+    /// Where the file and its key lie.
+    dir: &'s Path,
+    now: i64,
+}
+
+/// What [`make`] did.
+#[derive(Debug)]
+pub struct Made {
+    pub backup: Backup,
+    pub pruned: usize,
+    /// The second place: its copy, or why there is none. `None`: no second place is named.
+    pub second: Option<Result<Backup, String>>,
+}
+
+/// The shelf beside the file.
+pub fn shelf(site_dir: &Path) -> Shelf {
+    Shelf::new(site_dir.join("backups"))
+}
+
+/// Every minute, until the sender of `stop` is dropped: a backup when one is due, and the drill.
+pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+    pace::give_way();
+    while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        let hours = site.config.backup.every_hours;
+        let newest = shelf(&site.config.data).newest(site.now()).map(|backup| backup.manifest.made_at);
+        if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
+            log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
+        }
+        if drill::is_due(site) {
+            drill::run_and_log(site);
+        }
+        erasure::look_after(site);
+    }
+}
+
+fn log(made: &Result<Made, String>) {
+    match made {
+        Ok(made) => {
+            let bytes = made.backup.manifest.bytes();
+            tracing::info!(backup = made.backup.name(), bytes, pruned = made.pruned, "backup made and verified");
+            if let Some(Err(cause)) = &made.second {
+                tracing::error!(cause, "the backup has no copy in the second place");
+            }
+        }
+        Err(cause) => tracing::error!(cause, "no backup was made; the next minute tries again"),
+    }
+}
+
+/// Makes a backup now. A copy that is not sound is an alarm until one is: the file is looked at, and copied again where
+/// that put it right. See [`copy_and_carry`].
+pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
+    let dir = &site.config.data;
+    let made = match copy_and_carry(site, by, progress) {
+        Err(Unmade::Unsound(cause)) => match damage::look_after(site, &cause) {
+            damage::Outcome::PutRight => copy_and_carry(site, by, progress),
+            damage::Outcome::Stands => Err(Unmade::Unsound(cause)),
+        },
+        made => made,
+    };
+    match &made {
+        Ok(_) => {
+            alarm::clear(dir, alarm::Kind::Backup);
+            damage::put_right(site);
+        }
+        // That none was made for long is told by the newest.
+        Err(Unmade::Busy(_) | Unmade::Failed(_)) => {}
+        Err(Unmade::Unsound(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
+    }
+    site.forget_health();
+    made.map_err(Unmade::into_cause)
+}
+
+/// Why no backup was made, in one line.
+enum Unmade {
+    /// Another is under way.
+    Busy(String),
+    /// The copy is not sound, or could not be read.
+    Unsound(String),
+    Failed(String),
+}
+
+impl Unmade {
+    fn into_cause(self) -> String {
+        let (Unmade::Busy(cause) | Unmade::Unsound(cause) | Unmade::Failed(cause)) = self;
+        cause
+    }
+}
+
+impl From<String> for Unmade {
+    fn from(cause: String) -> Unmade {
+        Unmade::Failed(cause)
+    }
+}
+
+/// Copy, check of the copy, manifest, flush, rename; then pruning, then the second place, which may
+/// take its time. The error is one line, and leaves every older backup as it was.
+fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Unmade> {
+    let (shelf, made_at) = (shelf(&site.config.data), site.now());
+    let hold = shelf.hold().map_err(Unmade::Busy)?;
+    let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
+    check_space(source.bytes(), shelf.dir())?;
+    let backup = put(&source, &hold, &shown(made_at), None, progress)?;
+    let spared = spared(&site.config.data, &site.clock);
+    let pruned = hold.prune(made_at, &spared).map_err(|e| unwritten(&shelf, &e));
+    // The second place may take its time, and other work on this shelf does not wait for it.
+    drop(hold);
+    let gone = pruned.as_ref().map_or(0, |gone| *gone as i64);
+    record(site, by, "backup.made", &backup, Detail::none().number("pruned", gone));
+    // Also when nothing could be pruned: a disk that fails is what the second place is for.
+    let second = site.config.backup.second_place.as_deref().map(|second| {
+        let mut tell = |done, all| progress("copying to the second place", done, all);
+        site.elsewhere.carry(&backup, second, site.config.backup.recipient.as_ref(), spared, &mut tell)
+    });
+    Ok(Made { backup, pruned: pruned?, second })
+}
+
+/// A backup that is there is there: that it cannot be recorded now (a full disk, say) is no reason to call it none.
+fn record(site: &Site, by: &By, deed: &'static str, backup: &Backup, detail: Detail) {
+    let whom = Whom::Backup(backup.name());
+    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, &by.who, deed, &whom, &by.origin, &detail)?));
+    _ = recorded.inspect_err(|e| tracing::error!(deed, cause = %e, "a deed is missing in the audit log"));
+}
+
+/// `2026-11-21T12-00-00Z`.
+fn shown(moment: i64) -> String {
+    let moment = jiff::Timestamp::from_second(moment).unwrap_or_default();
+    moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+}
+
+fn unwritten(shelf: &Shelf, e: &io::Error) -> String {
+    format!("cannot write to {}: {e}", shelf.dir().display())
+}
+
+/// A backup on the shelf, verified.
+fn put(
+    source: &Source,
+    hold: &Hold,
+    name: &str,
+    upgrade: Option<Upgrade>,
+    progress: &mut Progress,
+) -> Result<Backup, Unmade> {
+    let failed = |e: io::Error| Unmade::Failed(unwritten(hold.shelf(), &e));
+    let unfinished = hold.start(name).map_err(failed)?;
+    let manifest = Manifest { upgrade, ..fill(source, &unfinished, progress)? };
+    manifest.write(&unfinished).map_err(failed)?;
+    let dir = hold.finish(&unfinished, name).map_err(failed)?;
+    Ok(Backup { dir, manifest })
+}
+
+/// The copies, each flushed, and what is to be said of them.
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest, Unmade> {
+    let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
+    let (database, key) = (place::database(dir), place::key(dir));
+    let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all));
+    let copied = copied.map_err(Unmade::Unsound)?;
+    progress("checking", 0, 1);
+    let sound = pace::aside(&mut |_| (), |_| copy::check(&database)).map_err(Unmade::Unsound)?;
+    if sound.rows != copied {
+        let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
+        return Err(Unmade::Unsound(cause.to_owned()));
+    }
+    std::fs::copy(place::key(source.dir), &key).map_err(failed)?;
+    let mut files = std::collections::BTreeMap::new();
+    for path in [database, key] {
+        std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
+        let all = std::fs::metadata(&path).map_err(failed)?.len();
+        let mut done = 0;
+        let mut tell = |bytes| {
+            done += bytes;
+            progress("hashing", done, all);
+        };
+        let print = pace::aside(&mut tell, |step| Print::of(&path, step));
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        files.insert(name, print.map_err(failed)?);
+    }
+    let version = crate::VERSION.to_owned();
+    let audit = sound.audit.as_ref().map(Anchor::of);
+    let encrypted = Default::default();
+    let (site_id, schema, rows, made_at) = (sound.site_id, sound.schema, sound.rows, source.now);
+    Ok(Manifest {
+        version,
+        site_id,
+        schema,
+        made_at,
+        files,
+        encrypted,
+        rows,
+        upgrade: None,
+        audit,
+        checksum: String::new(),
+    })
+}
+
+/// What pruning leaves: the backup that was last seen to open, and all whose age the clock may be wrong about.
+fn spared(site_dir: &Path, clock: &Clock) -> Spared {
+    let proven = drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty());
+    Spared { proven, made_before: clock.judged_from() }
+}
+
+impl Source<'_> {
+    /// What a copy takes at the most.
+    fn bytes(&self) -> u64 {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))
+    }
+}
+
+/// A copy must fit, and leave room for the file to go on.
+pub(crate) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
+    let needed = bytes + SPARE_BYTES;
+    let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
+    if free >= needed {
+        return Ok(());
+    }
+    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+    Err(format!(
+        "no room for a copy in {}: {} MB are free and {} MB are needed; make room there",
+        dir.display(),
+        megabytes(free),
+        megabytes(needed)
+    ))
+}

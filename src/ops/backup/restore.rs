@@ -1,0 +1,276 @@
+//! A backup takes the place of the file: tried beside it first, then swapped so that a crash at any moment leaves the
+//! old site or the new one, and what was replaced is kept.
+
+use super::elsewhere::Elsewhere;
+use super::encrypted::Identities;
+use super::shelf::{Backup, make_dir};
+use super::{Progress, check_space, tombstones};
+use crate::app::erasure;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::engine::alarm;
+use crate::store::engine::copy::Sound;
+use crate::store::engine::place::{self, Place, Unheld};
+use crate::store::queries::erasure::{Tombstone, list_of_file, site_of};
+use crate::store::tables::{audit, history};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// More than partners do at a site for long.
+const ROWS_PER_SECOND: i64 = 10;
+const ROWS_AT_LEAST: i64 = 10_000;
+
+/// Where a backup is tried.
+const TRIED: &str = ".restoring";
+/// Where a new site is made.
+const MADE: &str = ".making";
+/// Where one waits that is to take the file's place: from the moment it has this name, it does.
+const READY: &str = ".restored";
+
+/// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program; then `after`
+/// works on it. The directory is left with a site in it. Nothing else changes.
+pub fn try_in(
+    dir: &Path,
+    backup: &Backup,
+    keys: Option<&Identities>,
+    config: &Config,
+    progress: &mut Progress,
+    after: impl FnOnce(&Site, &mut Progress) -> Result<(), String>,
+) -> Result<(), String> {
+    let (place, _) = unpack(dir, backup, keys, progress)?;
+    let config = Config { data: dir.to_owned(), ..config.clone() };
+    let site = Site::open_copy(&place, config, Clock::machine(0))?;
+    let worked = after(&site, progress);
+    site.close();
+    worked
+}
+
+/// Copies the backup into the directory, made anew, and checks it: files and rows as the manifest says.
+pub(crate) fn unpack(
+    dir: &Path,
+    backup: &Backup,
+    keys: Option<&Identities>,
+    progress: &mut Progress,
+) -> Result<(Place, Sound), String> {
+    let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
+    if dir.exists() {
+        std::fs::remove_dir_all(dir).map_err(failed)?;
+    }
+    make_dir(dir).map_err(failed)?;
+    check_space(backup.manifest.bytes(), dir)?;
+    backup.copy_to(dir, keys, &mut |done, all| progress("restoring", done, all))?;
+    progress("checking", 0, 1);
+    let sound = crate::store::engine::copy::check(&place::database(dir))?;
+    if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
+        return Err(format!("{} does not hold the rows that its manifest speaks of", backup.dir.display()));
+    }
+    let place = Place::hold(dir).map_err(|unheld| match unheld {
+        Unheld::InUse => format!("another restore works in {}: wait for it", dir.display()),
+        Unheld::Unfit(text) => text,
+    })?;
+    Ok((place, sound))
+}
+
+/// What a restore did.
+#[derive(Debug)]
+pub struct Restored {
+    /// Where the files lie now that were replaced, if there were any.
+    pub replaced: Option<PathBuf>,
+    /// People whom the backup still held, and who had been erased since.
+    pub erased: usize,
+}
+
+/// Puts a backup in the place of the held directory's file, without whoever was erased since it was made.
+pub fn restore(
+    place: &Place,
+    backup: &Backup,
+    keys: Option<&Identities>,
+    config: &Config,
+    by: &By,
+    progress: &mut Progress,
+) -> Result<Restored, String> {
+    let tried = tried_in(place);
+    let gone = erased_since(place, backup, config);
+    let mut erased = 0;
+    try_in(&tried, backup, keys, config, progress, |site, progress| {
+        let again = erasure::erase_again(site, &gone, progress);
+        erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
+        erasure::rebuild(site, progress)?;
+        // The record goes into the file that takes the place, so that it cannot come without.
+        let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
+        let written = site.store.write(site.now(), |tx| {
+            audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
+            leave_numbers(tx, backup.manifest.made_at)
+        });
+        written.map_err(|e| format!("the restored site takes no writes: {e}"))
+    })?;
+    // A new site's directory has shelves of its own; what the trial made there is empty.
+    _ = std::fs::remove_dir_all(tried.join("backups"));
+    Ok(Restored { replaced: take_over(place, &tried)?, erased })
+}
+
+/// Where a backup is tried before it takes the place of the held directory's file.
+pub(crate) fn tried_in(place: &Place) -> PathBuf {
+    place.dir().join(TRIED)
+}
+
+/// Where a new site is made before it takes its place.
+pub fn made_in(place: &Place) -> PathBuf {
+    place.dir().join(MADE)
+}
+
+/// The site in `tried` takes the place of what lies in the held directory. From the rename on, whatever ends this process,
+/// the next start finishes it.
+pub fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
+    let failed = |e: io::Error| format!("cannot put the site in its place in {}: {e}", place.dir().display());
+    if std::fs::metadata(place::log(tried)).is_ok_and(|log| log.len() > 0) {
+        return Err(format!("the log of {} could not be emptied", place::database(tried).display()));
+    }
+    std::fs::File::open(tried).and_then(|names| names.sync_all()).map_err(failed)?;
+    std::fs::rename(tried, place.dir().join(READY)).map_err(failed)?;
+    place.flush().map_err(failed)?;
+    complete(place).map_err(failed)
+}
+
+/// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
+/// A second place that does not answer is passed over; the shelf beside the file is told of everybody as well.
+pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
+    let site_id = &backup.manifest.site_id;
+    let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
+        true => list_of_file(&place.database()),
+        false => Vec::new(),
+    };
+    let own = place.dir().join("backups");
+    let shelves = [Some(own.as_path()), backup.dir.parent()];
+    known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
+    let second = config.backup.second_place.as_deref();
+    known.extend(second.and_then(|dir| Elsewhere::default().list_erased(dir, site_id)).into_iter().flatten());
+    known.sort_unstable();
+    known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
+    known
+}
+
+/// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
+/// a second time: the next row gets one that the site cannot have reached since.
+pub(crate) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+    let seconds = (tx.now() - made_at).max(0);
+    let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
+    Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
+}
+
+/// What a `restore`, a `rollback` or an `init` that was cut off left in a held or stopped site's directory: each a site of
+/// its own, with its key.
+pub fn leftovers(dir: &Path) -> Vec<PathBuf> {
+    [TRIED, MADE].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()).collect()
+}
+
+/// Finishes what was cut off in a held directory: a swap that was begun goes on, and what never came so far is removed.
+/// Says where the old files lie that were swapped out. Each step may be done again.
+pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
+    for left in leftovers(place.dir()).into_iter().chain(Some(super::drill::tried_in(place.dir()))) {
+        match std::fs::remove_dir_all(&left) {
+            Ok(()) => tracing::info!(dir = %left.display(), "removed what was left by a command that was cut off"),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => tracing::warn!(dir = %left.display(), cause = %e, "cannot remove what a command left"),
+        }
+    }
+    let ready = place.dir().join(READY);
+    if !ready.exists() {
+        return Ok(None);
+    }
+    let old = ready.join("old");
+    make_dir(&old)?;
+    let beside: [&dyn Fn(&Path) -> PathBuf; 4] =
+        [&place::database, &place::log, &place::shared_memory, &place::log_mark];
+    swap(&ready, place.dir(), &old, &beside)?;
+    swap(&ready, place.dir(), &old, &[&place::key])?;
+    let replaced = if std::fs::read_dir(&old)?.next().is_some() {
+        let free = |number: u32| place.dir().join(format!("replaced-{number}"));
+        let replaced = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
+        std::fs::rename(&old, &replaced)?;
+        Some(replaced)
+    } else {
+        None
+    };
+    std::fs::remove_dir_all(&ready)?;
+    // What was wrong with the file before is not wrong with this one.
+    for kind in [alarm::Kind::Damage, alarm::Kind::LostLog] {
+        alarm::clear(place.dir(), kind);
+    }
+    place.flush()?;
+    Ok(replaced)
+}
+
+/// Moves the first of these files in from `ready`, if it is not in already; before that, all of them out to `old`.
+fn swap(ready: &Path, dir: &Path, old: &Path, names: &[&dyn Fn(&Path) -> PathBuf]) -> io::Result<()> {
+    let new = names[0](ready);
+    if !new.exists() {
+        return Ok(());
+    }
+    for name in names.iter().rev().filter(|name| name(dir).exists()) {
+        std::fs::rename(name(dir), name(old))?;
+    }
+    std::fs::rename(new, names[0](dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(dir: &Path, files: &[(&str, &str)]) {
+        make_dir(dir).unwrap();
+        files.iter().for_each(|(name, text)| std::fs::write(dir.join(name), text).unwrap());
+    }
+
+    fn read(path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    const OLD: [(&str, &str); 3] =
+        [("tunneldesk.sqlite", "old"), ("tunneldesk.sqlite-wal", "log"), ("site.key", "old key")];
+    const NEW: [(&str, &str); 2] = [("tunneldesk.sqlite", "new"), ("site.key", "new key")];
+
+    /// Every state of the disk in which a crash can leave a swap, finished by the next start.
+    #[test]
+    fn a_swap_that_was_cut_off_anywhere_is_finished_and_loses_no_file() {
+        let moves = [
+            ("tunneldesk.sqlite-wal", "", ".restored/old"),
+            ("tunneldesk.sqlite", "", ".restored/old"),
+            ("tunneldesk.sqlite", ".restored", ""),
+            ("site.key", "", ".restored/old"),
+            ("site.key", ".restored", ""),
+        ];
+        for done in 0..=moves.len() {
+            let dir = tempfile::tempdir().unwrap();
+            put(dir.path(), &OLD);
+            put(&dir.path().join(READY), &NEW);
+            put(&dir.path().join(READY).join("old"), &[]);
+            for (name, from, to) in &moves[..done] {
+                std::fs::rename(dir.path().join(from).join(name), dir.path().join(to).join(name)).unwrap();
+            }
+            let place = Place::hold(dir.path()).unwrap();
+            let replaced = complete(&place).unwrap().unwrap();
+            for (name, text) in NEW {
+                assert_eq!(read(&dir.path().join(name)), text, "after {done} moves");
+            }
+            for (name, text) in OLD {
+                assert_eq!(read(&replaced.join(name)), text, "after {done} moves");
+            }
+            assert!(!place::log(dir.path()).exists(), "an old log beside a new file, after {done} moves");
+            assert_eq!(complete(&place).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_backup_comes_into_an_empty_directory_too() {
+        let dir = tempfile::tempdir().unwrap();
+        put(&dir.path().join(READY), &NEW);
+        let place = Place::hold(dir.path()).unwrap();
+        assert_eq!(complete(&place).unwrap(), None);
+        assert_eq!(read(&place.database()), "new");
+    }
+}

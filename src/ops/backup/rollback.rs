@@ -1,0 +1,117 @@
+//! An upgrade taken back: the verified backup from before it takes the file's place, as it was, for the version that wrote it.
+
+use super::shelf::Backup;
+use super::upgrade::Upgraded;
+use super::{Progress, restore, shelf, tombstones};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::http::failure::Failure;
+use crate::keys::Keys;
+use crate::site::{self, Site};
+use crate::store::engine::migrate;
+use crate::store::engine::place::Place;
+use crate::store::tables::audit;
+use crate::store::{Store, Write};
+use std::path::PathBuf;
+
+/// What [`run`] did.
+#[derive(Debug)]
+pub struct RolledBack {
+    pub backup: Backup,
+    /// Where the upgraded file lies now; `None`: the upgrade was taken back before.
+    pub replaced: Option<PathBuf>,
+    /// Members who were erased since, and are in the file again until its next upgrade.
+    pub erased_and_back: usize,
+}
+
+/// Why nothing was taken back, in one line.
+pub enum Unmoved {
+    /// There is nothing to take back.
+    Nothing(String),
+    Failed(String),
+}
+
+/// Takes back the last upgrade of the held directory's file. To do it twice is to do it once.
+pub fn run(place: &Place, config: &Config, by: &By, progress: &mut Progress) -> Result<RolledBack, Unmoved> {
+    let dir = place.dir().display();
+    restore::complete(place).map_err(|e| Unmoved::Failed(format!("an earlier restore cannot be finished: {e}")))?;
+    if !place.database().exists() {
+        return Err(Unmoved::Nothing(format!("there is no site in {dir}")));
+    }
+    let schema = migrate::schema(place).map_err(Unmoved::Failed)?;
+    let ways_back = shelf(place.dir()).before_upgrades();
+    if let Some(backup) = ways_back.iter().find(|backup| backup.manifest.schema == schema && schema < migrate::latest())
+    {
+        return Ok(RolledBack { backup: backup.clone(), replaced: None, erased_and_back: 0 });
+    }
+    let backup = ways_back.into_iter().find(|backup| backup.manifest.schema < schema).ok_or_else(|| {
+        let shelf = shelf(place.dir());
+        Unmoved::Nothing(format!(
+            "no backup in {} is from before an upgrade: there is nothing to take back; `tunneldesk restore` brings back \
+             any backup, for this version",
+            shelf.dir().display()
+        ))
+    })?;
+    let erased_and_back = remember_erased(place, &backup, config).map_err(Unmoved::Failed)?;
+    let replaced = put_back(place, &backup, by, progress).map_err(Unmoved::Failed)?;
+    Ok(RolledBack { backup, replaced, erased_and_back })
+}
+
+/// The version of before may know of no erasures, and its file is not for this one to change. The shelf remembers them for
+/// the next upgrade. How many the backup still holds.
+fn remember_erased(place: &Place, backup: &Backup, config: &Config) -> Result<usize, String> {
+    let gone = restore::erased_since(place, backup, config);
+    let shelf = shelf(place.dir());
+    tombstones::keep(shelf.dir(), &backup.manifest.site_id, &gone).map_err(|e| super::unwritten(&shelf, &e))?;
+    Ok(gone
+        .iter()
+        .filter(|one| one.join_date <= backup.manifest.made_at && one.erased_at >= backup.manifest.made_at)
+        .count())
+}
+
+fn put_back(place: &Place, backup: &Backup, by: &By, progress: &mut Progress) -> Result<Option<PathBuf>, String> {
+    let tried = restore::tried_in(place);
+    let (unpacked, sound) = restore::unpack(&tried, backup, None, progress)?;
+    let keys = Keys::open(&unpacked.key())?;
+    if !site::fits(&keys, &sound.key_check) {
+        return Err(format!("the key in {} is not that of its file", backup.dir.display()));
+    }
+    // A file from before there was an audit log takes no record, and is as it was to the last row.
+    if sound.audit.is_some() {
+        record(&unpacked, &keys, backup, by)?;
+    }
+    restore::take_over(place, &tried)
+}
+
+/// The record goes into the file that takes the place, so that it cannot come without. Its hash is such as the version of
+/// before goes on with: under the key in the backup's own key file, and plain where there is none.
+fn record(unpacked: &Place, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
+    let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
+    let store = Store::open(&unpacked.database(), true)?;
+    store.take_chain_key(keys.chain_key());
+    let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
+    let written = store.write(now, |tx| insert(tx, backup, by, made_at));
+    written.map_err(|e| failed(e.to_string()))?;
+    store.rest();
+    store.empty_log().map_err(|e| failed(e.to_string()))
+}
+
+/// The row, and numbers of the history that others may know are not given a second time.
+fn insert(tx: &Write, backup: &Backup, by: &By, back_to: i64) -> Result<(), Failure> {
+    let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
+    audit::insert(tx, &by.who, "site.rolled_back", &whom, &by.origin, &detail)?;
+    restore::leave_numbers(tx, back_to)
+}
+
+/// A file that took no record of its rollback gets it with its next upgrade: backups remember an audit log that it had.
+pub fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String> {
+    if upgraded.backup.manifest.audit.is_some() {
+        return Ok(());
+    }
+    let backups = shelf(&site.config.data).list();
+    let had_log = |backup: &&Backup| backup.manifest.site_id == *site.site_id && backup.manifest.audit.is_some();
+    let Some(since) = backups.iter().filter(had_log).map(|backup| backup.manifest.made_at).min() else { return Ok(()) };
+    let written = site.store.write(site.now(), |tx| insert(tx, &upgraded.backup, &By::job("upgrade"), since));
+    written.map_err(|e| format!("the upgraded site takes no writes: {e}"))
+}

@@ -1,0 +1,285 @@
+//! The directory where backups lie, each in a directory of its own. One that is not finished has a name with a dot in
+//! front, and is nobody's backup.
+
+use super::encrypted::{Identities, Recipient, SUFFIX};
+use super::manifest::{Manifest, Print};
+use crate::domain::retention;
+use crate::store::engine::place;
+use std::cmp::Reverse;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+const UNFINISHED: &str = ".unfinished-";
+/// How long an upgrade can be taken back: as long as any backup is kept.
+const WAY_BACK_SECONDS: i64 = 35 * 86_400;
+
+/// A finished backup.
+#[derive(Debug, Clone)]
+pub struct Backup {
+    pub dir: PathBuf,
+    pub manifest: Manifest,
+}
+
+pub struct Shelf {
+    dir: PathBuf,
+}
+
+/// The right to put backups on a shelf and take them off; one at a time has it.
+pub struct Hold<'s> {
+    shelf: &'s Shelf,
+    held: File,
+}
+
+/// What pruning leaves whatever its age.
+#[derive(Debug, Clone)]
+pub struct Spared {
+    /// The name of the backup that a drill last opened: the last that is known to be good.
+    pub proven: Option<String>,
+    /// Those from before this moment ([`crate::clock::Clock::judged_from`]).
+    pub made_before: i64,
+}
+
+impl Backup {
+    pub fn at(dir: &Path) -> Result<Backup, String> {
+        Ok(Backup { dir: dir.to_owned(), manifest: Manifest::read(dir)? })
+    }
+
+    pub fn name(&self) -> String {
+        self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    pub fn is_encrypted(&self) -> bool {
+        !self.manifest.encrypted.is_empty()
+    }
+
+    /// Greater for the newer one; of those of one second for the one whose name has the higher number.
+    pub fn age_order(&self) -> (i64, usize, String) {
+        let name = self.name();
+        (self.manifest.made_at, name.len(), name)
+    }
+
+    /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them;
+    /// encrypted ones are opened by `keys`. `progress` is told bytes done and in all.
+    pub fn copy_to(
+        &self,
+        dir: &Path,
+        keys: Option<&Identities>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), String> {
+        let (mut done, all) = (0, self.manifest.bytes());
+        for (name, print) in &self.manifest.files {
+            let to = dir.join(name);
+            let failed = |e: io::Error| format!("cannot write {}: {e}", to.display());
+            let file = new_file(&to).map_err(failed)?;
+            let mut tell = |bytes| {
+                place::begin_to_flush(&file);
+                done += bytes;
+                progress(done, all);
+            };
+            let (from, copied) = if self.is_encrypted() {
+                let from = self.dir.join(format!("{name}{SUFFIX}"));
+                let keys = keys.ok_or_else(|| format!("{} is encrypted: give --identity FILE", self.dir.display()))?;
+                let opened = keys.decrypt(&from, &mut &file, &mut tell)?;
+                (from, opened)
+            } else {
+                let from = self.dir.join(name);
+                let failed = |e: io::Error| format!("cannot copy {} to {}: {e}", from.display(), to.display());
+                let copied = Print::of_copy(&from, &mut &file, &mut tell).map_err(failed)?;
+                (from, copied)
+            };
+            if copied != *print {
+                return Err(format!("{} is damaged: it is not the file that its manifest speaks of", from.display()));
+            }
+            file.sync_all().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes its files into a directory, encrypted; the manifest of that copy. `progress` as above.
+    pub fn encrypt_to(
+        &self,
+        dir: &Path,
+        recipient: &Recipient,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> io::Result<Manifest> {
+        let (mut done, all) = (0, self.manifest.bytes());
+        let mut manifest = self.manifest.clone();
+        for name in self.manifest.files.keys() {
+            let sealed = format!("{name}{SUFFIX}");
+            let mut tell = |bytes| {
+                done += bytes;
+                progress(done, all);
+            };
+            let print = recipient.encrypt(&self.dir.join(name), new_file(&dir.join(&sealed))?, &mut tell)?;
+            manifest.encrypted.insert(sealed, print);
+        }
+        Ok(manifest)
+    }
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+impl Shelf {
+    pub fn new(dir: PathBuf) -> Shelf {
+        Shelf { dir }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The directories that are finished backups by their names.
+    fn finished(&self) -> impl Iterator<Item = PathBuf> {
+        let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        names.filter(|dir| !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
+    }
+
+    /// Why backups that lie there cannot be read, each with its name, newest name first.
+    pub fn unreadable(&self) -> Vec<(String, String)> {
+        let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let with_manifest = self.finished().filter(|dir| dir.join(super::manifest::NAME).exists());
+        let mut all: Vec<_> = with_manifest.filter_map(|dir| Some((name(&dir), Backup::at(&dir).err()?))).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all
+    }
+
+    /// The finished backups, newest first. What else lies there is passed over.
+    pub fn list(&self) -> Vec<Backup> {
+        let mut backups: Vec<Backup> = self.finished().filter_map(|dir| Backup::at(&dir).ok()).collect();
+        backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
+        backups
+    }
+
+    /// The newest of those that are made by the hour or by hand. One from after `now` was made by a clock that was wrong, and
+    /// must not stand for those that are due until then.
+    pub fn newest(&self, now: i64) -> Option<Backup> {
+        let counts = |backup: &Backup| backup.manifest.upgrade.is_none() && backup.manifest.made_at <= now;
+        self.list().into_iter().find(counts)
+    }
+
+    /// Those of before an upgrade, newest first.
+    pub fn before_upgrades(&self) -> Vec<Backup> {
+        self.list().into_iter().filter(|backup| backup.manifest.upgrade.is_some()).collect()
+    }
+
+    /// Makes the directory where it is missing, and keeps others from writing to it.
+    pub fn hold(&self) -> Result<Hold<'_>, String> {
+        let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
+        make_dir(&self.dir).map_err(failed)?;
+        let held = File::open(&self.dir).map_err(failed)?;
+        // SAFETY: the descriptor is open for as long as `held` lives.
+        if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+            return Err(format!("a backup to {} is under way: wait for it", self.dir.display()));
+        }
+        Ok(Hold { shelf: self, held })
+    }
+}
+
+impl Hold<'_> {
+    pub fn shelf(&self) -> &Shelf {
+        self.shelf
+    }
+
+    /// An empty directory for a backup to be. What an earlier one left half done goes.
+    pub fn start(&self, name: &str) -> io::Result<PathBuf> {
+        for entry in std::fs::read_dir(&self.shelf.dir)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        let dir = self.shelf.dir.join(format!("{UNFINISHED}{name}"));
+        make_dir(&dir).map(|()| dir)
+    }
+
+    /// The directory, flushed, is a backup from now on, under a name that no other has.
+    pub fn finish(&self, unfinished: &Path, name: &str) -> io::Result<PathBuf> {
+        File::open(unfinished)?.sync_all()?;
+        let free = |number: u32| match number {
+            1 => self.shelf.dir.join(name),
+            number => self.shelf.dir.join(format!("{name}-{number}")),
+        };
+        let dir = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
+        std::fs::rename(unfinished, &dir)?;
+        self.held.sync_all().map(|()| dir)
+    }
+
+    /// Removes what need not be kept any more, and nothing that is spared. Of those before an upgrade the newest of each
+    /// schema stays for a while: it is the way back. Returns how many went.
+    pub fn prune(&self, now: i64, spared: &Spared) -> io::Result<usize> {
+        let (ways_back, backups): (Vec<_>, Vec<_>) =
+            self.shelf.list().into_iter().partition(|backup| backup.manifest.upgrade.is_some());
+        let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
+        let kept = retention::kept(&made, now, spared.made_before);
+        let mut old: Vec<_> = backups.iter().zip(kept).filter(|(_, keep)| !keep).collect();
+        let is_over = |i: usize| {
+            let (way, newer) = (&ways_back[i].manifest, &ways_back[..i]);
+            (way.made_at < now - WAY_BACK_SECONDS && way.made_at >= spared.made_before)
+                || newer.iter().any(|newer| newer.manifest.schema == way.schema)
+        };
+        old.extend(ways_back.iter().enumerate().filter(|(i, _)| is_over(*i)).map(|(_, backup)| (backup, false)));
+        old.retain(|(backup, _)| spared.proven.as_deref() != Some(&*backup.name()));
+        for (backup, _) in &old {
+            // Renamed first: a removal that is cut off must not leave half a backup under a good name.
+            let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));
+            std::fs::rename(&backup.dir, &going)?;
+            std::fs::remove_dir_all(&going)?;
+        }
+        Ok(old.len())
+    }
+}
+
+/// For its owner alone.
+pub fn make_dir(dir: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lay(shelf: &Shelf, name: &str, made_at: i64) {
+        let manifest = Manifest {
+            version: String::new(),
+            site_id: String::new(),
+            schema: 1,
+            made_at,
+            files: Default::default(),
+            encrypted: Default::default(),
+            rows: Default::default(),
+            upgrade: None,
+            audit: None,
+            checksum: String::new(),
+        };
+        let backup = shelf.dir.join(name);
+        make_dir(&backup).unwrap();
+        manifest.write(&backup).unwrap();
+    }
+
+    #[test]
+    fn of_backups_made_in_one_second_the_one_that_came_last_is_the_newest() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path().to_owned());
+        for name in ["day-2", "day", "day-10"] {
+            lay(&shelf, name, 100);
+        }
+        lay(&shelf, "earlier-30", 99);
+        let names: Vec<String> = shelf.list().iter().map(Backup::name).collect();
+        assert_eq!(names, ["day-10", "day-2", "day", "earlier-30"]);
+    }
+
+    #[test]
+    fn a_backup_from_the_future_does_not_stand_for_those_that_are_due_until_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path().to_owned());
+        for made_at in [100, 200, 900_000] {
+            lay(&shelf, &made_at.to_string(), made_at);
+        }
+        let newest = |now| shelf.newest(now).map(|backup| backup.manifest.made_at);
+        assert_eq!([newest(99), newest(300), newest(900_000)], [None, Some(200), Some(900_000)]);
+    }
+}

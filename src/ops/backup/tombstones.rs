@@ -1,0 +1,81 @@
+//! Who was erased, beside the backups: a list that is only ever added to, with numbers and moments and nothing else. When
+//! the site's file is lost, it keeps an older backup from bringing anybody back.
+
+use crate::store::queries::erasure::Tombstone;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+const NAME: &str = "erased.jsonl";
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    site_id: String,
+    member_id: i64,
+    join_date: i64,
+    erased_at: i64,
+}
+
+/// A site's, as a shelf knows them. A line that a crash cut off is passed over.
+pub fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
+    let text = std::fs::read_to_string(shelf.join(NAME)).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+    lines
+        .filter(|line| line.site_id == site_id)
+        .map(|Line { member_id, join_date, erased_at, .. }| Tombstone { member_id, join_date, erased_at })
+        .collect()
+}
+
+/// Adds those that the shelf does not know yet, and flushes them.
+pub fn keep(shelf: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
+    let known = list(shelf, site_id);
+    let new: Vec<&Tombstone> = all.iter().filter(|tombstone| !known.contains(tombstone)).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let path = shelf.join(NAME);
+    let whole = std::fs::read(&path).map_or(true, |bytes| bytes.is_empty() || bytes.ends_with(b"\n"));
+    let mut text = if whole { String::new() } else { "\n".to_owned() };
+    for Tombstone { member_id, join_date, erased_at } in new {
+        let (site_id, member_id, join_date, erased_at) = (site_id.to_owned(), *member_id, *join_date, *erased_at);
+        text += &serde_json::to_string(&Line { site_id, member_id, join_date, erased_at })?;
+        text.push('\n');
+    }
+    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::File::open(shelf)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JANE: Tombstone = Tombstone { member_id: 7, join_date: 100, erased_at: 900 };
+    const MARK: Tombstone = Tombstone { member_id: 8, join_date: 200, erased_at: 901 };
+
+    #[test]
+    fn each_is_written_once_and_each_site_has_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        keep(dir.path(), "ab", &[JANE]).unwrap();
+        keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
+        keep(dir.path(), "cd", &[MARK]).unwrap();
+        assert_eq!(list(dir.path(), "ab"), BTreeSet::from([JANE, MARK]));
+        assert_eq!(list(dir.path(), "cd"), BTreeSet::from([MARK]));
+        assert_eq!(std::fs::read_to_string(dir.path().join(NAME)).unwrap().lines().count(), 3);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_spoils_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        keep(dir.path(), "ab", &[JANE]).unwrap();
+        let path = dir.path().join(NAME);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}{}", &text[..text.len() / 2])).unwrap();
+        keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
+        assert_eq!(list(dir.path(), "ab"), BTreeSet::from([JANE, MARK]));
+    }
+}

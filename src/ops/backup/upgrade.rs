@@ -1,0 +1,60 @@
+//! An older file becomes this binary's own: it is checked, there is room, a verified backup of it as it was lies on the shelf,
+//! and only then all migrations run, in one transaction that is kept when its outcome passes a test. Whatever happens on
+//! the way, the file is all old or all new.
+
+use super::manifest::Upgrade;
+use super::shelf::{Backup, Shelf};
+use super::{Progress, Source, Unmade, check_space, put, shelf, shown, spared};
+use crate::clock::Clock;
+use crate::store::Store;
+use crate::store::engine::copy;
+use crate::store::engine::migrate::{self, Older};
+use crate::store::engine::place::Place;
+
+/// The backup, and what the migrations write beside the file before it is theirs.
+const COPIES: u64 = 2;
+
+/// An upgrade that was made.
+#[derive(Debug)]
+pub struct Upgraded {
+    pub from: i64,
+    /// The file as it was.
+    pub backup: Backup,
+}
+
+/// Upgrades the held directory's file by the clock. The error is one line; the file is as it was then.
+pub fn run(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Upgraded, String> {
+    let backup = keep(place, older, clock, progress)
+        .map_err(|e| format!("the upgrade from schema {} was not begun, and nothing was changed: {e}", older.schema))?;
+    progress("upgrading", 0, 1);
+    migrate::upgrade(place)?;
+    progress("upgrading", 1, 1);
+    Ok(Upgraded { from: older.schema, backup })
+}
+
+/// The verified backup of the file as it is.
+fn keep(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
+    let now = clock.now();
+    let store = Store::open(&place.database(), true)?;
+    let source = Source { store: &store, dir: place.dir(), now };
+    progress("checking", 0, 1);
+    copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
+    let shelf = shelf(place.dir());
+    let hold = shelf.hold()?;
+    check_space(COPIES * source.bytes(), shelf.dir())?;
+    let upgrade = Upgrade { from_version: version_of(&shelf, older), to_schema: migrate::latest() };
+    let name = format!("{}-schema-{}", shown(now), older.schema);
+    let backup = put(&source, &hold, &name, Some(upgrade), progress).map_err(Unmade::into_cause)?;
+    // An upgrade that fails at each start must not fill the disk.
+    hold.prune(now, &spared(place.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
+    Ok(backup)
+}
+
+/// Which version wrote the file: by its own word, else by that of the newest backup of the same schema.
+fn version_of(shelf: &Shelf, older: &Older) -> String {
+    if !older.version.is_empty() {
+        return older.version.clone();
+    }
+    let of_its_schema = |backup: &Backup| backup.manifest.schema == older.schema && backup.manifest.upgrade.is_none();
+    shelf.list().into_iter().find(of_its_schema).map_or_else(String::new, |backup| backup.manifest.version)
+}

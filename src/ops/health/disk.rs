@@ -1,0 +1,64 @@
+//! The facts of the directory: also where the site in it cannot be opened.
+
+use super::{shown_bytes, unreadable};
+use crate::domain::health::{FREE_BYTES_ALARM, FREE_BYTES_WARNING, Fact, State, WAL_BYTES_ALARM, WAL_BYTES_WARNING};
+use crate::i18n::language::Text;
+use crate::store::engine::place;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// What others than the owner may do.
+const OTHERS: u32 = 0o077;
+/// Given up where the disk is full, so that what is under way can end.
+const BALLAST: &str = "ballast";
+
+pub(crate) fn space(data: &Path) -> Fact {
+    let free = match place::free_bytes(data) {
+        Ok(free) => free,
+        Err(e) => return unreadable("space", &e),
+    };
+    let state = State::below(free, FREE_BYTES_WARNING, FREE_BYTES_ALARM);
+    let text = Text::new("health.space").with("free", shown_bytes(free));
+    Fact::judged("space", state, text, Text::new("health.space.next")).with_figure("free_bytes", free.cast_signed())
+}
+
+pub(crate) fn ballast(data: &Path) -> Fact {
+    match std::fs::metadata(data.join(BALLAST)) {
+        Ok(file) => {
+            let text = Text::new("health.ballast").with("size", shown_bytes(file.len()));
+            Fact::ok("ballast", text).with_figure("bytes", file.len().cast_signed())
+        }
+        Err(_) => Fact::ok("ballast", Text::new("health.ballast.none")),
+    }
+}
+
+/// The key opens everything, so it is an alarm where others can read it; the rest is a warning.
+pub(crate) fn permissions(data: &Path) -> Fact {
+    let mode = |path: &Path| std::fs::metadata(path).map(|file| file.permissions().mode() & 0o777);
+    let places = [
+        (place::key(data), State::Alarm, "600"),
+        (place::database(data), State::Warning, "600"),
+        (data.to_owned(), State::Warning, "700"),
+    ];
+    for (path, state, wanted) in places {
+        let mode = match mode(&path) {
+            Ok(mode) => mode,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(e) => return unreadable("permissions", &e),
+        };
+        if mode & OTHERS != 0 {
+            let shown = path.display();
+            let text = Text::new("health.permissions.open").with("path", shown).with("mode", format!("{mode:o}"));
+            let next = Text::new("health.permissions.next").with("path", path.display()).with("mode", wanted);
+            return Fact::judged("permissions", state, text, next);
+        }
+    }
+    Fact::ok("permissions", Text::new("health.permissions"))
+}
+
+pub(crate) fn wal(data: &Path) -> Fact {
+    let bytes = std::fs::metadata(place::log(data)).map_or(0, |file| file.len());
+    let state = State::above(bytes, WAL_BYTES_WARNING, WAL_BYTES_ALARM);
+    let text = Text::new("health.wal").with("size", shown_bytes(bytes));
+    Fact::judged("wal", state, text, Text::new("health.wal.next")).with_figure("bytes", bytes.cast_signed())
+}

@@ -1,0 +1,184 @@
+//! The facts of what the site does by itself: backups, messages, the certificate, who knocks.
+
+use super::{or_unreadable, shown};
+use crate::auth::{allowance, pin_guesses};
+use crate::domain::health::{
+    self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
+    MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
+};
+use crate::i18n::language::Text;
+use crate::jobs::sync;
+use crate::ops::backup::shelf::Backup;
+use crate::ops::backup::{drill, shelf};
+use crate::ops::tls;
+use crate::site::Site;
+use crate::store::engine::alarm;
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::tls::Kind;
+use crate::store::tables::{misses, outbox};
+
+const DAY_SECONDS: i64 = 86_400;
+
+pub(crate) fn certificate(site: &Site) -> Fact {
+    let config = &site.config.tls;
+    if config.listen.is_empty() {
+        return Fact::ok("certificate", Text::new("health.certificate.unused"));
+    }
+    let (ends_at, next) = match &config.files {
+        Some(files) => (
+            tls::ends_at_of_file(&files.certificate),
+            Text::new("health.certificate.next_files").with("path", files.certificate.display()),
+        ),
+        None => (
+            tls::find(site, Kind::Server).ok().flatten().map(|made| made.ends_at),
+            Text::new("health.certificate.next"),
+        ),
+    };
+    let Some(ends_at) = ends_at else {
+        return Fact::judged("certificate", State::Alarm, Text::new("health.certificate.none"), next);
+    };
+    let left = ends_at - site.now();
+    let state = State::below(left, CERTIFICATE_SECONDS_WARNING, CERTIFICATE_SECONDS_ALARM);
+    let text = Text::new("health.certificate").with("at", shown(ends_at)).with("days", left.div_euclid(DAY_SECONDS));
+    Fact::judged("certificate", state, text, next).with_figure("days_left", left.div_euclid(DAY_SECONDS))
+}
+
+pub(crate) fn backup(site: &Site) -> Fact {
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Backup) {
+        let text = Text::new("health.backup.failed").with("at", shown(alarm.since)).with("cause", alarm.cause);
+        return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.next"));
+    }
+    let made = |backup: &Backup| backup.manifest.made_at <= site.now();
+    let Some(newest) = shelf(&site.config.data).list().into_iter().find(made) else {
+        return Fact::judged(
+            "backup",
+            State::Warning,
+            Text::new("health.backup.none"),
+            Text::new("health.backup.next_first"),
+        );
+    };
+    let age = site.now() - newest.manifest.made_at;
+    let state = health::backup(age, site.config.backup.every_hours * 3_600);
+    let text = Text::new("health.backup").with("at", shown(newest.manifest.made_at)).with("name", newest.name());
+    Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure("age_seconds", age)
+}
+
+/// One that is as new as the first place's.
+pub(crate) fn second_place(site: &Site) -> Fact {
+    let Some(dir) = &site.config.backup.second_place else {
+        let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
+        return Fact::judged("second_place", State::Warning, text, next);
+    };
+    let next = Text::new("health.second_place.next").with("dir", dir.display());
+    // That may take its time, and the file's snapshot is not held meanwhile.
+    site.store.rest();
+    let Some(there) = site.elsewhere.list(dir) else {
+        let text = Text::new("health.second_place.silent").with("dir", dir.display());
+        return Fact::judged("second_place", State::Alarm, text, next);
+    };
+    let newest = |backups: Vec<Backup>| backups.first().map(|backup| backup.manifest.made_at);
+    let (here, there) = (newest(shelf(&site.config.data).list()), newest(there));
+    let text = match there {
+        Some(at) => Text::new("health.second_place").with("dir", dir.display()).with("at", shown(at)),
+        None => Text::new("health.second_place.empty").with("dir", dir.display()),
+    };
+    let state = match (here, there) {
+        (Some(here), Some(there)) => health::backup(here - there, site.config.backup.every_hours * 3_600),
+        (Some(_), None) => State::Alarm,
+        (None, _) => State::Ok,
+    };
+    Fact::judged("second_place", state, text, next)
+}
+
+pub(crate) fn drill(site: &Site) -> Fact {
+    let next = Text::new("health.drill.next");
+    let Some(last) = drill::last(&site.config.data) else {
+        // The server tries the first backup by itself.
+        return match shelf(&site.config.data).list().last() {
+            Some(oldest) if site.now() - oldest.manifest.made_at > DAY_SECONDS => {
+                Fact::judged("drill", State::Warning, Text::new("health.drill.none"), next)
+            }
+            _ => Fact::ok("drill", Text::new("health.drill.none")),
+        };
+    };
+    let (at, name) = (shown(last.at), &last.backup);
+    if !last.trouble.is_empty() {
+        let text = Text::new("health.drill.failed").with("at", at).with("name", name).with("cause", last.trouble);
+        return Fact::judged("drill", State::Alarm, text, Text::new("health.drill.next_failed"));
+    }
+    let age = site.now() - last.at;
+    let state = State::above(age, DRILL_SECONDS_WARNING, i64::MAX);
+    let text = Text::new("health.drill").with("at", at).with("name", name);
+    Fact::judged("drill", state, text, next).with_figure("age_seconds", age)
+}
+
+/// Messages that nobody is there to send are the desk's to read out, and late for nobody.
+pub(crate) fn outbox(site: &Site) -> Fact {
+    let sends = site.config.mail.is_some() || site.config.sms.is_some();
+    let seen = site.store.read(|tx| Ok((outbox::counts(tx)?, outbox::find_oldest_due(tx, site.now())?)));
+    let fact = seen.map(|((waiting, dead), oldest)| {
+        let lag = oldest.filter(|_| sends).map_or(0, |since| site.now() - since);
+        let state = State::above(lag, OUTBOX_SECONDS_WARNING, OUTBOX_SECONDS_ALARM);
+        let state = if dead > 0 { state.max(State::Warning) } else { state };
+        let key = if sends { "health.outbox" } else { "health.outbox.unsent" };
+        let text = Text::new(key).with("waiting", waiting).with("dead", dead);
+        let since = oldest.filter(|_| lag > OUTBOX_SECONDS_WARNING);
+        let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", shown(at))));
+        Fact::judged("outbox", state, text, Text::new("health.outbox.next")).with_figure("lag_seconds", lag)
+    });
+    or_unreadable("outbox", fact)
+}
+
+/// How far the upstream is behind; a row that it refuses wants somebody to look.
+pub(crate) fn sync(site: &Site) -> Fact {
+    if site.config.sync.is_none() {
+        return Fact::ok("sync", Text::new("health.sync.unused"));
+    }
+    let fact = sync::status(site).map(|status| {
+        let late = State::above(status.lag_seconds, SYNC_SECONDS_WARNING, SYNC_SECONDS_ALARM);
+        let state = if status.refused_rows > 0 { late.max(State::Warning) } else { late };
+        let text = Text::new("health.sync").with("waiting", status.waiting_rows).with("refused", status.refused_rows);
+        Fact::judged("sync", state, text, Text::new("health.sync.next")).with_figure("lag_seconds", status.lag_seconds)
+    });
+    or_unreadable("sync", fact)
+}
+
+/// Where a partner sends too many wrong PINs, its key may be in the wrong hands.
+pub(crate) fn partners(site: &Site) -> Fact {
+    let fact = site.store.read(|tx| pin_guesses::count_paused(site, tx, site.now())).map(|paused| {
+        let state = State::above(paused, 0, i64::MAX);
+        let key = if paused > 0 { "health.partners.paused" } else { "health.partners" };
+        let text = Text::new(key).with("count", paused);
+        Fact::judged("partners", state, text, Text::new("health.partners.next")).with_figure("paused", paused)
+    });
+    or_unreadable("partners", fact)
+}
+
+/// Once the day's passcodes have gone out, nobody gets one: somebody may be asking for them in others' names.
+pub(crate) fn passcodes(site: &Site) -> Fact {
+    let used_up = site.store.read(|tx| {
+        let used_up = |channel| allowance::is_used_up(site, tx, channel);
+        Ok((used_up(Channel::Email)?, used_up(Channel::Sms)? && site.config.limits.sms_per_day > 0))
+    });
+    let fact = used_up.map(|(mails, sms)| {
+        let state = State::above(i64::from(mails) + i64::from(sms), 0, i64::MAX);
+        let key = match (mails, sms) {
+            (false, false) => "health.passcodes",
+            (true, false) => "health.passcodes.mails",
+            (false, true) => "health.passcodes.sms",
+            (true, true) => "health.passcodes.both",
+        };
+        Fact::judged("passcodes", state, Text::new(key), Text::new("health.passcodes.next"))
+    });
+    or_unreadable("passcodes", fact)
+}
+
+pub(crate) fn sign_ins(site: &Site) -> Fact {
+    let seen = site.store.read(|tx| Ok(misses::count_since(tx, site.now() - DAY_SECONDS)?));
+    let fact = seen.map(|count| {
+        let state = State::above(count, MISSES_WARNING, MISSES_ALARM);
+        let text = Text::new("health.sign_ins").with("count", count);
+        Fact::judged("sign_ins", state, text, Text::new("health.sign_ins.next")).with_figure("failed_last_day", count)
+    });
+    or_unreadable("sign_ins", fact)
+}

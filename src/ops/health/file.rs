@@ -1,0 +1,112 @@
+//! The facts of the file itself: that it takes writes, that it is sound, and that the audit log in it is whole.
+
+use super::{Look, or_unreadable, shown, unreadable};
+use crate::domain::health::{Fact, State};
+use crate::i18n::language::Text;
+use crate::keys::hex;
+use crate::ops::{audit as walks, backup};
+use crate::site::Site;
+use crate::store::Condition;
+use crate::store::engine::alarm;
+use crate::store::engine::soundness::{self, Verdict};
+use crate::store::tables::{audit, tunnels};
+
+pub(crate) fn store(site: &Site) -> Fact {
+    let trouble = match site.store.writer().condition() {
+        Condition::Sound => None,
+        Condition::Full => Some(("health.store.full", "health.store.full_next")),
+        Condition::Doubted => Some(("health.store.doubted", "health.store.doubted_next")),
+        Condition::Damaged => Some(("health.store.damaged", "health.integrity.next")),
+        Condition::Stopped => Some(("health.store.stopped", "health.store.next")),
+        Condition::ReadOnly => Some(("health.store.read_only", "health.store.read_only_next")),
+    };
+    if let Some((text, next)) = trouble {
+        return Fact::judged("store", State::Alarm, Text::new(text), Text::new(next));
+    }
+    let read = site.store.read(|tx| Ok(tunnels::find_site(tx)?));
+    or_unreadable("store", read.map(|_| Fact::ok("store", Text::new("health.store"))))
+}
+
+/// A brief look asks the newest backup, whose copy was read whole when it was made.
+pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Damage) {
+        let text = Text::new("health.integrity.since").with("at", shown(alarm.since)).with("what", alarm.cause);
+        return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"));
+    }
+    let newest = backup::shelf(&site.config.data).list().into_iter().next();
+    let by_backup = || match &newest {
+        Some(backup) => Text::new("health.integrity.copy").with("at", shown(backup.manifest.made_at)),
+        None => Text::new("health.integrity.none"),
+    };
+    if look == Look::Brief {
+        return Fact::ok("integrity", by_backup());
+    }
+    match soundness::look_through(&site.store, || false) {
+        Err(cause) => unreadable("integrity", &cause),
+        Ok(Verdict::Sound) => Fact::ok("integrity", Text::new("health.integrity")),
+        Ok(Verdict::Unfinished) => Fact::ok("integrity", Text::new("health.integrity.part").followed_by([by_backup()])),
+        Ok(Verdict::Damaged(what)) => {
+            alarm::raise(&site.config.data, alarm::Kind::Damage, site.now(), &what);
+            let text = Text::new("health.integrity.damaged").with("what", what);
+            Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"))
+        }
+    }
+}
+
+/// What a process before this one acknowledged, and the write-ahead log that it left did not hold.
+pub(crate) fn lost_writes(site: &Site) -> Fact {
+    match alarm::find(&site.config.data, alarm::Kind::LostLog) {
+        None => Fact::ok("lost_writes", Text::new("health.lost_writes")),
+        Some(alarm) => {
+            let text = Text::new("health.lost_writes.some").with("at", shown(alarm.since)).with("cause", alarm.cause);
+            Fact::judged("lost_writes", State::Alarm, text, Text::new("health.lost_writes.next"))
+        }
+    }
+}
+
+/// A brief look sees that the last row is the end that the site knows of.
+pub(crate) fn audit(site: &Site, look: Look) -> Fact {
+    let next = || Text::new("health.audit.next");
+    if look == Look::Close {
+        let walked = walks::walk(site, &mut |_, _, _| ());
+        return or_unreadable(
+            "audit",
+            walked.map(|walk| match walk.broken {
+                None => {
+                    let text = Text::new("health.audit.whole").with("rows", walk.rows).with("head", brief(&walk.head));
+                    Fact::ok("audit", text.with("backups", walk.witnesses)).with_figure("rows", walk.rows)
+                }
+                Some(broken) => {
+                    let text = Text::new("health.audit.broken").with("row", broken.row());
+                    Fact::judged("audit", State::Alarm, text, next())
+                }
+            }),
+        );
+    }
+    let seen = site.store.read(|tx| {
+        let head = audit::head(tx)?;
+        Ok((head, audit::list_after(tx, head.seq - 1, 2)?))
+    });
+    or_unreadable(
+        "audit",
+        seen.map(|(head, last)| {
+            let ends_there = match &*last {
+                [] => head.seq == 0,
+                [only] => only.row.seq == head.seq && only.hash == head.hash,
+                _ => false,
+            };
+            let text = Text::new("health.audit").with("rows", head.seq).with("head", brief(&hex(&head.hash)));
+            let fact = if ends_there {
+                Fact::ok("audit", text)
+            } else {
+                Fact::judged("audit", State::Alarm, Text::new("health.audit.broken").with("row", head.seq), next())
+            };
+            fact.with_figure("rows", head.seq)
+        }),
+    )
+}
+
+/// Enough to compare by eye.
+fn brief(hash: &str) -> &str {
+    &hash[..hash.len().min(16)]
+}

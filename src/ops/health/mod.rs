@@ -1,0 +1,180 @@
+//! How the site is: one list of facts, each ok, a warning or an alarm with what to do, for the doctor, the probes, the
+//! figures and the desk. The limits are in [`crate::domain::health`].
+
+mod disk;
+mod doings;
+mod file;
+
+use crate::domain::health::{Fact, State};
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whoever asks again within that gets the same answer: anybody may ask.
+const BRIEF_KEPT_SECONDS: i64 = 5;
+
+/// How closely it is looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// In a few milliseconds.
+    Brief,
+    /// At every page of the file and every row of the audit log.
+    Close,
+}
+
+/// The last brief look, and when that was.
+pub(crate) type Kept = Arc<Mutex<Option<(i64, Arc<[Fact]>)>>>;
+
+/// All facts, the most urgent kinds first.
+pub fn look(site: &Site, look: Look) -> Vec<Fact> {
+    let facts = vec![
+        file::store(site),
+        file::integrity(site, look),
+        disk::space(&site.config.data),
+        disk::ballast(&site.config.data),
+        disk::permissions(&site.config.data),
+        clock(site),
+        doings::certificate(site),
+        doings::backup(site),
+        doings::second_place(site),
+        doings::drill(site),
+        doings::outbox(site),
+        doings::sync(site),
+        disk::wal(&site.config.data),
+        file::lost_writes(site),
+        doings::sign_ins(site),
+        doings::partners(site),
+        doings::passcodes(site),
+        file::audit(site, look),
+        version(),
+    ];
+    site.store.rest();
+    facts.into_iter().chain(leftovers(&site.config.data)).collect()
+}
+
+/// What a command that was cut off left there, where it left something.
+pub fn leftovers(data: &Path) -> Option<Fact> {
+    let left = crate::ops::backup::restore::leftovers(data).into_iter().next()?;
+    let (text, next) = (Text::new("health.leftovers"), Text::new("health.leftovers.next"));
+    Some(Fact::judged("leftovers", State::Warning, text.with("path", left.display()), next))
+}
+
+/// The brief facts, at most some seconds old.
+pub fn brief(site: &Site) -> Arc<[Fact]> {
+    let now = site.now();
+    let kept = || site.health.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, facts)) = &*kept()
+        && (0..BRIEF_KEPT_SECONDS).contains(&(now - at))
+    {
+        return facts.clone();
+    }
+    let facts: Arc<[Fact]> = look(site, Look::Brief).into();
+    *kept() = Some((now, facts.clone()));
+    facts
+}
+
+impl Site {
+    /// Whoever looks next sees how the site is now.
+    pub fn forget_health(&self) {
+        *self.health.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// What can be said of a directory whose site cannot be opened, because of `why`.
+pub fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
+    let text = Text::new("health.closed").with("cause", why);
+    let closed = Fact::judged("store", State::Alarm, text, Text::new("health.closed.next"));
+    vec![closed, disk::space(data), disk::ballast(data), disk::permissions(data), disk::wal(data), version()]
+}
+
+/// The title of a fact.
+pub fn title(fact: &Fact) -> Text {
+    Text::find(&format!("health.name.{}", fact.name), |_| None).unwrap_or_else(|| Text::new("health.name.version"))
+}
+
+/// A fact that could not be looked at is an alarm: it may be any.
+fn or_unreadable(name: &'static str, fact: Result<Fact, Failure>) -> Fact {
+    fact.unwrap_or_else(|cause| unreadable(name, &cause))
+}
+
+fn unreadable(name: &'static str, cause: &dyn std::fmt::Display) -> Fact {
+    let text = Text::new("health.unreadable").with("cause", cause);
+    Fact::judged(name, State::Alarm, text, Text::new("health.unreadable.next"))
+}
+
+fn clock(site: &Site) -> Fact {
+    let state = if site.clock.is_suspect() { State::Alarm } else { State::Ok };
+    let text = match state {
+        State::Ok => Text::new("health.clock"),
+        _ => Text::new("health.clock.suspect").with("at", shown(site.now())),
+    };
+    Fact::judged("clock", state, text, Text::new("health.clock.next"))
+}
+
+fn version() -> Fact {
+    let text = Text::new("health.version")
+        .with("version", crate::VERSION)
+        .with("schema", crate::store::engine::migrate::latest())
+        .with("sqlite", crate::store::sqlite_version());
+    Fact::ok("version", text)
+}
+
+/// A moment, in UTC.
+fn shown(moment: i64) -> String {
+    jiff::Timestamp::from_second(moment)
+        .map_or_else(|_| moment.to_string(), |moment| moment.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// As disks are sold.
+fn shown_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        1_000_000..10_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{} GB", bytes / 1_000_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::i18n::language::Language;
+    use crate::site::Identity;
+    use crate::store::engine::place::Place;
+
+    #[test]
+    fn every_fact_has_its_title_and_its_words_in_every_language() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let facts = [look(&site, Look::Close), look_at_closed(dir.path(), "nobody answers")].concat();
+        assert_eq!(look(&site, Look::Brief).len(), look(&site, Look::Close).len());
+        for fact in &facts {
+            for language in Language::ALL {
+                let has = |text: &Text| language.texts().contains_key(text.key());
+                assert!(language.texts().contains_key(&format!("health.name.{}", fact.name)), "{}", fact.name);
+                assert!(has(&fact.text) && fact.next.as_ref().is_none_or(has), "{fact:?}");
+            }
+            assert_eq!(fact.next.is_some(), fact.state != State::Ok, "{fact:?}");
+        }
+    }
+
+    #[test]
+    fn a_brief_look_is_kept_for_some_seconds() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let first = brief(&site);
+        site.clock.set(1_800_000_000 + BRIEF_KEPT_SECONDS - 1);
+        assert!(Arc::ptr_eq(&first, &brief(&site)));
+        site.clock.set(1_800_000_000 + BRIEF_KEPT_SECONDS);
+        assert!(!Arc::ptr_eq(&first, &brief(&site)));
+    }
+}

@@ -1,0 +1,184 @@
+//! A new site key: everything that the old one sealed is sealed anew, and at every moment one of the two keys on the
+//! disk is the file's.
+//!
+//! The new key waits beside the old one until the file that it seals is durable; then it takes the old one's name. A
+//! start after a crash in between finds that the waiting key fits, and finishes.
+
+use crate::domain::audit::{By, Detail, Head, Whom};
+use crate::keys::Keys;
+use crate::site::{Site, fits};
+use crate::store::engine::place::Place;
+use crate::store::queries::sealed::{COLUMNS, Resealed};
+use crate::store::tables::audit;
+
+/// The key that the file is sealed by: the site's, or the one that waits after a rotation that was cut off.
+pub(crate) fn fitting(place: &Place, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {
+    if fits(&keys, key_check) {
+        return Ok(keys);
+    }
+    if place.next_key().exists() {
+        let next = Keys::open(&place.next_key())?;
+        if fits(&next, key_check) {
+            place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
+            return Ok(next);
+        }
+    }
+    let (key, database) = (place.key(), place.database());
+    Err(format!("{} is not the key of {}: restore the pair from one backup", key.display(), database.display()))
+}
+
+/// The keys with one for the audit log, from the row behind `plain_end` on: the key file in the place has it too. A file
+/// that has a key for a log without plain rows stays as it is.
+pub(crate) fn begin_chain(place: &Place, keys: Keys, plain_end: Option<Head>) -> Result<Keys, String> {
+    if keys.chain_key().is_some_and(|key| key.plain_end == plain_end) {
+        return Ok(keys);
+    }
+    let keys = keys.with_chain_key(plain_end);
+    let written = clear_next_key(place).and_then(|()| keys.write(&place.next_key())).and_then(|()| place.flush());
+    let taken = written.and_then(|()| place.take_next_key());
+    taken.map_err(|e| format!("cannot add the audit log's key to {}: {e}", place.key().display()))?;
+    if let Some(end) = plain_end {
+        tracing::info!(
+            rows = end.seq,
+            "the audit log has a key from now on, in the key file's second line; the rows so far are bound to it"
+        );
+    }
+    Ok(keys)
+}
+
+/// Whoever calls has seen that the site's own key is the file's, so one that still waits was never in force.
+fn clear_next_key(place: &Place) -> std::io::Result<()> {
+    match std::fs::remove_file(place.next_key()) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+impl Site {
+    /// Gives the held directory a new site key. This site's own keys are the old ones afterwards: close it.
+    pub fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
+        let next = self.prepare_next_key(place)?;
+        let done = self.reseal(&next, by)?;
+        place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
+        // What the old key sealed is still in free pages of the file.
+        let emptied = self.store.writer().alone(|conn| conn.execute_batch("VACUUM"));
+        _ = emptied.inspect_err(|e| tracing::warn!(cause = %e, "old values were left in free pages of the file"));
+        Ok(done)
+    }
+
+    fn prepare_next_key(&self, place: &Place) -> Result<Keys, String> {
+        let path = place.next_key();
+        let broken = |e: std::io::Error| format!("cannot write the new site key {}: {e}", path.display());
+        clear_next_key(place).map_err(broken)?;
+        let next = self.keys.create_next(&path).map_err(broken)?;
+        place.flush().map_err(broken)?;
+        Ok(next)
+    }
+
+    /// Seals everything by the other key, in one transaction.
+    fn reseal(&self, next: &Keys, by: &By) -> Result<Resealed, String> {
+        let done = self.store.write(self.now(), |tx| {
+            let mut sum = Resealed::default();
+            for column in COLUMNS {
+                let anew = |old: &[u8]| Some(next.seal(column.purpose, &self.keys.unseal(column.purpose, old)?));
+                let one = column.reseal(tx, anew)?;
+                (sum.values, sum.damaged) = (sum.values + one.values, sum.damaged + one.damaged);
+            }
+            let detail = Detail::none().number("values", sum.values as i64).number("damaged", sum.damaged as i64);
+            audit::insert(tx, &by.who, "key.rotated", &Whom::Site, &by.origin, &detail)?;
+            Ok(sum)
+        });
+        done.map_err(|e| format!("nothing was changed: {e}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::keys::Purpose;
+    use crate::site::Identity;
+    use crate::store::tables::{partners, second_factors};
+
+    const SECRET: &[u8] = b"12345678901234567890";
+
+    fn new_site(place: &Place) -> Site {
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let site = Site::create(place, Config::defaults(), Clock::frozen(1_000_000), &identity).unwrap();
+        let change = |tx: &crate::store::Write| {
+            let partner_id = partners::insert(tx, "client", "Partner", false, None)?;
+            partners::insert_secret(tx, partner_id, &site.keys.seal(Purpose::PartnerSecret, SECRET))?;
+            partners::insert_secret(tx, partner_id, b"damaged long ago")?;
+            let new = crate::store::tables::members::New { username: "jane", ..Default::default() };
+            let member_id = crate::store::tables::members::insert(tx, &new)?;
+            Ok(second_factors::set_pending(tx, member_id, &site.keys.seal(Purpose::SecondFactor, SECRET), 2_000_000)?)
+        };
+        site.store.write(site.now(), change).unwrap();
+        site
+    }
+
+    fn open(place: &Place) -> Result<Site, String> {
+        Site::open(place, Config::defaults(), Clock::frozen(1_000_000), true).map(|(site, _)| site)
+    }
+
+    /// Everything is there, sealed by the key of now, and hashes are what they were.
+    fn check(site: &Site, pin: [u8; 32]) {
+        let found = site.store.read(|tx| {
+            let secrets = partners::list_secrets(tx, Some("client"), site.now())?;
+            Ok((secrets[0].sealed.clone(), second_factors::find(tx, 1, site.now())?.sealed_pending.unwrap()))
+        });
+        let (secret, factor) = found.unwrap();
+        assert_eq!(site.keys.unseal(Purpose::PartnerSecret, &secret).as_deref(), Some(SECRET));
+        assert_eq!(site.keys.unseal(Purpose::SecondFactor, &factor).as_deref(), Some(SECRET));
+        assert_eq!(site.keys.hash(Purpose::Pin, &[b"123456"]), pin);
+    }
+
+    #[test]
+    fn a_new_key_opens_everything_and_the_old_one_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let site = new_site(&place);
+        let pin = site.keys.hash(Purpose::Pin, &[b"123456"]);
+        let old = std::fs::read(place.key()).unwrap();
+        assert_eq!(site.rotate_key(&place, &By::job("test")).unwrap(), Resealed { values: 5, damaged: 1 });
+        drop(site);
+        assert!(!place.next_key().exists());
+        check(&open(&place).unwrap(), pin);
+        std::fs::write(place.key(), old).unwrap();
+        assert!(open(&place).err().unwrap().contains("is not the key"));
+    }
+
+    #[test]
+    fn a_crash_before_or_after_the_file_is_sealed_anew_leaves_a_site_that_opens() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let site = new_site(&place);
+        let pin = site.keys.hash(Purpose::Pin, &[b"123456"]);
+        site.prepare_next_key(&place).unwrap();
+        drop(site);
+        let site = open(&place).unwrap();
+        check(&site, pin);
+        let next = site.prepare_next_key(&place).unwrap();
+        site.reseal(&next, &By::job("test")).unwrap();
+        drop(site);
+        check(&open(&place).unwrap(), pin);
+        assert!(!place.next_key().exists(), "the start has finished the rotation");
+        check(&open(&place).unwrap(), pin);
+    }
+
+    #[test]
+    fn a_file_from_before_the_hash_key_keeps_its_hashes() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let site = new_site(&place);
+        site.store.write(site.now(), |tx| Ok(tx.run("UPDATE site SET sealed_hash_key = NULL", [])?)).unwrap();
+        drop(site);
+        let pin = Keys::open(&place.key()).unwrap().hash(Purpose::Pin, &[b"123456"]);
+        let site = open(&place).unwrap();
+        check(&site, pin);
+        site.rotate_key(&place, &By::job("test")).unwrap();
+        drop(site);
+        check(&open(&place).unwrap(), pin);
+    }
+}

@@ -1,0 +1,265 @@
+//! TLS on the hall's own network: which certificate the server shows, where it comes from, and when there is a new one.
+//!
+//! It is the site's own, from files that somebody else renews, or one signed by the site's own authority. That one and its
+//! key lie in the database, the key sealed, so that a backup has them.
+
+pub mod authority;
+mod validity;
+
+pub use validity::ends_at_of_file;
+
+use crate::config::CertificateFiles;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::http::failure::Failure;
+use crate::keys::Purpose;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::audit;
+use crate::store::tables::tls::{self, Certificate, Kind};
+use rustls::crypto::ring::{default_provider, sign::any_supported_type};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{ServerConfig, version};
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// When a file was written: seconds and nanoseconds.
+type Written = (i64, i64);
+
+/// What the server shows to whoever connects from now on.
+#[derive(Debug, Default)]
+pub struct Shown {
+    now: RwLock<Option<Arc<CertifiedKey>>>,
+    /// When the files were written that it came from.
+    written: RwLock<Option<Written>>,
+}
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello) -> Option<Arc<CertifiedKey>> {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Shown {
+    fn show(&self, pair: CertifiedKey) {
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(pair));
+    }
+}
+
+/// How connections are protected: TLS 1.2 and 1.3, HTTP/1.1 inside.
+pub fn protection(shown: Arc<Shown>) -> Result<ServerConfig, String> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_protocol_versions(&[&version::TLS13, &version::TLS12])
+        .map_err(|e| format!("cannot set up TLS: {e}"))?
+        .with_no_client_auth()
+        .with_cert_resolver(shown);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Has the server show what there is. The error is one line that says what to do.
+pub fn load(site: &Site) -> Result<(), String> {
+    if let Some(files) = &site.config.tls.files {
+        return load_files(site, files);
+    }
+    let server = find(site, Kind::Server).map_err(|e| format!("cannot read the certificate: {e}"))?;
+    let server = server.ok_or(
+        "tls.listen needs a certificate: make one with `tunneldesk tls init --name tunnel.example.org`, or name \
+         tls.certificate_file and tls.key_file",
+    )?;
+    let key = site
+        .keys
+        .unseal(Purpose::TlsKey, &server.sealed_key)
+        .ok_or("the key of the certificate is damaged: `tunneldesk tls renew`")?;
+    site.tls.show(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
+    Ok(())
+}
+
+fn load_files(site: &Site, files: &CertificateFiles) -> Result<(), String> {
+    let read = |path: &std::path::Path| std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
+    let written = self::written(&files.certificate);
+    let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?)
+        .map_err(|e| format!("{} holds no private key in PEM: {e}", files.key.display()))?;
+    site.tls.show(pair(&read(&files.certificate)?, key)?);
+    *site.tls.written.write().unwrap_or_else(PoisonError::into_inner) = written;
+    Ok(())
+}
+
+fn written(path: &std::path::Path) -> Option<Written> {
+    std::fs::metadata(path).ok().map(|file| (file.mtime(), file.mtime_nsec()))
+}
+
+fn pair(certificate: &[u8], key: PrivateKeyDer<'static>) -> Result<CertifiedKey, String> {
+    let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
+    let chain = chain.ok().filter(|chain| !chain.is_empty()).ok_or("there is no certificate in PEM")?;
+    let key = any_supported_type(&key).map_err(|e| format!("the certificate's key cannot be used: {e}"))?;
+    let pair = CertifiedKey::new(chain, key);
+    match pair.keys_match() {
+        Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
+            Err("the key is not that of the certificate".to_owned())
+        }
+        _ => Ok(pair),
+    }
+}
+
+/// Looks whether there is a newer certificate to show, or one to make; every minute.
+pub fn refresh(site: &Site) -> Result<(), String> {
+    if let Some(files) = &site.config.tls.files {
+        let written = self::written(&files.certificate);
+        let shown = *site.tls.written.read().unwrap_or_else(PoisonError::into_inner);
+        if written.is_some() && written != shown {
+            load_files(site, files)?;
+            tracing::info!("the certificate files have changed; the new ones are in use");
+        }
+        return Ok(());
+    }
+    let server = find(site, Kind::Server).map_err(|e| format!("cannot read the certificate: {e}"))?;
+    let half_life = |made: &Certificate| made.created_at + (made.ends_at - made.created_at) / 2;
+    if server.is_some_and(|made| site.now() >= half_life(&made)) {
+        let made = renew(site, &By::job("tls")).map_err(|e| format!("cannot renew the certificate: {e}"))?;
+        tracing::info!(ends_at = made.ends_at, "the certificate was renewed");
+    }
+    Ok(())
+}
+
+pub fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failure> {
+    let found = site.store.read(|tx| Ok(tls::find(tx, kind)?));
+    site.store.rest();
+    found
+}
+
+/// Makes the authority and this server's certificate, in the place of any before.
+pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Certificate, Failure> {
+    let made = authority::make(subject, names, site.now()).map_err(|e| Failure::broken().because(e))?;
+    let authority = row(site, subject, names, made);
+    let server = signed_by(site, &authority)?;
+    site.store.write(site.now(), |tx| {
+        record(tx, by, "tls.made", names)?;
+        tls::replace(tx, Kind::Authority, &authority)?;
+        Ok(tls::replace(tx, Kind::Server, &server)?)
+    })?;
+    load(site).map_err(|e| Failure::broken().because(e))?;
+    Ok(server)
+}
+
+/// A new certificate from the authority that there is, shown from now on.
+pub fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
+    let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
+    let server = signed_by(site, &authority)?;
+    site.store.write(site.now(), |tx| {
+        record(tx, by, "tls.renewed", &server.names)?;
+        Ok(tls::replace(tx, Kind::Server, &server)?)
+    })?;
+    load(site).map_err(|e| Failure::broken().because(e))?;
+    Ok(server)
+}
+
+fn record(tx: &Write, by: &By, deed: &'static str, names: &[String]) -> Result<(), Failure> {
+    let detail = Detail::none().number("names", names.len() as i64);
+    audit::insert(tx, &by.who, deed, &Whom::Site, &by.origin, &detail)?;
+    Ok(())
+}
+
+/// A certificate for this server under the names of the authority.
+fn signed_by(site: &Site, authority: &Certificate) -> Result<Certificate, Failure> {
+    let names = &authority.names;
+    let key = site
+        .keys
+        .unseal(Purpose::TlsKey, &authority.sealed_key)
+        .ok_or_else(|| Failure::broken().because("the authority's key is damaged"))?;
+    let made =
+        authority::sign(&authority.subject, &key, names, site.now()).map_err(|e| Failure::broken().because(e))?;
+    Ok(row(site, names.first().map_or("", String::as_str), names, made))
+}
+
+fn row(site: &Site, subject: &str, names: &[String], made: authority::Made) -> Certificate {
+    Certificate {
+        names: names.to_vec(),
+        subject: subject.to_owned(),
+        certificate: made.certificate,
+        sealed_key: site.keys.seal(Purpose::TlsKey, &made.key),
+        created_at: site.now(),
+        ends_at: made.ends_at,
+    }
+}
+
+/// A certificate's SHA-256, as devices show it: pairs of capital digits.
+pub fn fingerprint(certificate: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let der = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap_or_else(|_| Vec::new().into());
+    Sha256::digest(&der).iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::site::Identity;
+    use crate::store::engine::place::Place;
+    use std::time::Duration;
+
+    fn new_site(dir: &std::path::Path, config: Config) -> Site {
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let place = Place::make(&dir.join("data")).unwrap();
+        Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap()
+    }
+
+    fn shown(site: &Site) -> Vec<u8> {
+        let pair = site.tls.now.read().unwrap().clone().unwrap();
+        pair.cert[0].to_vec()
+    }
+
+    #[test]
+    fn the_certificate_is_renewed_at_half_its_life_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = new_site(dir.path(), Config::defaults());
+        assert!(load(&site).unwrap_err().contains("tunneldesk tls init"));
+        refresh(&site).unwrap();
+        let made = init(&site, "Here", &["tunnel.example.org".to_owned()], &By::job("test")).unwrap();
+        let first = shown(&site);
+        let half = (made.ends_at - made.created_at) / 2;
+        site.clock.advance(Duration::from_secs(half as u64 - 1));
+        refresh(&site).unwrap();
+        assert_eq!(shown(&site), first);
+        site.clock.advance(Duration::from_secs(1));
+        refresh(&site).unwrap();
+        assert_ne!(shown(&site), first);
+        let authority = find(&site, Kind::Authority).unwrap().unwrap();
+        assert_eq!(authority.created_at, made.created_at, "devices need trust nothing new");
+    }
+
+    #[test]
+    fn certificate_files_are_read_again_when_they_change_and_a_wrong_pair_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |number: u64, certificate: &authority::Made, key: &authority::Made| {
+            let (certificate_file, key_file) = (dir.path().join("certificate"), dir.path().join("key"));
+            let key = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &key.key);
+            std::fs::write(key_file, format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n"))
+                .unwrap();
+            std::fs::write(&certificate_file, &certificate.certificate).unwrap();
+            let file = std::fs::File::options().append(true).open(certificate_file).unwrap();
+            file.set_modified(crate::clock::system_time(1_800_000_000 + number as i64)).unwrap();
+        };
+        let names = ["tunnel.example.org".to_owned()];
+        let [one, two] = [0, 1].map(|_| authority::make("Somebody else's", &names, 1_800_000_000).unwrap());
+        let mut config = Config::defaults();
+        config.tls.files =
+            Some(CertificateFiles { certificate: dir.path().join("certificate"), key: dir.path().join("key") });
+        let site = new_site(dir.path(), config);
+        assert!(load(&site).unwrap_err().contains("cannot read"));
+        put(1, &one, &one);
+        load(&site).unwrap();
+        let first = shown(&site);
+        refresh(&site).unwrap();
+        assert_eq!(shown(&site), first);
+        put(2, &two, &one);
+        assert!(refresh(&site).unwrap_err().contains("not that of the certificate"));
+        assert_eq!(shown(&site), first, "a wrong pair is not shown");
+        put(3, &two, &two);
+        refresh(&site).unwrap();
+        assert_ne!(shown(&site), first);
+    }
+}

@@ -1,0 +1,274 @@
+//! THE table: every operation and every page with who may call it. A row that promises less than its function needs does not compile.
+
+mod row;
+
+pub use row::{Access, Answer, BODY_BYTES_MAX, CALLBACK_BODY_BYTES_MAX, Route};
+
+use crate::api::{
+    auth, authority, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public,
+    verify,
+};
+use crate::auth::Callback;
+use crate::web::{self, desk, kiosk};
+use http::Method;
+use row::{
+    PASTED_BYTES_MAX, PICTURE_BYTES_MAX, bearer, callback, desk, guest, kiosk, member, open, page, partner, staff,
+};
+use std::sync::LazyLock;
+
+use Method as M;
+const GET: Method = M::GET;
+const POST: Method = M::POST;
+const PUT: Method = M::PUT;
+const DELETE: Method = M::DELETE;
+
+#[rustfmt::skip] // One row an operation, in the contract's order.
+pub static ROUTES: &[Route] = &[
+    // Partner metrics
+    partner (GET,    "/external/partner-metrics/op",                        partner::users::list),
+    partner (POST,   "/external/partner-metrics/op",                        partner::users::create),
+    partner (PUT,    "/external/partner-metrics/op",                        partner::users::edit),
+    partner (GET,    "/external/partner-metrics/op/{id}",                   partner::users::get),
+    partner (DELETE, "/external/partner-metrics/op/{id}",                   partner::users::delete),
+    staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings).when_full().compressed(),
+    staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history).when_full().compressed(),
+    partner (POST,   "/external/partner-metrics/op/generate-token",         partner::token::generate).with_client_id(),
+
+    // Authentication
+    open    (POST,   "/auth/login",                                         auth::login::with_password).hashing().when_full(),
+    open    (POST,   "/auth/login/silent",                                  auth::login::silent).hashing().when_full(),
+    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options).on_the_beat().when_full(),
+    open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify).when_full(),
+    open    (POST,   "/auth/login/totp/setup",                              auth::totp::setup).hashing(),
+    open    (POST,   "/auth/login/totp/verify-setup",                       auth::totp::verify_setup).hashing(),
+    open    (POST,   "/auth/login/verify-totp",                             auth::totp::verify).hashing().when_full(),
+    open    (POST,   "/auth/signup",                                        auth::signup::create).hashing(),
+    open    (POST,   "/auth/signup/check-username",                         auth::signup::check_username).when_full(),
+    open    (POST,   "/auth/social",                                        auth::social::sign_in).when_full(),
+    open    (POST,   "/auth/verify-email",                                  auth::email::verify),
+    open    (POST,   "/auth/verify-email/resend",                           auth::email::resend),
+    open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions),
+    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).hashing().on_the_beat(),
+    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username).on_the_beat(),
+
+    // Profile
+    member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate),
+    member  (POST,   "/account/profile/get-certificate",                    profile::certificates::get).drawing(),
+    member  (GET,    "/account/profile/certificate-list",                   profile::certificates::list),
+    member  (PUT,    "/account/profile/change-password",                    profile::password::change).hashing(),
+    member  (GET,    "/account/profile/booking-history",                    profile::bookings::history),
+    member  (POST,   "/account/profile/booking-pin",                        profile::pin::create),
+    member  (GET,    "/account/profile/payment-history",                    profile::payments::history),
+    member  (GET,    "/account/profile/security-questions",                 profile::questions::list),
+    bearer  (GET,    "/account/profile/user",                               profile::user::get),
+    member  (PUT,    "/account/profile/user",                               profile::user::edit).hashing(),
+    member  (POST,   "/account/profile/remove-media",                       profile::media::remove),
+    member  (POST,   "/account/profile/send-verification-passcode",         profile::verification::send),
+    member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify),
+
+    // Logbook
+    member  (POST,   "/account/logbook/skills/",                            logbook::skills::create),
+    member  (PUT,    "/account/logbook/skills/{entry_id}",                  logbook::skills::edit),
+    member  (POST,   "/account/logbook/time/",                              logbook::time::create),
+    bearer  (PUT,    "/account/logbook/time/{entry_id}",                    logbook::time::edit),
+    member  (DELETE, "/account/logbook/{entry_id}",                         logbook::entries::delete),
+    bearer  (GET,    "/account/logbook/skills/{status}/{member_id}",        logbook::skills::list),
+    bearer  (GET,    "/account/logbook/mobile/skills/{member_id}",          logbook::skills::list_all),
+    bearer  (GET,    "/account/logbook/time/{member_id}",                   logbook::time::list),
+    bearer  (GET,    "/account/logbook/category/{member_id}",               logbook::category::options),
+    bearer  (GET,    "/account/logbook/filter-skills/{member_id}/{category}", logbook::eligible::list),
+    member  (GET,    "/account/logbook/instructors/{skill}/{tunnel}",       logbook::signers::list),
+    bearer  (GET,    "/account/logbook/coach-safety/{member_id}",           logbook::safety::coach),
+    bearer  (GET,    "/account/logbook/flyer-safety/{member_id}",           logbook::safety::flyer),
+    bearer  (GET,    "/account/logbook/instructor-safety/{member_id}",      logbook::safety::instructor),
+    bearer  (GET,    "/account/logbook/military-safety/{member_id}",        logbook::safety::military),
+    bearer  (GET,    "/account/logbook/trainer-safety/{member_id}",         logbook::safety::trainer),
+
+    // Public
+    open    (POST,   "/public/contact",                                     public::contact::send),
+    open    (GET,    "/public/countries",                                   public::countries::list),
+    open    (GET,    "/public/translations",                                public::translations::get),
+    open    (GET,    "/public/tunnels/{tunnel_id}",                         public::tunnels::get),
+
+    // Callbacks
+    callback(POST,   "/social-data-deletion",                               Callback::Deletion(callbacks::deletion::carry_out)),
+    open    (GET,    "/social-data-deletion-status",                        callbacks::status::show),
+    callback(POST,   "/mail-webhook",                                       Callback::Mail(callbacks::mail::take)),
+    callback(POST,   "/payment-webhook",                                    Callback::Payment(callbacks::payment::take)),
+
+    // Notifications
+    member  (GET,    "/account/notifications",                              notifications::list),
+    member  (PUT,    "/account/notifications/read/{notification_id}",       notifications::read),
+
+    // Ours, beside the contract
+    member  (POST,   "/auth/logout",                                        auth::logout::end).ours().when_full(),
+    member  (POST,   "/account/profile/media",                              profile::media::upload).ours().drawing().taking(PICTURE_BYTES_MAX),
+    member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
+    open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
+    member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
+    member  (POST,   "/account/profile/reauthenticate",                     profile::reauthenticate::prove).ours().hashing(),
+    member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
+    member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
+    member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
+    member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
+    member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
+    open    (GET,    "/mail-webhook",                                       callbacks::mail::is_there).ours(),
+    member  (GET,    "/account/logbook/requests",                           logbook::moves::requests).ours(),
+    member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::moves).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::moves::sign).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/deny",            logbook::moves::deny).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::moves::suspend).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/reinstate",       logbook::moves::reinstate).ours(),
+    member  (POST,   "/account/logbook/opening-balance/{member_id}",        logbook::opening::create).ours(),
+    open    (GET,    "/openapi.json",                                       description::document).ours(),
+    open    (GET,    "/docs",                                               description::page).ours().at_root(),
+    open    (GET,    "/healthz",                                            health::alive).ours().at_root().in_clear(),
+    open    (GET,    "/readyz",                                             health::ready).ours().at_root().in_clear(),
+    open    (GET,    "/ca",                                                 authority::page).ours().at_root().in_clear(),
+    open    (GET,    "/ca.crt",                                             authority::certificate).ours().at_root().in_clear(),
+    bearer  (GET,    "/account/logbook/progression/{member_id}",            logbook::progression::svg).ours(),
+    bearer  (GET,    "/account/logbook/export/{member_id}",                 logbook::export::csv).ours().drawing(),
+    bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().drawing(),
+
+    // Not in the contract either, but existing clients call them
+    member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).ours(),
+    member  (GET,    "/account/notifications/requests",                     logbook::moves::count_requests).ours(),
+    member  (GET,    "/account/logbook/tunnels",                            neighbours::tunnels::list).ours(),
+    bearer  (GET,    "/account/dashboard/flyer-skills-levels/{member_id}",  neighbours::levels::get).ours(),
+    open    (GET,    "/public/skills",                                      neighbours::skills::list).ours(),
+];
+
+#[rustfmt::skip] // One row a page or a form of it.
+/// The pages: what browsers are shown and send back. They have no place in the API's description.
+pub static PAGES: &[Route] = &[
+    page    (GET,    "/",                                                   web::home),
+    page    (GET,    "/assets/{file}",                                      web::assets::get).in_clear().compressed(),
+
+    // Where mails lead
+    page    (GET,    "/confirm",                                            web::public::confirm::ask),
+    page    (POST,   "/confirm",                                            web::public::confirm::take),
+    page    (POST,   "/confirm/again",                                      web::public::confirm::resend),
+    page    (GET,    "/recover",                                            web::public::recover::ask),
+    page    (POST,   "/recover",                                            web::public::recover::send).on_the_beat(),
+    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().on_the_beat(),
+    page    (GET,    "/undo",                                               web::public::undo::ask),
+    page    (POST,   "/undo",                                               web::public::undo::take),
+
+    // Signing in
+    page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
+    page    (POST,   "/desk/sign-in",                                       desk::sign_in::with_password).hashing(),
+    page    (POST,   "/desk/sign-in/passkey",                               desk::sign_in::with_passkey),
+    page    (GET,    "/desk/sign-in/code",                                  desk::code::show_form),
+    page    (POST,   "/desk/sign-in/code",                                  desk::code::take),
+    page    (GET,    "/desk/sign-in/setup",                                 desk::setup::show_form),
+    page    (POST,   "/desk/sign-in/setup",                                 desk::setup::take),
+    desk    (POST,   "/desk/sign-out",                                      desk::sign_in::end),
+
+    // Today
+    desk    (GET,    "/desk",                                               desk::today::show),
+    desk    (POST,   "/desk/bookings",                                      desk::walk_in::book),
+    desk    (POST,   "/desk/bookings/{booking_id}/check-in",                desk::check_in::set),
+    desk    (POST,   "/desk/bookings/{booking_id}/check-in/undo",           desk::check_in::unset),
+
+    // Members
+    desk    (GET,    "/desk/members",                                       desk::members::list),
+    desk    (GET,    "/desk/members/{member_id}",                           desk::members::card::show),
+    desk    (GET,    "/desk/members/{member_id}/photo",                     desk::photo::get),
+    desk    (POST,   "/desk/members/{member_id}/photo",                     desk::photo::take).drawing().taking(PICTURE_BYTES_MAX),
+    desk    (POST,   "/desk/members/{member_id}/photo/remove",              desk::photo::remove),
+    desk    (POST,   "/desk/members/{member_id}/time",                      desk::members::time::add),
+    desk    (POST,   "/desk/members/{member_id}/pin",                       desk::members::changes::reset_pin),
+    desk    (POST,   "/desk/members/{member_id}/sessions",                  desk::members::changes::end_sessions),
+    desk    (POST,   "/desk/members/{member_id}/second-factor",             desk::members::changes::reset_second_factor),
+    desk    (POST,   "/desk/members/{member_id}/email",                     desk::members::changes::confirm_email),
+    desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban),
+    desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban),
+
+    // Sign-offs
+    desk    (GET,    "/desk/sign-offs",                                     desk::sign_offs::list),
+    desk    (GET,    "/desk/sign-offs/{entry_id}",                          desk::sign_offs::entry::show),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/sign",                     desk::sign_offs::moves::sign).hashing(),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/passkey",                  desk::sign_offs::moves::sign_by_passkey),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/deny",                     desk::sign_offs::moves::deny),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/suspend",                  desk::sign_offs::moves::suspend),
+    desk    (POST,   "/desk/sign-offs/{entry_id}/reinstate",                desk::sign_offs::moves::reinstate),
+
+    // Partners
+    desk    (GET,    "/desk/partners",                                      desk::partners::list),
+    desk    (POST,   "/desk/partners",                                      desk::partners::create),
+    desk    (GET,    "/desk/partners/{partner_id}",                         desk::partners::card::show),
+    desk    (POST,   "/desk/partners/{partner_id}/terms",                   desk::partners::card::set_terms),
+    desk    (POST,   "/desk/partners/{partner_id}/rotate",                  desk::partners::card::rotate),
+    desk    (POST,   "/desk/partners/{partner_id}/revoke",                  desk::partners::card::revoke),
+    desk    (GET,    "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show_form),
+    desk    (POST,   "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show).taking(PASTED_BYTES_MAX),
+    desk    (POST,   "/desk/partners/{partner_id}/users/restore",           desk::partners::users::restore_all),
+    desk    (POST,   "/desk/partners/{partner_id}/users/{user_id}/restore", desk::partners::users::restore),
+
+    // Messages
+    desk    (GET,    "/desk/messages",                                      desk::messages::list),
+    desk    (POST,   "/desk/messages/retry",                                desk::messages::outgoing::retry_dead),
+    desk    (POST,   "/desk/messages/lift",                                 desk::messages::outgoing::lift),
+    desk    (POST,   "/desk/messages/{message_id}/read",                    desk::messages::outgoing::read),
+    desk    (POST,   "/desk/messages/{message_id}/retry",                   desk::messages::outgoing::retry),
+    desk    (GET,    "/desk/contact/{contact_id}",                          desk::messages::contact::show),
+    desk    (POST,   "/desk/contact/{contact_id}/done",                     desk::messages::contact::set_done),
+
+    // Payments
+    desk    (GET,    "/desk/payments",                                      desk::payments::list),
+    desk    (POST,   "/desk/payments/{payment_id}/count",                   desk::payments::count),
+    desk    (POST,   "/desk/payments/{payment_id}/void",                    desk::payments::void),
+
+    // Reports
+    desk    (GET,    "/desk/reports",                                       desk::reports::show),
+    desk    (GET,    "/desk/reports/members",                               desk::reports::members::show),
+    desk    (GET,    "/desk/reports/days.csv",                              desk::reports::tables::days),
+    desk    (GET,    "/desk/reports/partners.csv",                          desk::reports::tables::partners),
+    desk    (GET,    "/desk/reports/bookings.csv",                          desk::reports::tables::bookings).drawing(),
+    desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv).drawing(),
+
+    // Site
+    desk    (GET,    "/desk/site",                                          desk::site::show),
+    desk    (POST,   "/desk/site/backup",                                   desk::site::backup::make),
+    desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill),
+    desk    (POST,   "/desk/site/sync",                                     desk::site::sync::now),
+    desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test),
+    desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show),
+    desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify),
+    desk    (GET,    "/desk/site/users",                                    desk::site::users::list),
+    desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role),
+
+    // Kiosks, at the desk
+    desk    (GET,    "/desk/kiosks",                                        desk::kiosks::show),
+    desk    (POST,   "/desk/kiosks",                                        desk::kiosks::pair),
+    desk    (POST,   "/desk/kiosks/{kiosk_id}/revoke",                      desk::kiosks::revoke),
+
+    // A kiosk: the way in
+    page    (GET,    "/kiosk",                                              kiosk::start::show_start),
+    page    (POST,   "/kiosk/pair",                                         kiosk::start::pair),
+    kiosk   (POST,   "/kiosk/language",                                     kiosk::start::choose_language),
+    kiosk   (GET,    "/kiosk/number",                                       kiosk::sign_in::show_number),
+    kiosk   (POST,   "/kiosk/number",                                       kiosk::sign_in::by_number),
+    kiosk   (GET,    "/kiosk/scan",                                         kiosk::sign_in::show_scan),
+    kiosk   (POST,   "/kiosk/scan",                                         kiosk::sign_in::by_code),
+    kiosk   (GET,    "/kiosk/passkey",                                      kiosk::sign_in::show_passkey),
+    kiosk   (POST,   "/kiosk/passkey",                                      kiosk::sign_in::by_passkey),
+    kiosk   (POST,   "/kiosk/leave",                                        kiosk::start::leave),
+
+    // A kiosk: what a member does there
+    guest   (POST,   "/kiosk/here",                                         kiosk::home::stay),
+    guest   (GET,    "/kiosk/home",                                         kiosk::home::show_home),
+    guest   (POST,   "/kiosk/bookings/{booking_id}/check-in",               kiosk::home::check_in),
+    guest   (GET,    "/kiosk/time",                                         kiosk::time::show_form),
+    guest   (POST,   "/kiosk/time",                                         kiosk::time::enter),
+    guest   (GET,    "/kiosk/sign-off",                                     kiosk::sign_off::show_skills),
+    guest   (GET,    "/kiosk/sign-off/{skill}",                             kiosk::sign_off::show_signers),
+    guest   (POST,   "/kiosk/sign-off/{skill}",                             kiosk::sign_off::ask),
+    guest   (GET,    "/kiosk/progression",                                  kiosk::progression::show_page),
+    guest   (GET,    "/kiosk/progression.svg",                              kiosk::progression::picture),
+    guest   (GET,    "/kiosk/certificates",                                 kiosk::certificates::list),
+    guest   (POST,   "/kiosk/certificates",                                 kiosk::certificates::show_one),
+];
+
+/// Every row: the operations, then the pages. Its places number the figures and the log.
+pub static TABLE: LazyLock<Vec<&'static Route>> = LazyLock::new(|| ROUTES.iter().chain(PAGES).collect());

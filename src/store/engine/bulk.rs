@@ -1,0 +1,163 @@
+//! Filling a new file with very many rows: nothing is flushed on the way and the indexes are made at the end. Only for a
+//! file that nobody relies on before it is whole; whoever fills it throws it away when that fails.
+
+use crate::store::queries::{hours, member_search};
+use crate::store::tables::{members, partners};
+use crate::store::{Write, Writer};
+use rusqlite::{Connection, Result, config::DbConfig, named_params};
+
+const CACHE_KIB: i64 = 64 * 1024;
+
+/// What is bulky: their indexes and triggers are put aside meanwhile.
+const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history', 'notices', 'partner_users')";
+
+/// A file being filled, a transaction at a time.
+pub struct Bulk<'c> {
+    conn: &'c Connection,
+}
+
+/// A member with all that years leave behind. Moments in Unix seconds.
+#[derive(Debug)]
+pub struct Member<'a> {
+    pub member_id: i64,
+    pub username: &'a str,
+    pub screen_name: &'a str,
+    pub real_name: &'a str,
+    pub email: &'a str,
+    pub email_confirmed_at: Option<i64>,
+    pub phone: &'a str,
+    pub phone_confirmed_at: Option<i64>,
+    pub country: &'a str,
+    pub country_code: &'a str,
+    pub dob: i64,
+    pub tunnel_id: i64,
+    pub role: &'a str,
+    pub password_hash: &'a str,
+    pub paid_until: Option<i64>,
+    pub banned_at: Option<i64>,
+    pub flight_minutes: i64,
+    pub join_date: i64,
+}
+
+/// A skill or a safety record.
+#[derive(Debug)]
+pub struct Signed<'a> {
+    pub member_id: i64,
+    pub kind: &'a str,
+    pub status: &'a str,
+    pub entry_date: i64,
+    pub tunnel_id: i64,
+    pub author_id: i64,
+    pub cat_group: &'a str,
+    pub cat_id: &'a str,
+    pub skill: &'a str,
+    pub instructor_id: Option<i64>,
+    pub comments_instructor: &'a str,
+    pub comment_denial: &'a str,
+    pub approval_date: Option<i64>,
+}
+
+impl Bulk<'_> {
+    /// A transaction at the moment `now`; several moments may share what [`Bulk::commit`] ends.
+    pub fn at(&self, now: i64) -> Write<'_> {
+        Write::on(self.conn, now)
+    }
+
+    /// What was written so far is done with, so that memory stays bounded.
+    pub fn commit(&self) -> Result<()> {
+        self.conn.execute_batch("COMMIT; BEGIN")
+    }
+
+    pub fn insert_member(&self, new: &Member) -> Result<usize> {
+        let sql = "INSERT INTO members (member_id, username, screen_name, real_name, email, email_confirmed_at, phone,
+                          phone_confirmed_at, country, country_code, dob, tunnel_id, role, password_hash, terms_accepted_at,
+                          paid_until, banned_at, flight_minutes, join_date, updated_at)
+                   VALUES (:id, :username, :screen_name, :real_name, :email, :email_confirmed_at, :phone, :phone_confirmed_at,
+                           :country, :country_code, :dob, :tunnel_id, :role, :password_hash, :joined, :paid_until, :banned_at,
+                           :minutes, :joined, coalesce(:banned_at, :joined))";
+        self.at(0).run(
+            sql,
+            named_params! {
+                ":id": new.member_id, ":username": new.username, ":screen_name": new.screen_name,
+                ":real_name": new.real_name, ":email": new.email, ":email_confirmed_at": new.email_confirmed_at,
+                ":phone": new.phone, ":phone_confirmed_at": new.phone_confirmed_at, ":country": new.country,
+                ":country_code": new.country_code, ":dob": new.dob, ":tunnel_id": new.tunnel_id, ":role": new.role,
+                ":password_hash": new.password_hash, ":paid_until": new.paid_until, ":banned_at": new.banned_at,
+                ":minutes": new.flight_minutes, ":joined": new.join_date,
+            },
+        )
+    }
+
+    /// Returns the number of the entry; its moves are another matter.
+    pub fn insert_signed(&self, new: &Signed) -> Result<i64> {
+        let sql = "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, cat_id, skill,
+                          instructor_id, comments_instructor, comment_denial, approval_date, created_at, updated_at)
+                   VALUES (:id, :kind, :status, :entry_date, :tunnel_id, :author_id, :cat_group, :cat_id, :skill, :instructor_id,
+                           :comments_instructor, :comment_denial, :approval_date, :entry_date, coalesce(:approval_date, :entry_date))";
+        self.at(0).insert(
+            sql,
+            named_params! {
+                ":id": new.member_id, ":kind": new.kind, ":status": new.status, ":entry_date": new.entry_date,
+                ":tunnel_id": new.tunnel_id, ":author_id": new.author_id, ":cat_group": new.cat_group,
+                ":cat_id": new.cat_id, ":skill": new.skill, ":instructor_id": new.instructor_id,
+                ":comments_instructor": new.comments_instructor, ":comment_denial": new.comment_denial,
+                ":approval_date": new.approval_date,
+            },
+        )
+    }
+
+    /// Marks older notices as read.
+    pub fn read_notices(&self, before: i64) -> Result<usize> {
+        self.at(before).run("UPDATE notices SET read_at = created_at + 3600 WHERE created_at < ?1", [before])
+    }
+}
+
+/// Runs `fill` with everything put aside that slows it down, then `finish` with all of it in place again. The connection
+/// stays hasty: flush the file, close it and open it anew.
+pub fn load<T, E: From<rusqlite::Error>>(
+    writer: &Writer,
+    fill: impl FnOnce(&Bulk) -> std::result::Result<T, E>,
+    finish: impl FnOnce(&Bulk) -> std::result::Result<(), E>,
+) -> std::result::Result<T, E> {
+    writer.alone(|conn| {
+        hasten(conn)?;
+        let aside = put_aside(conn)?;
+        let bulk = Bulk { conn };
+        conn.execute_batch("BEGIN")?;
+        let filled = fill(&bulk)?;
+        conn.execute_batch("COMMIT")?;
+        for sql in aside {
+            conn.execute_batch(&sql)?;
+        }
+        conn.execute_batch("BEGIN")?;
+        members::count_entries_anew(&bulk.at(0))?;
+        partners::count_anew(&bulk.at(0))?;
+        hours::count_anew(&bulk.at(0))?;
+        member_search::rebuild(&bulk.at(0))?;
+        finish(&bulk)?;
+        conn.execute_batch("COMMIT")?;
+        Ok(filled)
+    })
+}
+
+fn hasten(conn: &Connection) -> Result<()> {
+    // A defensive connection keeps its journal; this file is thrown away if it is not finished.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    conn.execute_batch(&format!(
+        "PRAGMA foreign_keys = off; PRAGMA journal_mode = off; PRAGMA synchronous = off; PRAGMA temp_store = file;
+         PRAGMA threads = 2; PRAGMA cache_size = -{CACHE_KIB}"
+    ))
+}
+
+/// The indexes and triggers as SQL, dropped.
+fn put_aside(conn: &Connection) -> Result<Vec<String>> {
+    let sql = format!(
+        "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name IN {TABLES}"
+    );
+    let mut found: Vec<(String, String, String)> =
+        conn.prepare(&sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_>>()?;
+    for (kind, name, _) in &found {
+        conn.execute_batch(&format!("DROP {kind} {name}"))?;
+    }
+    Ok(found.drain(..).map(|(_, _, sql)| sql).collect())
+}

@@ -1,0 +1,36 @@
+//! The latest moment that the file remembers, where that was wrong.
+
+use crate::store::Write;
+use rusqlite::Result;
+
+/// What lives for a time, and which of it was begun by the wrong clock: it would outlive its time by as much.
+const BEGUN_AHEAD: [&str; 14] = [
+    "sessions WHERE max(created_at, seen_at) > :now",
+    "throttles WHERE missed_at > :now",
+    "partner_signatures WHERE used_at > :now",
+    "booking_tokens WHERE created_at > :now",
+    "replays WHERE answered_at > :now",
+    "passcodes WHERE created_at > :now",
+    "passcode_sends WHERE sent_at > :now",
+    "passkey_challenges WHERE created_at > :now",
+    "email_tokens WHERE created_at > :now",
+    "devices WHERE used_at > :now",
+    "sign_in_steps WHERE ends_at > :now",
+    "kiosk_pairings WHERE ends_at > :now",
+    "kiosk_guests WHERE seen_at > :now",
+    "kiosk_codes WHERE ends_at > :now",
+];
+
+/// Lets the file forget every moment after the transaction's: what was begun then ends, what waits for then waits no more,
+/// and the codes of authenticator apps count from now. What was written then keeps its date. How many things ended.
+pub fn set_back(tx: &Write) -> Result<usize> {
+    let now = &[(":now", &tx.now())];
+    let mut ended = 0;
+    for begun in BEGUN_AHEAD {
+        ended += tx.run(&format!("DELETE FROM {begun}"), now)?;
+    }
+    tx.run("UPDATE second_factors SET last_step = min(last_step, :now / 30 - 1)", now)?;
+    tx.run("UPDATE outbox SET next_try_at = :now WHERE state = 'waiting' AND next_try_at > :now", now)?;
+    tx.run("UPDATE site SET clock_high_water = :now", now)?;
+    Ok(ended)
+}

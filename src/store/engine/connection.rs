@@ -1,0 +1,111 @@
+//! How a file is opened: what every connection has, and what only the writer's has.
+
+use super::log_mark;
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::Wal;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::cell::Cell;
+use std::path::Path;
+use std::time::Duration;
+
+pub(crate) const WRITER_CACHE_KIB: i64 = 1024;
+/// While very many rows are written at once: what a hundred thousand entries and their indexes touch.
+pub(crate) const MANY_CACHE_KIB: i64 = 48 * 1024;
+const STATEMENTS_KEPT: usize = 128;
+/// Pages in the write-ahead log from which on a commit moves them into the file.
+const LOG_PAGES_MAX: i32 = 1000;
+/// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// The connection that alone writes and checkpoints.
+pub fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
+    let mut conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    prepare_connection(&conn, WRITER_CACHE_KIB)?;
+    conn.wal_hook(Some(checkpoint))?;
+    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    Ok(conn)
+}
+
+/// A file that nobody writes to, without its write-ahead log.
+pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    open_with(path, "immutable=1")
+}
+
+/// A file that nobody writes to, with its log, whose index SQLite keeps in its own memory.
+pub fn open_without_index(path: &Path) -> rusqlite::Result<Connection> {
+    open_with(path, "readonly_shm=1")
+}
+
+fn open_with(path: &Path, option: &str) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(
+        format!("file:{}?{option}", escaped(path)),
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
+}
+
+/// A path inside an SQLite address.
+fn escaped(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    path.as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
+        .collect()
+}
+
+/// After a commit. SQLite's own would keep a failed flush of the file to itself; ours fails the commit, whose callers are
+/// told that nobody knows, and the process ends.
+fn checkpoint(log: &mut Wal, pages: i32) -> rusqlite::Result<()> {
+    if pages < LOG_PAGES_MAX {
+        return Ok(());
+    }
+    let failed = |e: &rusqlite::Error| e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
+    match log.checkpoint() {
+        Err(e) if failed(&e) => Err(e),
+        // Somebody reads, or the disk is full: what is in the log is durable, and the next commit tries again.
+        _ => Ok(()),
+    }
+}
+
+thread_local! {
+    static LOG_PAGES: Cell<i32> = const { Cell::new(0) };
+}
+
+/// After a commit of the store's writer, in place of [`checkpoint`]: SQLite would make a plain error of whatever error the
+/// checkpoint meets, and fail a commit that is on the disk.
+pub(crate) fn note_log_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
+    LOG_PAGES.set(pages);
+    log_mark::note(pages);
+    Ok(())
+}
+
+/// Moves the pages of the write-ahead log into the file where this thread's last commit left many there. What is in the log
+/// is durable whatever comes of it.
+pub(crate) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
+    if LOG_PAGES.replace(0) < LOG_PAGES_MAX {
+        return Ok(());
+    }
+    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+/// What every connection has in common.
+pub fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+    conn.busy_timeout(LOCK_WAIT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Plans do not depend on bound values; without this SQLite parses a statement anew whenever it is given others.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A reader that is closed last must not checkpoint behind the writer's back.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.pragma_update(None, "cache_size", -cache_kib)
+}

@@ -1,0 +1,240 @@
+//! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
+//! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for some dozen pages at most.
+
+use super::connection::{open_immutable, prepare_connection};
+use super::place;
+use super::reader::CACHE_KIB;
+use crate::domain::audit::Head;
+use crate::store::tables::audit;
+use crate::store::{Read, Store, Writer};
+use rusqlite::{Connection, OpenFlags, ffi};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+/// Pages copied while writers wait: about a quarter of a millisecond.
+const PAGES_AT_ONCE: i32 = 64;
+/// For the writers, between two steps.
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// How many rows each table has.
+pub type Rows = BTreeMap<String, i64>;
+
+/// What a sound file says of itself.
+#[derive(Debug, PartialEq)]
+pub struct Sound {
+    pub schema: i64,
+    pub site_id: String,
+    /// Sealed by the site key.
+    pub key_check: Vec<u8>,
+    pub rows: Rows,
+    /// The end of its audit log, as the site's row has it: whether the rows lead there is for whoever has the log's key.
+    /// None in a file from before there was one.
+    pub audit: Option<Head>,
+}
+
+/// Copies the file to `target`, which must not exist, and counts the rows that it had at the moment of the copy. The
+/// copy is not flushed, and counts for nothing before it is checked. `progress` is told pages done and in all.
+pub fn copy(store: &Store, target: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Rows, String> {
+    let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
+    let counter =
+        Connection::open_with_flags(store.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
+            .map_err(failed)?;
+    let mut copying = Copying::begin(store.writer(), target).map_err(failed)?;
+    let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
+    while !copying.step(&counter, progress).map_err(failed)? {
+        place::begin_to_flush(&file);
+        std::thread::sleep(PAUSE);
+    }
+    drop(copying);
+    rows(&counter).map_err(failed)
+}
+
+/// A copy under way. SQLite's handle speaks of the writer's connection, so it is touched only while that is held.
+struct Copying<'w> {
+    writer: &'w Writer,
+    handle: *mut ffi::sqlite3_backup,
+    _target: Connection,
+}
+
+impl<'w> Copying<'w> {
+    fn begin(writer: &'w Writer, target: &Path) -> rusqlite::Result<Copying<'w>> {
+        let target = Connection::open(target)?;
+        // The whole copy is flushed once, after its last page; the last step has only a few pages left to write.
+        target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off; PRAGMA cache_size = 64")?;
+        let handle = writer.alone(|source| {
+            // SAFETY: both connections are open, and stay so until `drop`: the writer outlives us, the target is ours.
+            unsafe { ffi::sqlite3_backup_init(target.handle(), c"main".as_ptr(), source.handle(), c"main".as_ptr()) }
+        });
+        if handle.is_null() {
+            // SAFETY: the target is open.
+            return Err(failure(unsafe { ffi::sqlite3_extended_errcode(target.handle()) }));
+        }
+        Ok(Copying { writer, handle, _target: target })
+    }
+
+    /// Copies some pages. True: the copy is whole, and `counter` holds a snapshot of the same moment.
+    fn step(&mut self, counter: &Connection, progress: &mut dyn FnMut(u64, u64)) -> rusqlite::Result<bool> {
+        let handle = self.handle;
+        // SAFETY: the handle is live until `drop`, and its source connection is held while this runs.
+        let (code, left, all) = self.writer.alone(|_| unsafe {
+            let code = ffi::sqlite3_backup_step(handle, PAGES_AT_ONCE);
+            if code == ffi::SQLITE_DONE
+                && let Err(e) = counter.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
+            {
+                return (Err(e), 0, 0);
+            }
+            (Ok(code), ffi::sqlite3_backup_remaining(handle), ffi::sqlite3_backup_pagecount(handle))
+        });
+        progress((all - left).max(0) as u64, all.max(0) as u64);
+        match code? {
+            ffi::SQLITE_DONE => Ok(true),
+            ffi::SQLITE_OK | ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => Ok(false),
+            code => Err(failure(code)),
+        }
+    }
+}
+
+impl Drop for Copying<'_> {
+    fn drop(&mut self) {
+        let handle = self.handle;
+        // SAFETY: ended once, here, while the source connection is held.
+        self.writer.alone(|_| unsafe { ffi::sqlite3_backup_finish(handle) });
+    }
+}
+
+fn failure(code: i32) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
+}
+
+/// Opens a file that nobody writes to, and checks every page, index and reference of it.
+pub fn check(path: &Path) -> Result<Sound, String> {
+    let unsound = |what: String| format!("{} is not sound: {what}", path.display());
+    look(path).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+}
+
+/// The same for the live file, with what is in its log.
+pub fn check_live(store: &Store) -> Result<Sound, String> {
+    let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
+    store.writer().alone(|conn| sound(conn)).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+}
+
+fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
+    // Looking at it leaves no files beside it.
+    let conn = open_immutable(path)?;
+    prepare_connection(&conn, CACHE_KIB)?;
+    sound(&conn)
+}
+
+/// Checks every page, index and reference of an open file; its error says what is damaged.
+pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
+    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Ok(Err(verdict.replace('\n', ": ")));
+    }
+    if conn.prepare("PRAGMA foreign_key_check")?.exists([])? {
+        return Ok(Err("a row refers to one that is not there".to_owned()));
+    }
+    Ok(Ok(Sound {
+        schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
+        site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
+        key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
+        rows: rows(conn)?,
+        audit: audit_head(conn)?,
+    }))
+}
+
+fn audit_head(conn: &Connection) -> rusqlite::Result<Option<Head>> {
+    let has_one = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_seq')";
+    match conn.query_row(has_one, [], |row| row.get(0))? {
+        true => audit::head(&Read::on(conn)).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    let tables: Vec<String> = conn.prepare(tables)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let count = |table: String| {
+        let rows = conn.query_row(&format!("SELECT count(*) FROM \"{table}\""), [], |row| row.get(0))?;
+        Ok((table, rows))
+    };
+    tables.into_iter().map(count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::migrate;
+    use crate::store::engine::place::Place;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::create(&place).unwrap();
+        let store = Store::open(&place.database(), true).unwrap();
+        let site = "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
+                    INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
+                    CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT";
+        store.writer().alone(|conn| conn.execute_batch(site)).unwrap();
+        (dir, store)
+    }
+
+    fn insert(store: &Store, count: i64) {
+        let sql = "INSERT INTO numbers (filler) VALUES (randomblob(900))";
+        store.write(0, |tx| (0..count).try_for_each(|_| tx.run(sql, []).map(|_| ())).map_err(Into::into)).unwrap();
+    }
+
+    #[test]
+    fn a_copy_made_while_others_write_is_the_file_at_one_moment() {
+        let (dir, store) = store();
+        insert(&store, 5_000);
+        let (target, done, written) = (dir.path().join("copy"), AtomicBool::new(false), AtomicUsize::new(0));
+        let (rows, steps) = std::thread::scope(|scope| {
+            let other = store.for_another_thread();
+            let (done, written) = (&done, &written);
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    insert(&other, 10);
+                    written.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            let mut steps = 0;
+            let mut step = |_, _| {
+                steps += 1;
+                // Between any two steps somebody writes.
+                let seen = written.load(Ordering::Relaxed);
+                while written.load(Ordering::Relaxed) == seen {
+                    std::thread::yield_now();
+                }
+            };
+            let rows = copy(&store, &target, &mut step).unwrap();
+            done.store(true, Ordering::Relaxed);
+            (rows, steps)
+        });
+        let sound = check(&target).unwrap();
+        assert_eq!(sound.rows, rows);
+        assert_eq!(sound.site_id, "ab");
+        assert!(rows["numbers"] > 5_000, "nobody wrote meanwhile: {rows:?}");
+        assert_eq!(rows["numbers"] % 10, 0, "half a transaction is in the copy");
+        assert!(steps > 3, "{steps} steps");
+    }
+
+    #[test]
+    fn a_damaged_copy_is_not_sound() {
+        let (dir, store) = store();
+        insert(&store, 1_000);
+        let target = dir.path().join("copy with a ? in it");
+        copy(&store, &target, &mut |_, _| ()).unwrap();
+        check(&target).unwrap();
+        let mut bytes = std::fs::read(&target).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle..middle + 4096].fill(0x5a);
+        std::fs::write(&target, bytes).unwrap();
+        let verdict = check(&target).unwrap_err();
+        assert!(verdict.contains("not sound") && !verdict.contains('\n'), "{verdict}");
+    }
+}

@@ -1,0 +1,317 @@
+//! How far the write-ahead log reached at the last commit, kept in a small file beside it. SQLite takes a log that is
+//! missing, empty or damaged at its head for one that was never written, and starts without what was in it.
+//!
+//! The mark is written after each commit, when that is on the disk, and is not flushed itself: after a kill it is exact, and
+//! after a power cut it says no more than the log had. Before the log is emptied, the mark says so, and is flushed. A log of
+//! another salt is a later one, since each begins only when all of the last is in the database.
+
+use super::place;
+use rusqlite::{Connection, ffi};
+use sha2::{Digest, Sha256};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"tdlogmk1";
+const MARK_BYTES: usize = 48;
+const HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+const MAGIC_OF_LOG: u32 = 0x377f_0682;
+const PAGE_BYTES_MAX: usize = 65_536;
+
+thread_local! {
+    /// Frames in the log after the last commit on this thread; 0: it wrote none.
+    static COMMITTED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The last commit in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    /// Of the log, made anew each time that it begins.
+    salt: [u8; 8],
+    /// Frames up to the end of the commit; 0: the log holds nothing that is needed.
+    frames: u32,
+    /// The page of the last of them.
+    page: u32,
+    /// The sum of what that page holds.
+    sum: [u8; 8],
+}
+
+/// The mark of a database that this process writes.
+pub(crate) struct LogMark(Option<File>);
+
+/// The commit that is under way on this thread has brought the log to so many frames.
+pub(crate) fn note(frames: i32) {
+    COMMITTED.set(frames.max(0).cast_unsigned());
+}
+
+impl LogMark {
+    /// Of the connection's database; of none where that lies in no file, or where the mark cannot be written.
+    pub fn of(conn: &Connection) -> LogMark {
+        let path = conn.path().filter(|path| !path.is_empty());
+        LogMark(path.and_then(|path| open(Path::new(path)).ok()))
+    }
+
+    /// To be called after a commit on this thread, before anybody is told of it.
+    pub fn follow(&self, conn: &Connection) {
+        let frames = COMMITTED.take();
+        if let (Some(file), 1..) = (&self.0, frames)
+            && let Some(mark) = Mark::of_log(conn, frames)
+        {
+            _ = file.write_all_at(&mark.bytes(), 0);
+        }
+    }
+}
+
+fn open(database: &Path) -> io::Result<File> {
+    let path = place::log_mark(database.parent().unwrap_or(database));
+    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// To be called before the log of a database is emptied: what it holds is in the database then.
+pub(crate) fn begin_to_empty(database: &Path) {
+    let empty = Mark { salt: [0; 8], frames: 0, page: 0, sum: [0; 8] };
+    let written = open(database).and_then(|file| file.write_all_at(&empty.bytes(), 0).and_then(|()| file.sync_data()));
+    _ = written.inspect_err(|e| tracing::warn!(cause = %e, "the mark of the write-ahead log was not written"));
+}
+
+/// What is missing of the log that the last process left, in one line; `None`: nothing, as far as anybody can tell. Only
+/// for a database that nobody has open.
+pub(crate) fn find_loss(database: &Path) -> Option<String> {
+    let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
+    let log = std::fs::read(place::log(database.parent().unwrap_or(database))).unwrap_or_default();
+    let left = match Log::of(&log) {
+        Some(log) if log.salt != mark.salt => return None,
+        Some(log) => log.committed_frames(),
+        None => 0,
+    };
+    if left >= mark.frames || is_moved(database, &mark) {
+        return None;
+    }
+    let state = match log.len() {
+        0 => "is missing or empty".to_owned(),
+        _ => format!("ends after {left} of {} pages", mark.frames),
+    };
+    Some(format!("the write-ahead log {state}: the last writes before the last stop are lost"))
+}
+
+/// Whether the last page of the log is in the database, where another program may have moved it with all the others.
+fn is_moved(database: &Path, mark: &Mark) -> bool {
+    let page = || -> io::Result<Vec<u8>> {
+        let file = File::open(database)?;
+        let mut head = [0; 18];
+        file.read_exact_at(&mut head, 0)?;
+        let bytes = match u16::from_be_bytes([head[16], head[17]]) {
+            1 => PAGE_BYTES_MAX,
+            bytes => usize::from(bytes),
+        };
+        let mut page = vec![0; bytes];
+        file.read_exact_at(&mut page, u64::from(mark.page.saturating_sub(1)) * bytes as u64)?;
+        Ok(page)
+    };
+    page().is_ok_and(|page| sum(&page) == mark.sum)
+}
+
+fn read(database: &Path) -> io::Result<Option<Mark>> {
+    let mut bytes = [0; MARK_BYTES];
+    File::open(place::log_mark(database.parent().unwrap_or(database)))?.read_exact(&mut bytes)?;
+    Ok(Mark::from_bytes(&bytes))
+}
+
+fn sum(bytes: &[u8]) -> [u8; 8] {
+    Sha256::digest(bytes)[..8].try_into().expect("a digest is longer")
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+impl Mark {
+    /// The commit that brought the connection's log to so many frames.
+    fn of_log(conn: &Connection, frames: u32) -> Option<Mark> {
+        let mut log: *mut ffi::sqlite3_file = std::ptr::null_mut();
+        // SAFETY: the connection is open; SQLite writes one pointer.
+        let asked = unsafe {
+            let answer: *mut c_void = (&raw mut log).cast();
+            ffi::sqlite3_file_control(conn.handle(), c"main".as_ptr(), ffi::SQLITE_FCNTL_JOURNAL_POINTER, answer)
+        };
+        if asked != ffi::SQLITE_OK || log.is_null() {
+            return None;
+        }
+        // SAFETY: the file is the connection's own, and lives as long as it has a log.
+        let read = |at: u64, to: &mut [u8]| unsafe {
+            let methods = log.as_ref().and_then(|file| file.pMethods.as_ref())?;
+            let code = methods.xRead?(log, to.as_mut_ptr().cast(), to.len() as i32, at as i64);
+            (code == ffi::SQLITE_OK).then_some(())
+        };
+        let mut header = [0; HEADER_BYTES];
+        read(0, &mut header)?;
+        let page_bytes = word(&header, 8) as usize;
+        if !(512..=PAGE_BYTES_MAX).contains(&page_bytes) {
+            return None;
+        }
+        let mut frame = vec![0; FRAME_HEADER_BYTES + page_bytes];
+        read(HEADER_BYTES as u64 + u64::from(frames - 1) * frame.len() as u64, &mut frame)?;
+        let salt = header[16..24].try_into().ok()?;
+        Some(Mark { salt, frames, page: word(&frame, 0), sum: sum(&frame[FRAME_HEADER_BYTES..]) })
+    }
+
+    fn bytes(&self) -> [u8; MARK_BYTES] {
+        let mut bytes = [0; MARK_BYTES];
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..16].copy_from_slice(&self.salt);
+        bytes[16..20].copy_from_slice(&self.frames.to_be_bytes());
+        bytes[20..24].copy_from_slice(&self.page.to_be_bytes());
+        bytes[24..32].copy_from_slice(&self.sum);
+        let own = sum(&bytes[..32]);
+        bytes[32..40].copy_from_slice(&own);
+        bytes
+    }
+
+    /// `None`: torn, damaged, or of another version; it says nothing.
+    fn from_bytes(bytes: &[u8; MARK_BYTES]) -> Option<Mark> {
+        let whole = bytes[..8] == *MAGIC && bytes[32..40] == sum(&bytes[..32]);
+        let part = |at: usize| bytes[at..at + 8].try_into().expect("eight bytes");
+        whole.then(|| Mark { salt: part(8), frames: word(bytes, 16), page: word(bytes, 20), sum: part(24) })
+    }
+}
+
+/// A log with a sound head (<https://www.sqlite.org/fileformat2.html#walformat>).
+struct Log<'b> {
+    bytes: &'b [u8],
+    salt: [u8; 8],
+    page_bytes: usize,
+    big_endian: bool,
+}
+
+impl Log<'_> {
+    fn of(bytes: &[u8]) -> Option<Log<'_>> {
+        let header = bytes.get(..HEADER_BYTES)?;
+        let (magic, page_bytes) = (word(header, 0), word(header, 8) as usize);
+        let big_endian = magic & 1 == 1;
+        let sound = magic & !1 == MAGIC_OF_LOG
+            && (512..=PAGE_BYTES_MAX).contains(&page_bytes)
+            && chain((0, 0), &header[..24], big_endian) == (word(header, 24), word(header, 28));
+        sound.then(|| Log { bytes, salt: header[16..24].try_into().expect("eight bytes"), page_bytes, big_endian })
+    }
+
+    /// Frames up to the end of the last commit that SQLite would find.
+    fn committed_frames(&self) -> u32 {
+        let mut sums = (word(self.bytes, 24), word(self.bytes, 28));
+        let (mut frames, mut committed) = (0, 0);
+        for frame in self.bytes[HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + self.page_bytes) {
+            sums = chain(sums, &frame[..8], self.big_endian);
+            sums = chain(sums, &frame[FRAME_HEADER_BYTES..], self.big_endian);
+            if frame[8..16] != self.salt || word(frame, 0) == 0 || sums != (word(frame, 16), word(frame, 20)) {
+                break;
+            }
+            frames += 1;
+            if word(frame, 4) > 0 {
+                committed = frames;
+            }
+        }
+        committed
+    }
+}
+
+/// SQLite's sum of a log, gone on with these bytes.
+fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
+    let read = |part: &[u8]| {
+        let part = part.try_into().expect("four bytes");
+        if big_endian { u32::from_be_bytes(part) } else { u32::from_le_bytes(part) }
+    };
+    bytes.chunks_exact(8).fold(before, |(mut s1, mut s2), pair| {
+        s1 = s1.wrapping_add(read(&pair[..4])).wrapping_add(s2);
+        s2 = s2.wrapping_add(read(&pair[4..])).wrapping_add(s1);
+        (s1, s2)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::migrate;
+    use super::super::place::Place;
+    use super::*;
+    use crate::store::Store;
+
+    /// The files of a site in the middle of its writes, as a kill leaves them; `also` happens to the store before.
+    fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, Place) {
+        let (dir, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::create(&place).unwrap();
+        let store = Store::open(&place.database(), true).unwrap();
+        store.empty_log().unwrap();
+        for n in 0..writes {
+            store.write(n, |tx| Ok(tx.run("INSERT INTO misses (hour, misses) VALUES (?1, 1)", [n])?)).unwrap();
+        }
+        also(&store);
+        for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-wal", "log-mark"] {
+            std::fs::copy(dir.path().join(name), left.path().join(name)).unwrap();
+        }
+        drop(store);
+        let place = Place::hold(left.path()).unwrap();
+        (left, place)
+    }
+
+    #[test]
+    fn a_log_that_is_whole_is_no_loss() {
+        let also: [fn(&Store); 4] = [
+            |_| (),
+            |store| store.empty_log().unwrap(),
+            // All of the log is in the database, and the next write begins it anew.
+            |store| {
+                let moved = |sql| store.writer().alone(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
+                moved("PRAGMA wal_checkpoint(RESTART)");
+            },
+            |store| {
+                store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap());
+                store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses", [])?)).unwrap();
+            },
+        ];
+        for also in also {
+            let (_dir, place) = killed(40, also);
+            assert_eq!(find_loss(&place.database()), None);
+        }
+        // A mark from before the log began anew, as a power cut leaves it.
+        let (older, _) = killed(20, |_| ());
+        let (dir, place) = killed(40, |_| ());
+        std::fs::copy(older.path().join("log-mark"), dir.path().join("log-mark")).unwrap();
+        assert_eq!(find_loss(&place.database()), None);
+        std::fs::write(dir.path().join("log-mark"), [7; MARK_BYTES]).unwrap();
+        assert_eq!(find_loss(&place.database()), None, "a mark that is damaged says nothing");
+    }
+
+    #[test]
+    fn a_log_that_another_program_moved_into_the_database_is_no_loss() {
+        let (dir, place) = killed(40, |_| ());
+        drop(Connection::open(place.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
+        std::fs::remove_file(dir.path().join("tunneldesk.sqlite-wal")).unwrap_or_default();
+        assert_eq!(find_loss(&place.database()), None);
+    }
+
+    #[test]
+    fn a_log_that_is_missing_empty_short_or_flipped_anywhere_is_a_loss() {
+        let (dir, place) = killed(40, |_| ());
+        let log = dir.path().join("tunneldesk.sqlite-wal");
+        let whole = std::fs::read(&log).unwrap();
+        let lost = |bytes: &[u8]| {
+            std::fs::write(&log, bytes).unwrap();
+            find_loss(&place.database()).is_some()
+        };
+        assert!(!lost(&whole));
+        for short in [0, 16, HEADER_BYTES, whole.len() / 2, whole.len() - 1] {
+            assert!(lost(&whole[..short]), "{short} bytes");
+        }
+        for nth in 0..200 {
+            let bit = nth * 8 * whole.len() / 200 + nth % 8;
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(lost(&flipped), "bit {bit}");
+        }
+        std::fs::remove_file(&log).unwrap();
+        assert!(find_loss(&place.database()).unwrap().contains("missing"));
+    }
+}

@@ -1,0 +1,164 @@
+//! What a crash in the middle of a checkpoint leaves: a database file in which some pages are those of the log already.
+//! A kill leaves the first so many of them, a power cut any of them.
+
+use super::*;
+use crate::store::engine::migrate;
+use crate::store::engine::place::Place;
+use crate::store::engine::soundness::settle;
+use std::os::unix::fs::FileExt;
+
+const PAGE_BYTES: usize = 4096;
+/// Beside the checkpoints that a kill ends, which are one in so many pages.
+const KILL_EVERY_PAGES: usize = 7;
+const POWER_CUTS: usize = 25;
+
+const SITE: &str = "
+    INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
+    INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 9000, 0);
+    INSERT INTO partners (partner_id, client_id, name, created_at) VALUES (1, 'a', 'A', 0);
+    WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 600)
+    INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
+    SELECT 'u' || n, 's' || n, hex(n * 7919) || ' ' || hex(n * 104729), 'm' || n || '@example.com', 0, 0 FROM n;";
+const RENAMED: &str = "UPDATE members SET real_name = hex(member_id * 15485863) || ' ' || hex(member_id * 32452843)";
+/// The pages of the search are free for others, and are made anew.
+const SEARCH_EMPTIED: &str = "INSERT INTO members_search (members_search) VALUES ('delete-all')";
+const SEARCH_REBUILT: &str = "INSERT INTO members_search (members_search) VALUES ('rebuild')";
+const EVENTS: &str = "
+    WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500)
+    INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0 FROM n;";
+const SOME_EVENTS: &str = "INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0 FROM members";
+const SET_BACK: &str = "
+    INSERT INTO audit (seq, at, who, deed, whom, origin, detail, hash)
+    SELECT audit_seq + 1, 0, 'shell:x', 'clock.set_back', 'site', '', '{}', zeroblob(32) FROM site;
+    UPDATE site SET audit_seq = audit_seq + 1, audit_hash = zeroblob(32), clock_high_water = 5000;";
+
+/// A site with changes in its log, and the file that a whole checkpoint would make of both.
+struct Moving {
+    place: Place,
+    file: Vec<u8>,
+    log: Vec<u8>,
+    whole: Vec<u8>,
+    _dir: tempfile::TempDir,
+}
+
+/// No checkpoint happens by itself on this connection.
+fn open(path: &Path) -> Connection {
+    let conn = Connection::open(path).unwrap();
+    conn.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = off").unwrap();
+    conn
+}
+
+fn empty_log(conn: &Connection) {
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+}
+
+impl Moving {
+    fn of(before: &[&str], changes: &[&str]) -> Moving {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::create(&place).unwrap();
+        let path = place.database();
+        let conn = open(&path);
+        [&[SITE], before].concat().iter().for_each(|sql| conn.execute_batch(sql).unwrap());
+        empty_log(&conn);
+        let file = std::fs::read(&path).unwrap();
+        changes.iter().for_each(|sql| conn.execute_batch(sql).unwrap());
+        let log = std::fs::read(log_of(&path)).unwrap();
+        empty_log(&conn);
+        drop(conn);
+        let whole = std::fs::read(&path).unwrap();
+        Moving { place, file, log, whole, _dir: dir }
+    }
+
+    /// The pages that a checkpoint moves, by their place in the file.
+    fn pages(&self) -> Vec<usize> {
+        let page = |bytes: &[u8], at: usize| bytes.get(at..at + PAGE_BYTES).map(<[u8]>::to_vec);
+        let changed = |at: &usize| page(&self.file, *at) != page(&self.whole, *at);
+        (0..self.whole.len()).step_by(PAGE_BYTES).filter(changed).collect()
+    }
+
+    /// Leaves the directory as a crash does after these pages have gone into the file.
+    fn lay(&self, moved: &[usize]) {
+        let path = self.place.database();
+        std::fs::write(&path, &self.file).unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        moved.iter().for_each(|at| file.write_all_at(&self.whole[*at..*at + PAGE_BYTES], *at as u64).unwrap());
+        std::fs::write(log_of(&path), &self.log).unwrap();
+        _ = std::fs::remove_file(place::shared_memory(self.place.dir()));
+    }
+
+    /// Every crash is started from, and the file is the whole one then. How often the file alone was ahead of both.
+    fn survives(&self) -> usize {
+        let pages = self.pages();
+        assert!(pages.len() > 3, "{} pages", pages.len());
+        let kills = (0..=pages.len()).step_by(KILL_EVERY_PAGES).map(|count| pages[..count].to_vec());
+        let mut seed = 1_u64;
+        let mut is_moved = move || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 63 == 1
+        };
+        let cuts: Vec<Vec<usize>> =
+            (0..POWER_CUTS).map(|_| pages.iter().copied().filter(|_| is_moved()).collect()).collect();
+        let path = self.place.database();
+        let mut ahead = 0;
+        for moved in kills.chain(cuts) {
+            self.lay(&moved);
+            let alone = connection::open_immutable(&path).and_then(|conn| Marks::read(&conn));
+            let both = Marks::read(&open(&path)).unwrap();
+            ahead += usize::from(alone.is_ok_and(|alone| !both.follow(&alone)));
+            settle(&path).unwrap_or_else(|e| panic!("after {} of {} pages: {e}", moved.len(), pages.len()));
+            assert!(std::fs::read(&path).unwrap() == self.whole, "after {} pages", moved.len());
+        }
+        ahead
+    }
+}
+
+#[test]
+fn a_crash_while_pages_move_is_started_from_although_the_file_alone_is_ahead_of_its_log() {
+    // A page of the search that became one of the history: its numbers are far higher than any of the history.
+    let ahead = Moving::of(&[EVENTS, RENAMED], &[SEARCH_EMPTIED, SOME_EVENTS, SEARCH_REBUILT]).survives();
+    assert!(ahead > 0, "no state was misleading");
+}
+
+#[test]
+fn a_crash_while_a_vacuum_or_a_clock_that_was_set_back_moves_is_started_from() {
+    Moving::of(&[EVENTS, RENAMED], &["DELETE FROM members WHERE member_id % 3 = 0", "VACUUM", EVENTS]).survives();
+    Moving::of(&[EVENTS], &[SET_BACK]).survives();
+}
+
+#[test]
+fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_advice_to_restore() {
+    let clock = "UPDATE site SET clock_high_water = clock_high_water + 60";
+    let other = "UPDATE site SET site_id = 'cd'";
+    let ours = Moving::of(&[], &[clock]);
+    let path = ours.place.database();
+    for (what, file) in [
+        ("an older log", Moving::of(&[], &[clock, clock]).whole),
+        ("a log of before more was recorded", Moving::of(&[], &[EVENTS]).whole),
+        ("a log of before the clock was set back", Moving::of(&[], &[SET_BACK]).whole),
+        ("the log of another site", Moving::of(&[other], &[]).whole),
+    ] {
+        std::fs::write(&path, &file).unwrap();
+        std::fs::write(log_of(&path), &ours.log).unwrap();
+        let said = settle(&path).expect_err(what);
+        assert!(said.contains("does not belong") && !said.contains("tunneldesk restore"), "{what}: {said}");
+        assert!(said.contains("move ") && !said.contains('\n'), "{what}: {said}");
+        assert!(std::fs::read(&path).unwrap() == file, "{what} went into the file");
+        // The advice is right.
+        std::fs::remove_file(log_of(&path)).unwrap();
+        settle(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_log_that_makes_a_sound_file_unsound_is_what_is_refused() {
+    let newer = Moving::of(&[RENAMED, EVENTS], &[EVENTS]);
+    let file = Moving::of(&[], &[EVENTS]).whole;
+    let path = newer.place.database();
+    std::fs::write(&path, &file).unwrap();
+    std::fs::write(log_of(&path), &newer.log).unwrap();
+    let said = settle(&path);
+    assert!(said.as_ref().is_err_and(|said| said.contains("does not belong")), "{said:?}");
+    assert!(std::fs::read(&path).unwrap() == file);
+}

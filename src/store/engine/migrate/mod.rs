@@ -1,0 +1,173 @@
+//! Brings a file to this binary's schema: a newer one is refused, and all migrations of an older one run in one
+//! transaction, which is kept only when the file that they made is the file that a new site would have.
+
+use super::place::Place;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use std::fmt::Display;
+use std::path::Path;
+
+mod embedded {
+    refinery::embed_migrations!("sql/migrations");
+}
+
+/// As the migrations' own library made it, and reads it.
+const HISTORY: &str = "CREATE TABLE IF NOT EXISTS refinery_schema_history(
+             version INT4 PRIMARY KEY,
+             name VARCHAR(255),
+             applied_on VARCHAR(255),
+             checksum VARCHAR(255));";
+
+/// A file that an older binary made.
+#[derive(Debug, PartialEq)]
+pub struct Older {
+    pub schema: i64,
+    /// The version that opened it last; empty where the file is from before that was kept.
+    pub version: String,
+    /// Unix seconds.
+    pub clock_high_water: i64,
+    /// Sealed by the site key.
+    pub key_check: Vec<u8>,
+}
+
+/// The schema that this binary knows.
+pub fn latest() -> i64 {
+    embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0)
+}
+
+/// Makes the file of a new site where there is none. The error is one line that says what to do.
+pub fn create(place: &Place) -> Result<(), String> {
+    let path = place.database();
+    let made = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
+}
+
+/// The schema of the file as it is.
+pub fn schema(place: &Place) -> Result<i64, String> {
+    let path = place.database();
+    let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
+    read.map_err(|e| format!("cannot read {}: {e}", path.display()))
+}
+
+/// What an older binary left, and `None` where the file is this binary's own. A newer one is refused.
+pub fn older(place: &Place) -> Result<Option<Older>, String> {
+    let path = place.database();
+    let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
+    let conn = super::connection::open_writer(&path).map_err(broken)?;
+    let found = version(&conn).map_err(broken)?;
+    if found > latest() {
+        return Err(format!(
+            "{} has schema {found} and this tunneldesk knows up to {}: start the version that wrote it, or a newer one",
+            path.display(),
+            latest()
+        ));
+    }
+    if found == latest() {
+        return Ok(None);
+    }
+    let described = if found == 0 { Ok(None) } else { describe(&conn, found) };
+    described.map_err(broken)?.ok_or_else(|| place.without_site()).map(Some)
+}
+
+fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
+    let kept = "SELECT count(*) FROM pragma_table_info('site') WHERE name = 'version'";
+    let version = if conn.query_row(kept, [], |row| row.get::<_, i64>(0))? == 0 { "''" } else { "version" };
+    let described = conn.query_row(&format!("SELECT {version}, clock_high_water, key_check FROM site"), [], |row| {
+        Ok(Older { schema, version: row.get(0)?, clock_high_water: row.get(1)?, key_check: row.get(2)? })
+    });
+    described.optional()
+}
+
+/// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.
+pub fn upgrade(place: &Place) -> Result<(), String> {
+    let path = place.database();
+    let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
+}
+
+/// All of this binary's migrations that the connection's file lacks, and the test of what came out, in one transaction.
+pub fn migrate(conn: &mut Connection) -> Result<(), String> {
+    migrate_to(conn, latest())
+}
+
+fn migrate_to(conn: &mut Connection, last: i64) -> Result<(), String> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
+    let before = version(&tx).map_err(said)?;
+    apply(&tx, before, last)?;
+    // An upgrade is somebody's data; a new file is made by the same statements that it would be compared with.
+    if before > 0 && last == latest() {
+        test(&tx)?;
+    }
+    tx.commit().map_err(said)
+}
+
+fn said(error: impl Display) -> String {
+    error.to_string().replace('\n', ": ")
+}
+
+fn apply(tx: &Transaction, before: i64, last: i64) -> Result<(), String> {
+    tx.execute_batch(HISTORY).map_err(said)?;
+    let runner = embedded::migrations::runner();
+    let mut migrations: Vec<_> = runner.get_migrations().iter().filter(|m| i64::from(m.version()) <= last).collect();
+    migrations.sort_by_key(|m| m.version());
+    for migration in migrations {
+        let failed = |e: rusqlite::Error| format!("{migration}: {}", said(e));
+        let checksum = migration.checksum().to_string();
+        if i64::from(migration.version()) <= before {
+            let sql = "SELECT count(*) FROM refinery_schema_history WHERE version = ?1 AND checksum = ?2";
+            if tx.query_row(sql, (migration.version(), &checksum), |row| row.get::<_, i64>(0)).map_err(failed)? == 0 {
+                return Err(format!("its {migration} is not this program's: it was made by another program"));
+            }
+            continue;
+        }
+        tx.execute_batch(migration.sql().unwrap_or_default()).map_err(failed)?;
+        let sql = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum)
+                   VALUES (?1, ?2, strftime('%Y-%m-%dT%H:%M:%SZ'), ?3)";
+        tx.execute(sql, (migration.version(), migration.name(), &checksum)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Whether an upgraded file is sound, and the file that a new site would have.
+fn test(conn: &Connection) -> Result<(), String> {
+    let failed = |what: String| format!("the upgraded file does not pass its test: {what}");
+    super::copy::sound(conn).map_err(|e| failed(said(e)))?.map_err(failed)?;
+    let mut fresh = Connection::open_in_memory().map_err(said)?;
+    migrate(&mut fresh)?;
+    let (ours, new) = (objects(conn).map_err(said)?, objects(&fresh).map_err(said)?);
+    if ours == new {
+        return Ok(());
+    }
+    let odd = ours.iter().find(|object| !new.contains(object)).or(new.iter().find(|object| !ours.contains(object)));
+    Err(failed(format!("{} is not as in a new site", odd.map_or("the order", |(name, _)| name))))
+}
+
+/// The name of each table, index and trigger, and the statement that makes it.
+fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
+               AND name NOT LIKE 'refinery_%' ORDER BY 1";
+    conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Refuses a file that would have to be upgraded first, where nothing can be written.
+pub fn check_current(store: &crate::store::Store, path: &Path) -> Result<(), String> {
+    let found =
+        store.writer().alone(|conn| version(conn)).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    if found == latest() {
+        return Ok(());
+    }
+    Err(format!(
+        "the disk under {} takes no writes, and the file must be upgraded first: make the disk writable",
+        path.display()
+    ))
+}
+
+fn version(conn: &Connection) -> rusqlite::Result<i64> {
+    let table = "SELECT count(*) FROM sqlite_schema WHERE name = 'refinery_schema_history'";
+    if conn.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(0);
+    }
+    conn.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Every statement that this process asked for, and the place in the sources that asked. Only in builds for development:
+//! the tests look at the plan of each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
+
+static STATEMENTS: Mutex<Statements> = Mutex::new(Statements { known: BTreeSet::new(), new: BTreeMap::new() });
+
+struct Statements {
+    known: BTreeSet<String>,
+    new: BTreeMap<String, &'static Location<'static>>,
+}
+
+pub(crate) fn note(sql: &str, place: &'static Location<'static>) {
+    let mut statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !statements.known.contains(sql) {
+        statements.known.insert(sql.to_owned());
+        statements.new.insert(sql.to_owned(), place);
+    }
+}
+
+/// Those that came since the last time.
+pub fn take_new() -> BTreeMap<String, &'static Location<'static>> {
+    std::mem::take(&mut STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).new)
+}

@@ -1,0 +1,159 @@
+//! What is damaged in the file that is being served, and the rebuilding of indexes: they hold nothing that the rows do not.
+
+use super::connection::prepare_connection;
+use super::reader::CACHE_KIB;
+use crate::store::Store;
+use crate::store::queries::erasure;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::collections::BTreeSet;
+
+/// Lines of a check that are read; damage beyond them is found by the next one.
+const LINES_MAX: usize = 1_000;
+
+/// What a check of every page, row and index found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Finding {
+    Sound,
+    /// These indexes do not hold what their rows say; everything else is sound. With the first line of the check.
+    Indexes(BTreeSet<String>, String),
+    /// Every page can be read, and rows refer to others that are not there.
+    Inconsistent(String),
+    /// The first line of the check.
+    Damaged(String),
+}
+
+/// What a line of SQLite's check says of an index alone: the words before the index's name.
+const OF_INDEX: [&str; 5] = [
+    " missing from index ",
+    "wrong # of entries in index ",
+    "non-unique entry in index ",
+    " values differ from index ",
+    " of index ",
+];
+
+/// Whether a line of a check speaks of an index alone.
+pub(crate) fn names_index(line: &str) -> bool {
+    index_of(line).is_some()
+}
+
+fn index_of(line: &str) -> Option<&str> {
+    OF_INDEX.iter().find_map(|words| line.split_once(words)).map(|(_, name)| name)
+}
+
+/// Checks the live file, as long as that takes, while others read and write.
+pub fn find_damage(store: &Store) -> rusqlite::Result<Finding> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(store.path(), flags)?;
+    prepare_connection(&conn, CACHE_KIB)?;
+    conn.pragma_update(None, "query_only", true)?;
+    match judge(&conn) {
+        Err(e) if is_of_the_file(&e) => Ok(Finding::Damaged(e.to_string())),
+        found => found,
+    }
+}
+
+fn is_of_the_file(e: &rusqlite::Error) -> bool {
+    matches!(
+        e.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown | ErrorCode::SystemIoFailure)
+    )
+}
+
+fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
+    let lines: Vec<String> = conn
+        .prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?
+        .query_map([], |row| row.get::<_, String>(0))?
+        .collect::<Result<_, _>>()?;
+    let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
+    let Some(first) = lines.first().filter(|line| **line != "ok") else {
+        return Ok(match conn.prepare("PRAGMA foreign_key_check")?.exists([])? {
+            true => Finding::Inconsistent("a row refers to one that is not there".to_owned()),
+            false => Finding::Sound,
+        });
+    };
+    let indexes: Option<BTreeSet<String>> = lines.iter().map(|line| index_of(line).map(str::to_owned)).collect();
+    let known = |name: &String| {
+        conn.query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1", [name], |row| {
+            row.get::<_, i64>(0)
+        })
+        .is_ok_and(|count| count == 1)
+    };
+    Ok(match indexes {
+        Some(names) if lines.len() < LINES_MAX && names.iter().all(known) => {
+            Finding::Indexes(names, (*first).to_owned())
+        }
+        _ => Finding::Damaged((*first).to_owned()),
+    })
+}
+
+/// Builds these indexes anew from their rows, writes the whole file anew, and checks it again. The error is one line.
+pub fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result<(), String> {
+    let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
+    store.rest();
+    let failed = |e: rusqlite::Error| format!("the indexes could not be built anew: {e}");
+    store.writer().alone(|conn| conn.execute_batch(&format!("BEGIN; {sql} COMMIT"))).map_err(|e| {
+        _ = store.writer().alone(|conn| conn.execute_batch("ROLLBACK"));
+        failed(e)
+    })?;
+    // Pages of the old index that nobody uses any more are not left behind.
+    erasure::rebuild(store)?;
+    match find_damage(store).map_err(failed)? {
+        Finding::Sound => Ok(()),
+        Finding::Indexes(_, line) | Finding::Inconsistent(line) | Finding::Damaged(line) => {
+            Err(format!("the file is damaged after that too: {line}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{migrate, place::Place};
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        migrate::create(&place).unwrap();
+        let store = Store::open(&place.database(), true).unwrap();
+        let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, size INTEGER) STRICT;
+                    CREATE INDEX \"by size\" ON numbers (size);
+                    WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500)
+                    INSERT INTO numbers SELECT n, 'word' || n, n % 7 FROM c";
+        store.writer().alone(|conn| conn.execute_batch(rows)).unwrap();
+        (dir, store)
+    }
+
+    /// The index speaks of another row's value from now on.
+    pub fn spoil(conn: &Connection, index: &str, table: &str, to: &str) {
+        use rusqlite::config::DbConfig;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
+        let sql = format!(
+            "PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = sql || ' WHERE {to}' WHERE name = '{index}';
+             PRAGMA writable_schema = reset; INSERT INTO {table} SELECT n + 1000, word || 'x', size FROM {table};
+             PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = replace(sql, ' WHERE {to}', '') WHERE name = '{index}';
+             PRAGMA writable_schema = reset"
+        );
+        conn.execute_batch(&sql).unwrap();
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).unwrap();
+    }
+
+    #[test]
+    fn an_index_that_lacks_rows_is_found_and_built_anew() {
+        let (_dir, store) = store();
+        assert_eq!(find_damage(&store).unwrap(), Finding::Sound);
+        store.writer().alone(|conn| spoil(conn, "by size", "numbers", "size > 3"));
+        let Finding::Indexes(names, line) = find_damage(&store).unwrap() else { panic!("it is an index alone") };
+        assert_eq!((names.len(), names.contains("by size")), (1, true), "{line}");
+        rebuild_indexes(&store, &names).unwrap();
+        assert_eq!(find_damage(&store).unwrap(), Finding::Sound);
+    }
+
+    #[test]
+    fn a_row_that_refers_to_none_is_no_damage_of_an_index() {
+        let (_dir, store) = store();
+        let spoil = "PRAGMA ignore_check_constraints = on; PRAGMA foreign_keys = off;
+                     CREATE TABLE parts (n INTEGER PRIMARY KEY, of INTEGER REFERENCES numbers) STRICT; INSERT INTO parts VALUES (1, 9999)";
+        store.writer().alone(|conn| conn.execute_batch(spoil)).unwrap();
+        assert!(matches!(find_damage(&store).unwrap(), Finding::Inconsistent(_)));
+    }
+}

@@ -1,0 +1,39 @@
+//! What a thread must not do while it holds the writer, because everybody who writes waits for it: read by another
+//! connection, render, hash. Builds for development and tests panic where that is tried; others check nothing.
+
+#[cfg(debug_assertions)]
+use std::cell::Cell;
+
+#[cfg(debug_assertions)]
+thread_local! {
+    static HELD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks this thread as the one that holds the writer, until it is dropped.
+#[must_use]
+pub(crate) struct Held;
+
+impl Held {
+    pub fn mark() -> Held {
+        #[cfg(debug_assertions)]
+        HELD.set(true);
+        Held
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        #[cfg(debug_assertions)]
+        HELD.set(false);
+    }
+}
+
+/// Panics where this thread holds the writer, in builds for development; `what` is not done there.
+#[inline]
+#[track_caller]
+pub fn forbid(what: &str) {
+    #[cfg(debug_assertions)]
+    assert!(!HELD.get(), "{what} while this thread holds the writer: return an outcome, and do that after the commit");
+    #[cfg(not(debug_assertions))]
+    let _ = what;
+}

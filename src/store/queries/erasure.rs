@@ -1,0 +1,220 @@
+//! Takes a person out of the file. What others rely on stays without the name: payments (the books must be kept),
+//! logbook entries and signatures (other members' levels rest on them), bookings and their history (the partner's).
+//! [`super::held`] lists it all; a tombstone remembers the number, so that a file from a backup forgets the person too.
+//!
+//! A row that is overwritten stays legible in the free space of its page, and in the log: SQLite's `secure_delete` clears
+//! what it deletes, and not what it moved about before. So the file is written anew afterwards, and the log cut to nothing.
+
+use super::held::{Fate, PARTS};
+use super::mentions;
+use crate::domain::entry::Status;
+use crate::domain::mention::Person;
+use crate::keys::{Keys, Purpose, hex, random};
+use crate::store::engine::{log_mark, place};
+use crate::store::tables::{members, sessions, skills};
+use crate::store::{Read, Store, Write};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
+use std::path::Path;
+use std::time::Duration;
+
+/// A reader may keep the log from being cut for as long as it may read.
+const CUT_TRIES: u32 = 100;
+const CUT_PAUSE: Duration = Duration::from_millis(50);
+/// Beside the file written anew there must be as much again in the log, and something to go on with.
+const SPARE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Who was erased. Moments in Unix seconds; a number alone could be somebody else's in a file that was set back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tombstone {
+    pub member_id: i64,
+    pub join_date: i64,
+    pub erased_at: i64,
+}
+
+/// Whether anything but this member's social links opens the account, or it is one of somebody who works here.
+pub fn has_other_ways_in(tx: &Read, member_id: i64) -> Result<bool> {
+    let sql = "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
+                      OR phone_confirmed_at IS NOT NULL
+                      OR EXISTS (SELECT 1 FROM passkeys WHERE member_id = :id)
+                      OR EXISTS (SELECT 1 FROM social_links WHERE member_id = :id)
+               FROM members WHERE member_id = :id";
+    tx.get(sql, named_params! {":id": member_id}, |row| row.get(0))
+}
+
+/// A name that came with a link and still stands is replaced by the username, which is the member's own.
+pub fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
+    let sql = "UPDATE members SET screen_name = iif(screen_name = :name, username, screen_name),
+                                  real_name = iif(real_name = :name, username, real_name), updated_at = :now
+               WHERE member_id = :id AND :name <> ''";
+    tx.run(sql, named_params! {":id": member_id, ":name": name, ":now": tx.now()})
+}
+
+/// Everything that is only the person's goes; the account is closed and has a number for a name, which is returned.
+/// `erased_at`: when that was first done.
+pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<String> {
+    // Nobody can have taken that name before.
+    let name = format!("erased-{member_id}-{}", hex(&random::<4>()));
+    let sql = "INSERT INTO erasures (member_id, join_date, erased_at)
+               SELECT member_id, join_date, ?2 FROM members WHERE member_id = ?1 ON CONFLICT (member_id) DO NOTHING";
+    tx.run(sql, (member_id, erased_at))?;
+    sessions::delete_of_member(tx, member_id, None)?;
+    withdraw(tx, member_id)?;
+    if let Some(person) = find_person(tx, member_id)? {
+        mentions::forget_near(tx, member_id, &person, &name)?;
+    }
+    let (now, nothing) = (tx.now(), keys.seal(Purpose::Callback, b""));
+    let values: [(&str, &dyn ToSql); 4] =
+        [(":id", &member_id), (":name", &name), (":now", &now), (":nothing", &nothing)];
+    for part in PARTS {
+        let sql = match part.fate {
+            Fate::Gone => format!("DELETE FROM {} WHERE {}", part.table, part.whose),
+            Fate::Blanked(sets, _) => format!("UPDATE {} SET {sets} WHERE {}", part.table, part.whose),
+            Fate::Stays(_) => continue,
+        };
+        let spoken_of: Vec<(&str, &dyn ToSql)> = values.into_iter().filter(|(value, _)| sql.contains(value)).collect();
+        tx.run(&sql, &*spoken_of)?;
+    }
+    Ok(name)
+}
+
+/// Nobody is to sign any more what the person asked for.
+fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
+    let sql =
+        "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'";
+    let waiting: Vec<i64> = tx.list(sql, [member_id], |row| row.get(0))?;
+    for entry_id in waiting {
+        if let Some(entry) = skills::find(tx, entry_id)? {
+            skills::step(tx, &entry, member_id, Status::Cancelled)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a member is called.
+pub fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
+    let sql = "SELECT username, screen_name, real_name, email, phone FROM members WHERE member_id = ?1";
+    tx.find(sql, [member_id], |row| {
+        Ok(Person {
+            username: row.get(0)?,
+            screen_name: row.get(1)?,
+            real_name: row.get(2)?,
+            email: row.get(3)?,
+            phone: row.get(4)?,
+        })
+    })
+}
+
+/// When a member was erased.
+pub fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
+    tx.find("SELECT erased_at FROM erasures WHERE member_id = ?1", [member_id], |row| row.get(0))
+}
+
+/// Everybody who was.
+pub fn list(tx: &Read) -> Result<Vec<Tombstone>> {
+    tx.list("SELECT member_id, join_date, erased_at FROM erasures", [], |row| {
+        Ok(Tombstone { member_id: row.get(0)?, join_date: row.get(1)?, erased_at: row.get(2)? })
+    })
+}
+
+/// Whether the file has this very person, and not erased.
+pub fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND join_date = ?2)
+                      AND NOT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)";
+    tx.get(sql, (tombstone.member_id, tombstone.join_date), |row| row.get(0))
+}
+
+/// Remembers somebody whom this file does not have (any more): the number is never given to another.
+pub fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
+    let Tombstone { member_id, join_date, erased_at } = *tombstone;
+    let sql = "INSERT INTO erasures (member_id, join_date, erased_at, rebuilt_at) VALUES (?1, ?2, ?3, ?3)
+               ON CONFLICT (member_id) DO NOTHING";
+    if !members::exists(tx, member_id)? {
+        tx.run(sql, (member_id, join_date, erased_at))?;
+    }
+    let raised = tx.run("UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'members'", [member_id])?;
+    if raised == 0 {
+        tx.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('members', ?1)", [member_id])?;
+    }
+    Ok(())
+}
+
+/// Who was erased, and may still lie somewhere in the bytes of the file.
+pub fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
+    tx.list("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL", [], |row| row.get(0))
+}
+
+/// Nothing of this member lies anywhere in the file any more.
+pub fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1", (member_id, tx.now()))
+}
+
+/// Writes the file anew, row by row, and cuts the log: what no row holds is then nowhere in either. Readers go on; writers
+/// wait meanwhile, about a second for 100 MB. The error is one line, and leaves the file as it was.
+pub fn rebuild(store: &Store) -> std::result::Result<(), String> {
+    let dir = store.path().parent().unwrap_or(Path::new("."));
+    check_space(dir)?;
+    store.rest();
+    let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
+    store.writer().alone(|conn| rewrite(conn, dir)).map_err(failed)?;
+    log_mark::begin_to_empty(store.path());
+    for _ in 0..CUT_TRIES {
+        let cut = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = store.writer().alone(|conn| conn.query_row(cut, [], |row| row.get::<_, i64>(0)));
+        if busy.map_err(failed)? == 0 {
+            return Ok(());
+        }
+        std::thread::sleep(CUT_PAUSE);
+    }
+    Err("the log could not be cut, because somebody reads all the time".to_owned())
+}
+
+/// The copy that SQLite makes on the way lies beside the file (and has no name there), not in memory and on no other disk.
+fn rewrite(conn: &Connection, dir: &Path) -> Result<()> {
+    let place = dir.to_string_lossy();
+    conn.pragma_update(None, "temp_store", "file")?;
+    _ = conn.pragma_update(None, "temp_store_directory", &*place);
+    let rewritten = conn.execute_batch("VACUUM");
+    _ = conn.pragma_update(None, "temp_store_directory", "");
+    conn.pragma_update(None, "temp_store", "memory")?;
+    rewritten
+}
+
+fn check_space(dir: &Path) -> std::result::Result<(), String> {
+    let bytes = std::fs::metadata(place::database(dir)).map_or(0, |file| file.len());
+    let needed = 2 * bytes + SPARE_BYTES;
+    let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
+    if free >= needed {
+        return Ok(());
+    }
+    let (free, needed) = (free / 1_000_000, needed.div_ceil(1_000_000));
+    Err(format!("no room to write the file anew in {}: {free} MB are free and {needed} MB are needed", dir.display()))
+}
+
+/// Whom the file of a stopped site remembers; nobody where it is older than that, or cannot be read.
+pub fn list_of_file(path: &Path) -> Vec<Tombstone> {
+    look_at(path, list).unwrap_or_default()
+}
+
+/// Whose file it is, if it can be read.
+pub fn site_of(path: &Path) -> Option<String> {
+    look_at(path, |tx| tx.get("SELECT site_id FROM site", [], |row| row.get(0))).ok()
+}
+
+/// Whether the file, with its log, can be read and holds no site: an `init` of an earlier version was cut off.
+pub fn is_without_site(path: &Path) -> bool {
+    let has_table = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'";
+    let is_empty = |table: &str| format!("SELECT count(*) = 0 FROM {table}");
+    look_at(path, |tx| {
+        let table = if tx.get(has_table, [], |row| row.get(0))? { "site" } else { "sqlite_schema" };
+        tx.get(&is_empty(table), [], |row| row.get(0))
+    })
+    .unwrap_or(false)
+}
+
+/// Without a trace: the log stays as it is.
+fn look_at<T>(path: &Path, question: impl FnOnce(&Read) -> Result<T>) -> Result<T> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    question(&Read::on(&conn))
+}

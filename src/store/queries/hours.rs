@@ -1,0 +1,98 @@
+//! What was flown and booked by the hour, and what partners did by the day: sums that triggers keep. Parts of one at either end
+//! of a span are added up from the rows themselves, so that every answer is exact.
+
+use super::reports::{self, Booked};
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+const HOUR_SECONDS: i64 = 3600;
+/// In UTC.
+const DAY_SECONDS: i64 = 86_400;
+
+/// The flights that began within an hour, or a part of one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Flown {
+    /// When that begins.
+    pub at: i64,
+    pub flights: i64,
+    pub minutes: i64,
+}
+
+/// The flights at a tunnel between two moments; `to` is not included.
+pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
+    let sql = "SELECT hour, flights, minutes FROM flown_hours
+               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0";
+    let whole = |from: i64, to: i64| {
+        tx.list(sql, (tunnel_id, from, to), |row| {
+            Ok(Flown { at: row.get(0)?, flights: row.get(1)?, minutes: row.get(2)? })
+        })
+    };
+    let part = |at: i64, to: i64| {
+        let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
+        Ok(vec![Flown { at, flights, minutes }])
+    };
+    gather(HOUR_SECONDS, (from, to), whole, part)
+}
+
+/// The bookings of the flights between two moments, by hour and partner; `to` is not included.
+pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
+    let sql = "SELECT hour, partner_id, bookings, minutes, arrived FROM booked_hours
+               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0";
+    let whole = |from: i64, to: i64| {
+        tx.list(sql, (tunnel_id, from, to), |row| {
+            let booked =
+                Booked { partner_id: row.get(1)?, bookings: row.get(2)?, minutes: row.get(3)?, arrived: row.get(4)? };
+            Ok((row.get(0)?, booked))
+        })
+    };
+    let part = |at: i64, to: i64| {
+        let booked = reports::list_booked(tx, tunnel_id, at, to)?;
+        Ok(booked.into_iter().map(|one| (at, one)).collect())
+    };
+    gather(HOUR_SECONDS, (from, to), whole, part)
+}
+
+/// What the partners did between two moments: whose, what, how often.
+pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
+    let sql = "SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2";
+    let whole = |from: i64, to: i64| tx.list(sql, (from, to), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))
+}
+
+/// The whole hours or days of a span, and what is left of it at its ends.
+fn gather<T>(
+    seconds: i64,
+    (from, to): (i64, i64),
+    whole: impl Fn(i64, i64) -> Result<Vec<T>>,
+    part: impl Fn(i64, i64) -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let (first, last) = (from + (-from).rem_euclid(seconds), to - to.rem_euclid(seconds));
+    if first > last {
+        return part(from, to);
+    }
+    let mut all = if from < first { part(from, first)? } else { Vec::new() };
+    all.extend(whole(first, last)?);
+    if last < to {
+        all.extend(part(last, to)?);
+    }
+    Ok(all)
+}
+
+/// Adds everything up anew: the triggers were put aside.
+pub fn count_anew(tx: &Write) -> Result<()> {
+    for sql in [
+        "DELETE FROM flown_hours",
+        "DELETE FROM booked_hours",
+        "DELETE FROM event_days",
+        "INSERT INTO flown_hours
+         SELECT tunnel_id, entry_date - (entry_date % 3600 + 3600) % 3600, count(*), sum(minutes) FROM entries
+         WHERE kind = 'time' AND status = 'open' AND opening IS NULL GROUP BY 1, 2",
+        "INSERT INTO booked_hours
+         SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600, partner_id, count(*), sum(minutes_booked),
+                count(arrived_at) FROM bookings GROUP BY 1, 2, 3",
+        "INSERT INTO event_days SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3",
+    ] {
+        tx.run(sql, [])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Texts in which somebody may be spoken of by name: what members and signers wrote into logbooks, what notices say, what
+//! came by the contact form.
+
+use crate::domain::mention::{self, Person};
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+/// Rows of a table by their numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    name: &'static str,
+    key: &'static str,
+    columns: &'static [&'static str],
+}
+
+pub const TABLES: [Table; 3] = [
+    Table { name: "entries", key: "entry_id", columns: &["comment", "comments_instructor", "comment_denial"] },
+    Table { name: "notices", key: "notification_id", columns: &["detail"] },
+    Table { name: "contact_messages", key: "contact_id", columns: &["message", "enquiry", "name"] },
+];
+
+/// A text that is to be another one.
+#[derive(Debug)]
+pub struct Change {
+    table: Table,
+    column: &'static str,
+    key: i64,
+    text: String,
+}
+
+/// The greatest number of the table's rows.
+pub fn last(tx: &Read, table: Table) -> Result<i64> {
+    tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], |row| row.get(0))
+}
+
+/// What is to be changed in the rows after `from` up to `to`, so that they do not speak of `names` any more.
+pub fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_in: &str) -> Result<Vec<Change>> {
+    let Table { name, key, columns } = table;
+    let said = columns.iter().map(|column| format!("{column} <> ''")).collect::<Vec<_>>().join(" OR ");
+    let sql = format!("SELECT {key}, {} FROM {name} WHERE {key} > ?1 AND {key} <= ?2 AND ({said})", columns.join(", "));
+    let mut changes = Vec::new();
+    let look = |row: &rusqlite::Row| {
+        for (column, place) in columns.iter().zip(1..) {
+            if let Some(text) = mention::replaced(row.get_ref(place)?.as_str()?, names, stand_in) {
+                changes.push(Change { table, column, key: row.get(0)?, text });
+            }
+        }
+        Ok(())
+    };
+    tx.list(&sql, (from, to), look)?;
+    Ok(changes)
+}
+
+pub fn change(tx: &Write, change: &Change) -> Result<usize> {
+    let Change { table: Table { name, key, .. }, column, .. } = change;
+    tx.run(&format!("UPDATE {name} SET {column} = ?2 WHERE {key} = ?1"), (change.key, &change.text))
+}
+
+/// What a person wrote into others' logbooks as signer or author, and what others were told of the person's entries.
+pub fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
+    let names = person.closely();
+    let sql = "SELECT entry_id FROM entries WHERE instructor_id = :id
+               UNION SELECT entry_id FROM entries WHERE author_id = :id AND author_id <> member_id";
+    let near: Vec<i64> = tx.list(sql, named_params! {":id": member_id}, |row| row.get(0))?;
+    for entry_id in near {
+        for found in list(tx, TABLES[0], entry_id - 1, entry_id, &names, stand_in)? {
+            change(tx, &found)?;
+        }
+    }
+    forget_told(tx, member_id, stand_in)
+}
+
+/// Notices to others name whoever asked, or signed: by the entry that they speak of.
+fn forget_told(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
+    const ASKED: &str = "subject IN ('notice.signoff_asked', 'notice.opening_asked', 'notice.signoff_withdrawn')";
+    const SIGNED: &str = "subject IN ('notice.signed', 'notice.denied', 'notice.opening_denied')";
+    for (mine, others, subjects) in [
+        ("member_id", "instructor_id", ASKED),
+        ("instructor_id", "member_id", SIGNED),
+        ("instructor_id", "author_id", SIGNED),
+    ] {
+        let whom = format!("SELECT DISTINCT {others} FROM entries WHERE {mine} = :id AND {others} <> :id");
+        let whom: Vec<i64> = tx.list(&whom, named_params! {":id": member_id}, |row| row.get(0))?;
+        let sql = format!(
+            "UPDATE notices SET detail = json_set(detail, '$.name', :name)
+             WHERE member_id = :whom AND {subjects} AND EXISTS
+                 (SELECT 1 FROM entries e WHERE e.entry_id = json_extract(detail, '$.entry_id') AND e.{mine} = :id)"
+        );
+        for whom in whom {
+            tx.run(&sql, named_params! {":whom": whom, ":id": member_id, ":name": stand_in})?;
+        }
+    }
+    Ok(())
+}

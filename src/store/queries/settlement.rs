@@ -1,0 +1,101 @@
+//! What a payment does to its member's membership: the two are brought in line, whatever changed and in which order, so
+//! that a year is given once for each payment that stands and pays the fee, and taken back when it no longer stands. What
+//! came and pays no fee waits for the desk.
+
+use crate::domain::payment::{Decision, Fee, Price, Question, Status, a_year_after, without_year};
+use crate::store::Write;
+use crate::store::tables::payments::{self, Account, Grant};
+use crate::store::tables::{members, notices};
+use rusqlite::Result;
+
+/// Writes the payment and what follows from it. The desk's word on whose it is counts most, then the processor's, then an
+/// app's. A year that was given stays when the fee is raised later.
+pub fn settle(tx: &Write, account: &mut Account, fee: &Fee) -> Result<()> {
+    let owner = account.assigned_to.or(account.heard.member_id.value).or(account.claimed_by);
+    account.member_id = owner.or(account.member_id);
+    let stands = account.heard.status == Status::Succeeded && account.decision != Some(Decision::Void);
+    let owner = account.member_id.filter(|_| stands);
+    if let Some(grant) = account.grant.take_if(|grant| Some(grant.member_id) != owner) {
+        take_back(tx, account, &grant)?;
+    }
+    let counts = account.decision == Some(Decision::Counts) || doubt(account, fee).is_none();
+    if let Some(member_id) = owner.filter(|_| account.grant.is_none() && counts) {
+        account.grant = give(tx, account, member_id)?;
+    }
+    let before = account.question;
+    account.question = question(account, fee);
+    if let Some(member_id) = account.member_id.filter(|_| before.is_none() && account.grant.is_none())
+        && account.question.is_some_and(|question| question != Question::DoublyClaimed)
+    {
+        tell(tx, account, member_id, "notice.payment_waits", None)?;
+    }
+    payments::save(tx, account).map(drop)
+}
+
+/// What went back of a payment, of which the rest stays. The desk decides anew about what is left.
+pub fn refund_part(tx: &Write, account: &mut Account, cents: Option<i64>, fee: &Fee) -> Result<()> {
+    let whole = account.heard.price.value.as_ref().map_or(0, |price| price.cents);
+    let cents = cents.unwrap_or(whole);
+    if account.refunded_cents.is_none_or(|known| cents > known) {
+        (account.refunded_cents, account.decision) = (Some(cents), None);
+    }
+    settle(tx, account, fee)
+}
+
+/// What is to be decided of a payment that came.
+fn question(account: &Account, fee: &Fee) -> Option<Question> {
+    let came = account.heard.status == Status::Succeeded && account.decision.is_none();
+    if !came {
+        return None;
+    }
+    let doubt = doubt(account, fee);
+    if account.grant.is_none() {
+        // Of a site's other sales the processor tells too: what is nobody's and no fee is no question.
+        return match (account.member_id, doubt) {
+            (None, None) if fee.cents > 0 => Some(Question::Unmatched),
+            (None, doubt) => doubt.filter(|doubt| *doubt == Question::DoublyClaimed),
+            (Some(_), doubt) => doubt,
+        };
+    }
+    let left = account.heard.price.value.as_ref().map(|price| Price {
+        cents: price.cents - account.refunded_cents.unwrap_or(0),
+        currency: price.currency.clone(),
+    });
+    match account.refunded_cents {
+        Some(_) if fee.paid_by(left.as_ref()).is_err() => Some(Question::PartlyRefunded),
+        _ => doubt.filter(|doubt| *doubt == Question::DoublyClaimed),
+    }
+}
+
+/// What keeps a payment from counting by itself.
+fn doubt(account: &Account, fee: &Fee) -> Option<Question> {
+    let named = account.assigned_to.or(account.heard.member_id.value).is_some();
+    if account.rival_claim.is_some() && !named {
+        return Some(Question::DoublyClaimed);
+    }
+    fee.paid_by(account.heard.price.value.as_ref()).err()
+}
+
+/// A year, from where the membership ends or from now, whichever is later.
+fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>> {
+    let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
+    let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
+    members::set_paid_until(tx, member_id, Some(until))?;
+    tell(tx, account, member_id, "notice.payment_counts", Some(until))?;
+    Ok(Some(Grant { member_id, until, paid_before }))
+}
+
+fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<()> {
+    let paid_until = members::find_paid_until(tx, grant.member_id)?.flatten();
+    let left = without_year(paid_until, grant.until, grant.paid_before);
+    members::set_paid_until(tx, grant.member_id, left)?;
+    tell(tx, account, grant.member_id, "notice.payment_taken_back", left)
+}
+
+fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<()> {
+    let detail = match &account.heard.price.value {
+        Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),
+        None => serde_json::json!({ "amount": account.intent_id, "until": until }),
+    };
+    notices::insert(tx, member_id, subject, &detail.to_string()).map(drop)
+}

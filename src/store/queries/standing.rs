@@ -1,0 +1,47 @@
+//! Where a member stands as a flyer: the rows that the rules of currency ask for, and what the rules make of them.
+
+use super::holdings::{self, Holding};
+use crate::domain::catalogue::LevelKey;
+use crate::domain::currency::{self, Currencies, Standing};
+use crate::domain::entry;
+use crate::store::Read;
+use crate::store::tables::entries::{self, Flown};
+use rusqlite::Result;
+
+pub struct Flyer {
+    pub last_flight: Option<i64>,
+    /// Booked and not flown yet.
+    pub minutes_ahead: i64,
+    pub currency: Currencies,
+    /// The highest programme held.
+    pub role_name: &'static str,
+    pub holds_flyer_1: bool,
+}
+
+pub fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
+    read_with(tx, member_id, &holdings::list(tx, member_id)?, now)
+}
+
+/// Of a member whose levels were read.
+pub fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> Result<Flyer> {
+    let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
+    let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
+    // Whoever is a flyer and nothing else needs no training, and that is most members.
+    let only_flies = held.iter().all(|level| level.cat_group == "Flyer");
+    let trained = if only_flies { Vec::new() } else { holdings::list_trained(tx, member_id, now)? };
+    let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
+    Ok(Flyer {
+        last_flight,
+        minutes_ahead,
+        currency: currency::of(&Standing { held: &held, last_flight, trained: &trained }, now),
+        role_name: currency::role_name(&held),
+        holds_flyer_1: held.iter().any(|level| level.cat_group == "Flyer" && level.cat_id == "1"),
+    })
+}
+
+/// The programmes whose currency has lapsed: their open entries show as `not_current`.
+pub fn lapsed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<&'static str>> {
+    let holdings = holdings::list(tx, member_id)?;
+    let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
+    Ok(entry::lapsed(&held, &read(tx, member_id, now)?.currency))
+}

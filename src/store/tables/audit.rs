@@ -1,0 +1,235 @@
+//! The audit log: who did what to whom from where. A row is written in the transaction of its deed and never touched again.
+
+use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
+use crate::domain::deeds::DEEDS;
+use crate::store::{Asked, Read, Write};
+use rusqlite::{Result, named_params};
+
+/// A row with its hash.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    pub row: Row,
+    /// 32 bytes; another length was put there by somebody else.
+    pub hash: Vec<u8>,
+}
+
+/// Which rows are asked for, newest first. Pages go by key: `before` is the last `seq` of the page before.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// As it is stored, `member:7`, or the kind alone, `cli`.
+    pub who: Option<String>,
+    pub whom: Option<String>,
+    pub deed: Option<String>,
+    /// From this moment on, and before that one; Unix seconds.
+    pub since: Option<i64>,
+    pub until: Option<i64>,
+    pub before: Option<i64>,
+}
+
+/// Adds a row to the chain. Deed and record are one: it runs in the deed's transaction. Returns the row's number.
+pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &Origin, detail: &Detail) -> Result<i64> {
+    debug_assert!(DEEDS.contains(&deed), "{deed} is not on the list of deeds, so nobody can say it in words");
+    let head = head(tx)?;
+    let row = Row {
+        seq: head.seq + 1,
+        at: tx.now(),
+        who: who.to_string(),
+        deed: deed.to_owned(),
+        whom: whom.to_string(),
+        origin: origin.to_string(),
+        detail: detail.to_string(),
+    };
+    let hash = match tx.chain_key {
+        Some(key) => key.hash(&head.hash, &row),
+        None => audit::hash(&head.hash, &row),
+    };
+    let sql = "INSERT INTO audit (seq, at, who, deed, whom, origin, detail, hash)
+               VALUES (:seq, :at, :who, :deed, :whom, :origin, :detail, :hash)";
+    tx.run(
+        sql,
+        named_params! {":seq": row.seq, ":at": row.at, ":who": row.who, ":deed": row.deed, ":whom": row.whom,
+        ":origin": row.origin, ":detail": row.detail, ":hash": hash},
+    )?;
+    tx.run("UPDATE site SET audit_seq = ?1, audit_hash = ?2", (row.seq, hash))?;
+    Ok(row.seq)
+}
+
+/// The end of the chain as the site's row has it; of an empty one, what stands before its first row.
+pub fn head(tx: &Read) -> Result<Head> {
+    tx.get("SELECT site_id, audit_seq, audit_hash FROM site", [], |row| {
+        let site_id: String = row.get(0)?;
+        let hash: Option<Vec<u8>> = row.get(2)?;
+        // One of another length is not ours, and must not keep the site from going on: the walk finds it.
+        let ours = |hash: Vec<u8>| Hash::try_from(hash).unwrap_or_default();
+        Ok(Head { seq: row.get(1)?, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
+    })
+}
+
+const ROW: &str = "SELECT a.seq, a.at, a.who, a.deed, a.whom, a.origin, a.detail, a.hash FROM audit a";
+
+fn kept(row: &rusqlite::Row) -> Result<Kept> {
+    Ok(Kept {
+        row: Row {
+            seq: row.get(0)?,
+            at: row.get(1)?,
+            who: row.get(2)?,
+            deed: row.get(3)?,
+            whom: row.get(4)?,
+            origin: row.get(5)?,
+            detail: row.get(6)?,
+        },
+        hash: row.get(7)?,
+    })
+}
+
+/// A page, newest first.
+pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<Kept>> {
+    // All of a kind is a range: `cli` is everything from `cli:` up to, not with, `cli;`.
+    let (one, kind) = match &filter.who {
+        Some(who) if who.contains(':') => (Some(who), None),
+        who => (None, who.as_ref().map(|who| (format!("{who}:"), format!("{who};")))),
+    };
+    let (from, to) = kind.unzip();
+    // Numbers and moments grow together, so a span of time is one of numbers, which every index has.
+    let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
+        Some(None) => return Ok(Vec::new()),
+        first => first.flatten(),
+    };
+    let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
+    let asked = Asked::default()
+        .when("a.who = :who", ":who", &one)
+        .when("a.who >= :who_from", ":who_from", &from)
+        .when("a.who < :who_to", ":who_to", &to)
+        .when("a.whom = :whom", ":whom", &filter.whom)
+        .when("a.deed = :deed", ":deed", &filter.deed)
+        .when("a.seq >= :first", ":first", &first)
+        .when("a.seq < :end", ":end", &end)
+        .when("a.seq < :before", ":before", &filter.before)
+        .with(":limit", &limit);
+    let sql = format!("{ROW} WHERE {} ORDER BY a.seq DESC LIMIT :limit", asked.sql());
+    tx.list(&sql, &*asked.params, kept)
+}
+
+/// The first row of this moment or later.
+fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
+    tx.find("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1", [moment], |row| row.get(0))
+}
+
+/// The latest row of a deed.
+pub fn find_last(tx: &Read, deed: &str) -> Result<Option<Kept>> {
+    Ok(list(tx, &Filter { deed: Some(deed.to_owned()), ..Filter::default() }, 1)?.pop())
+}
+
+/// The rows after a number, oldest first: to walk the chain.
+pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<Kept>> {
+    tx.list(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), kept)
+}
+
+/// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.
+pub fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
+    let sql = "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back') ORDER BY seq";
+    tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::migrate;
+    use rusqlite::Connection;
+    use std::net::Ipv4Addr;
+
+    fn file() -> Connection {
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrate::migrate(&mut conn).unwrap();
+        conn.execute_batch(
+            "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
+             INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);",
+        )
+        .unwrap();
+        conn
+    }
+
+    fn fill(conn: &Connection) {
+        let here = Origin::Address(Ipv4Addr::LOCALHOST.into());
+        let cli = Who::Cli { uid: 0, user: "root".to_owned() };
+        let member = |member_id| Whom::Member(member_id);
+        for (at, who, deed, whom, from) in [
+            (10, Who::Member(1), "member.banned", member(7), here),
+            (20, cli, "member.banned", member(8), Origin::Shell),
+            (30, Who::Member(10), "entry.signed", member(7), here),
+            (40, Who::Job("tls"), "tls.renewed", Whom::Site, Origin::Site),
+        ] {
+            insert(&Write::on(conn, at), &who, deed, &whom, &from, &Detail::none()).unwrap();
+        }
+    }
+
+    #[test]
+    fn rows_are_numbered_without_gaps_and_each_hangs_on_the_one_before() {
+        let conn = file();
+        fill(&conn);
+        let rows = list_after(&Read::on(&conn), 0, 100).unwrap();
+        let mut hash = audit::genesis("ab");
+        for (number, kept) in rows.iter().enumerate() {
+            assert_eq!(kept.row.seq, number as i64 + 1);
+            hash = audit::hash(&hash, &kept.row);
+            assert_eq!(kept.hash, hash);
+        }
+        assert_eq!(head(&Read::on(&conn)).unwrap(), Head { seq: 4, hash });
+    }
+
+    #[test]
+    fn a_deed_that_is_undone_leaves_no_row_and_no_gap() {
+        let conn = file();
+        fill(&conn);
+        conn.execute_batch("SAVEPOINT deed").unwrap();
+        fill(&conn);
+        conn.execute_batch("ROLLBACK TO deed; RELEASE deed").unwrap();
+        fill(&conn);
+        let rows = list_after(&Read::on(&conn), 0, 100).unwrap();
+        assert_eq!(rows.len(), 8);
+        assert_eq!(head(&Read::on(&conn)).unwrap().seq, 8);
+    }
+
+    #[test]
+    fn nothing_changes_removes_or_reorigins_a_row() {
+        let conn = file();
+        fill(&conn);
+        for sql in [
+            "UPDATE audit SET deed = 'nothing' WHERE seq = 2",
+            "UPDATE audit SET seq = 9 WHERE seq = 4",
+            "DELETE FROM audit WHERE seq = 4",
+            "DELETE FROM audit",
+            "INSERT OR REPLACE INTO audit (seq, at, who, deed, whom, origin, hash) VALUES (2, 0, '', '', '', '', x'')",
+            "REPLACE INTO audit (seq, at, who, deed, whom, origin, hash) VALUES (4, 0, '', '', '', '', x'')",
+            "INSERT INTO audit (seq, at, who, deed, whom, origin, hash) VALUES (6, 0, '', '', '', '', x'')",
+            "UPDATE site SET audit_seq = 3",
+            "UPDATE site SET audit_seq = 6",
+        ] {
+            let refusal = conn.execute(sql, []).unwrap_err().to_string();
+            assert!(refusal.contains("audit log"), "{sql}: {refusal}");
+        }
+        assert_eq!(list_after(&Read::on(&conn), 0, 100).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn pages_go_by_key_and_filters_meet() {
+        let conn = file();
+        fill(&conn);
+        let seqs = |filter: Filter, limit| {
+            let rows = list(&Read::on(&conn), &filter, limit).unwrap();
+            rows.iter().map(|kept| kept.row.seq).collect::<Vec<_>>()
+        };
+        let who = |who: &str| Filter { who: Some(who.to_owned()), ..Filter::default() };
+        assert_eq!(seqs(Filter::default(), 2), [4, 3]);
+        assert_eq!(seqs(Filter { before: Some(3), ..Filter::default() }, 2), [2, 1]);
+        assert_eq!(seqs(who("member:1"), 9), [1], "member 10 is another");
+        assert_eq!(seqs(who("member"), 9), [3, 1]);
+        assert_eq!(seqs(who("cli"), 9), [2]);
+        assert_eq!(seqs(who("job"), 9), [4]);
+        assert_eq!(seqs(Filter { whom: Some("member:7".to_owned()), ..Filter::default() }, 9), [3, 1]);
+        let banned = Filter { deed: Some("member.banned".to_owned()), since: Some(15), ..Filter::default() };
+        assert_eq!(seqs(banned, 9), [2]);
+        let span = |since, until| seqs(Filter { since: Some(since), until: Some(until), ..Filter::default() }, 9);
+        assert_eq!((span(20, 40), span(0, 99), span(41, 99)), (vec![3, 2], vec![4, 3, 2, 1], vec![]));
+    }
+}

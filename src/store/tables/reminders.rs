@@ -1,0 +1,105 @@
+//! Reminders that were given, and who could be due for one.
+
+use crate::domain::reminder::Reminder;
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+/// Where a walk through the entries goes on: the moment and the number of the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub entry_date: i64,
+    pub entry_id: i64,
+}
+
+/// A part of the walk: who is perhaps due, and where it goes on; `None` at the end.
+#[derive(Debug)]
+pub struct Step {
+    pub members: Vec<i64>,
+    pub next: Option<Place>,
+}
+
+/// What currency is kept by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Flying,
+    Training,
+}
+
+/// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after `from`
+/// and not after `until`.
+pub fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i64) -> Result<Step> {
+    let params =
+        named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
+    let found: Vec<(i64, i64, i64, bool)> =
+        tx.list(&sql(by), params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let full = found.len() as i64 == rows;
+    let next = found
+        .last()
+        .filter(|_| full)
+        .map(|(entry_date, entry_id, ..)| Place { entry_date: *entry_date, entry_id: *entry_id });
+    let mut members: Vec<i64> =
+        found.iter().filter(|(.., latest)| *latest).map(|(_, _, member_id, _)| *member_id).collect();
+    members.sort_unstable();
+    members.dedup();
+    Ok(Step { members, next })
+}
+
+fn sql(by: By) -> String {
+    let (kind, same) = match by {
+        By::Flying => ("e.kind = 'time'", "l.kind = 'time'"),
+        By::Training => (
+            "e.kind = 'safety' AND e.status = 'open'",
+            "l.kind = 'safety' AND l.status = 'open' AND l.cat_group = e.cat_group",
+        ),
+    };
+    format!(
+        "SELECT e.entry_date, e.entry_id, e.member_id, NOT EXISTS (
+             SELECT 1 FROM entries l WHERE l.member_id = e.member_id AND {same} AND l.entry_date > e.entry_date AND l.entry_date <= :now)
+         FROM entries e WHERE {kind} AND (e.entry_date, e.entry_id) > (:date, :id) AND e.entry_date <= :until
+         ORDER BY e.entry_date, e.entry_id LIMIT :rows"
+    )
+}
+
+pub fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)";
+    tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal), |row| row.get(0))
+}
+
+/// Whether it is the first of its kind: then its notice belongs into the same transaction.
+pub fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
+    let sql = "INSERT INTO reminders (member_id, programme, kind, renewal, created_at)
+               VALUES (:id, :programme, :kind, :renewal, :now) ON CONFLICT DO NOTHING";
+    let params = named_params! {":id": member_id, ":programme": reminder.programme, ":kind": reminder.kind.name(),
+    ":renewal": reminder.renewal, ":now": tx.now()};
+    Ok(tx.run(sql, params)? > 0)
+}
+
+/// Forgets those whose currency ended at `old` or before: they cannot come due again.
+pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+    let sql = "DELETE FROM reminders WHERE (member_id, programme, kind, renewal) IN
+               (SELECT member_id, programme, kind, renewal FROM reminders WHERE renewal <= ?1 LIMIT ?2)";
+    tx.run(sql, (old, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn a_step_reads_its_own_entries_and_no_table_whole() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(include_str!("../../../sql/schema.sql")).unwrap();
+        for (by, index) in [(By::Flying, "entries_flown"), (By::Training, "entries_trained")] {
+            let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql(by))).unwrap();
+            let zeros = named_params! {":now": 0, ":date": 0, ":id": 0, ":until": 0, ":rows": 0};
+            let steps: Vec<String> = plan.query_map(zeros, |row| row.get(3)).unwrap().map(Result::unwrap).collect();
+            assert!(steps.iter().any(|step| step.contains(&format!("INDEX {index} (entry_date>"))), "{steps:?}");
+            assert!(steps.iter().all(|step| !step.starts_with("SCAN") && !step.contains("TEMP B-TREE")), "{steps:?}");
+            assert!(
+                steps.iter().any(|step| step.contains("INDEX entries_by_member (member_id=? AND kind=?")),
+                "{steps:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The files that pages are made of: style, script and icon. Each is named by what is in it, so that browsers keep it for
+//! good and a new version has another name.
+
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::gzip;
+use crate::http::reply;
+use crate::keys::hex;
+use crate::routes::Answer;
+use crate::site::Site;
+use bytes::Bytes;
+use http::{HeaderValue, header};
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+const HASH_BYTES: usize = 6;
+
+/// The sheet that every page has, also one that must carry it in itself.
+pub const PAGE: &str = include_str!("../../assets/style/page.css");
+
+struct File {
+    /// As templates ask for it.
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+const FILES: [File; 9] = [
+    File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
+    File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
+    File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
+    File { name: "kiosk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/kiosk.css") },
+    File {
+        name: "kiosk.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/kiosk.js"),
+    },
+    File { name: "docs.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/docs.css") },
+    File { name: "docs.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/docs.js") },
+    File { name: "code.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/code.js") },
+    File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
+];
+
+/// As browsers ask for them: `desk.0a1b2c3d4e5f.css`.
+static NAMES: LazyLock<[String; FILES.len()]> = LazyLock::new(|| {
+    FILES.map(|file| {
+        let (stem, kind) = file.name.split_once('.').unwrap_or((file.name, ""));
+        format!("{stem}.{}.{kind}", hex(&Sha256::digest(file.text)[..HASH_BYTES]))
+    })
+});
+
+/// Each compressed.
+static PACKED: LazyLock<[Bytes; FILES.len()]> =
+    LazyLock::new(|| FILES.map(|file| gzip::pack_for_all(file.text.as_bytes())));
+
+/// Where a file is to be had; the name is one of [`FILES`], which a test of every page holds.
+pub fn path(name: &str) -> String {
+    let place = FILES.iter().position(|file| file.name == name);
+    place.map_or_else(String::new, |place| format!("/assets/{}", NAMES[place]))
+}
+
+/// `GET /assets/{file}`: one of them, to be kept for a year.
+pub fn get(_: &Site, call: &Call) -> Answer {
+    let place = NAMES.iter().position(|name| name == call.param(0)).ok_or_else(Failure::not_found)?;
+    let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
+    let reply = reply::bytes(FILES[place].kind, FILES[place].text).with_packed(PACKED[place].clone());
+    Ok(reply.with_header(header::CACHE_CONTROL, kept))
+}

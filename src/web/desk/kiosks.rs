@@ -1,0 +1,113 @@
+//! The kiosks of the hall, as the desk has them: pair one, revoke one.
+
+use crate::auth::{Clerk, kiosk};
+use crate::domain::audit::{Detail, Whom};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::kiosks;
+use crate::web::{Frame, form, record_about, show as shown, skipped};
+use askama::Template;
+use http::StatusCode;
+
+pub const NAME_CHARS_MAX: usize = 60;
+/// Rows on one page.
+const ROWS_MAX: i64 = 100;
+
+#[derive(Template)]
+#[template(path = "desk/kiosks.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Row>,
+    /// Kiosks after those that are shown, and how many come before them.
+    more: i64,
+    skip_to: i64,
+    /// The code that was just made, and until when it is good.
+    code: Option<(String, String)>,
+    name: String,
+    problem: Option<String>,
+}
+
+struct Row {
+    kiosk_id: i64,
+    name: String,
+    paired: String,
+    used: String,
+    revoked: Option<String>,
+}
+
+/// `GET /desk/kiosks`: the kiosks, the latest first, from the one after `skip` others on.
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let revoked = call.query().has("revoked");
+    page(site, call, clerk, |page| {
+        page.frame.done = revoked.then(|| page.frame.say("kiosk.done_revoked"));
+        StatusCode::OK
+    })
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) -> StatusCode) -> Answer {
+    let hall = site.hall()?;
+    let day = |at| when::moment(call.language(), &hall, at);
+    let row = |one: kiosks::Kiosk| Row {
+        kiosk_id: one.kiosk_id,
+        name: one.name,
+        paired: day(one.paired_at),
+        used: day(one.used_at),
+        revoked: one.revoked_at.map(day),
+    };
+    let skip = skipped(call);
+    let (rows, total) = site.store.read(|tx| Ok((kiosks::list(tx, ROWS_MAX, skip)?, kiosks::count(tx)?)))?;
+    let rows: Vec<Row> = rows.into_iter().map(row).collect();
+    let skip_to = skip.saturating_add(rows.len() as i64);
+    let frame = Frame::of(site, call, clerk, "/desk/kiosks")?;
+    let mut page = Page { frame, rows, more: total - skip_to, skip_to, code: None, name: String::new(), problem: None };
+    let status = adjust(&mut page);
+    Ok(shown(status, call.language(), &page))
+}
+
+/// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. It is shown on this answer alone.
+pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let name = body.required("name", fields::line(NAME_CHARS_MAX));
+    let Ok(ok) = body.finish() else {
+        return page(site, call, clerk, |page| {
+            page.problem = Some(page.frame.say("kiosk.name_missing"));
+            StatusCode::UNPROCESSABLE_ENTITY
+        });
+    };
+    let name = name.get(&ok);
+    let code = site.store.write(site.now(), |tx| {
+        record_about(tx, clerk, "kiosk.code_made", &Whom::Site, &Detail::none())?;
+        kiosk::new_pairing(site, tx, &name, Some(clerk.id()))
+    })?;
+    let until = site.hall()?.clock(site.now() + kiosk::PAIRING_SECONDS);
+    page(site, call, clerk, |page| {
+        page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
+        page.name = name;
+        StatusCode::OK
+    })
+}
+
+/// `POST /desk/kiosks/{kiosk_id}/revoke`: locked out at once, with whoever stands before it.
+pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let kiosk_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.write(site.now(), |tx| {
+        if kiosks::revoke(tx, kiosk_id)? == 0 {
+            return Err(Failure::not_found());
+        }
+        let detail = Detail::none().number("kiosk_id", kiosk_id);
+        record_about(tx, clerk, "kiosk.revoked", &Whom::Site, &detail)?;
+        Ok(reply::see_other("/desk/kiosks?revoked=1"))
+    })
+}
+
+/// A code as people read it to each other: `1234 5678`.
+pub fn spaced(code: &str) -> String {
+    let (first, second) = code.split_at(code.len() / 2);
+    format!("{first} {second}")
+}

@@ -1,0 +1,217 @@
+//! A member's card: who it is and how they stand, what can be done here, and a tab for each part of the record.
+
+use super::PART;
+use super::lines::{self, Line};
+use super::security::{self, Security};
+use super::time::TimeForm;
+use crate::auth::Clerk;
+use crate::documents::certificate::date_in_words;
+use crate::domain::local_time::Hall;
+use crate::domain::minutes;
+use crate::domain::role::Role;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::standing;
+use crate::store::tables::media;
+use crate::store::tables::members::{self, Profile};
+use crate::web::mark::{self, Mark};
+use crate::web::{Frame, called, done, initials, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+const DONE: [(&str, &str); 8] = [
+    ("time", "desk.done_time"),
+    ("photo", "desk.done_photo"),
+    ("no-photo", "desk.done_no_photo"),
+    ("sessions", "desk.done_sessions"),
+    ("factor", "desk.done_factor"),
+    ("email", "desk.done_email"),
+    ("banned", "desk.done_banned"),
+    ("lifted", "desk.done_lifted"),
+];
+/// The first is shown unless another is asked for.
+const TABS: [(&str, &str); 5] = [
+    ("logbook", "desk.tab_logbook"),
+    ("bookings", "desk.tab_bookings"),
+    ("payments", "desk.tab_payments"),
+    ("messages", "desk.tab_messages"),
+    ("security", "desk.tab_security"),
+];
+
+/// Tabs that show what opens an account and what its owner is told: shown to a clerk who may serve the account.
+const SERVED_TABS: [&str; 2] = ["messages", "security"];
+
+/// Lines that a card passes over at the most: more than anybody has.
+const SKIP_MAX: i64 = 100_000;
+
+#[derive(Template)]
+#[template(path = "desk/member.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    person: Person,
+    /// What is said where the tab has no lines.
+    nothing: String,
+    tabs: Vec<Tab>,
+    lines: Vec<Line>,
+    turns: Turns,
+    /// In the tab of that name alone.
+    security: Option<Security>,
+    time: TimeForm,
+    today: String,
+}
+
+struct Tab {
+    name: &'static str,
+    text: String,
+    shown: bool,
+}
+
+/// Where the lines go on: queries of the card's address.
+struct Turns {
+    newer: Option<String>,
+    older: Option<String>,
+}
+
+impl Turns {
+    /// Takes the line too many off, which says that there are older ones.
+    fn of(tab: &str, skip: i64, lines: &mut Vec<Line>) -> Turns {
+        let to = |skip: i64| format!("tab={tab}&skip={skip}");
+        let has_older = lines.len() as i64 > lines::LINES_MAX;
+        lines.truncate(lines::LINES_MAX as usize);
+        Turns {
+            newer: (skip > 0).then(|| to((skip - lines::LINES_MAX).max(0))),
+            older: has_older.then(|| to(skip + lines::LINES_MAX)),
+        }
+    }
+}
+
+struct Person {
+    member_id: i64,
+    name: String,
+    initials: String,
+    has_photo: bool,
+    level: String,
+    marks: Vec<Mark>,
+    /// Of an account of somebody who works here.
+    role: Option<String>,
+    /// What is known of them: a label and a value, and a word beside it.
+    facts: Vec<Fact>,
+}
+
+struct Fact {
+    label: String,
+    value: String,
+    mark: Option<Mark>,
+}
+
+/// `GET /desk/members/{member_id}`: the card, with the tab that `tab` names, after `skip` lines of it.
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    page(site, call, clerk, member_id, None)
+}
+
+/// The card, with the form for flight time as it was sent where that was refused.
+pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
+    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let (tab, skip) = asked_tab(call);
+    let (person, mut lines, security, denial) = site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
+        let person = person(site, tx, &frame, &profile, &hall)?;
+        let place = lines::Place { site, hall: &hall, language, now };
+        let lines = match tab {
+            _ if denial.is_some() => Vec::new(),
+            "logbook" => lines::logbook(tx, &place, member_id, skip)?,
+            "bookings" => lines::bookings(tx, &place, member_id, skip)?,
+            "payments" => lines::payments(tx, &place, member_id, skip)?,
+            "messages" => lines::messages(tx, &place, member_id, skip)?,
+            _ => Vec::new(),
+        };
+        let security = match tab {
+            "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile, call.query().has("all"))?),
+            _ => None,
+        };
+        Ok((person, lines, security, denial))
+    })?;
+    let nothing = call.say(denial.unwrap_or_else(|| nothing_in(tab)));
+    let turns = Turns::of(tab, skip, &mut lines);
+    let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let today = hall.date(now);
+    let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
+    let page = Page { frame, person, nothing, tabs: tabs.into(), lines, turns, security, time, today };
+    Ok(shown(status, language, &page))
+}
+
+fn nothing_in(tab: &str) -> &'static str {
+    match tab {
+        "bookings" => "desk.no_bookings",
+        "payments" => "desk.no_payments",
+        "messages" => "desk.no_messages",
+        _ => "desk.no_logbook",
+    }
+}
+
+/// The tab, and how many newer lines of it are passed over.
+fn asked_tab(call: &Call) -> (&'static str, i64) {
+    let mut query = call.query();
+    let (tab, skip) = (query.optional("tab", fields::line(20)), query.optional("skip", fields::whole_in(0..=SKIP_MAX)));
+    let (tab, skip) = query.finish().map(|ok| (tab.get(&ok), skip.get(&ok))).unwrap_or_default();
+    let tab = TABS.iter().find(|(name, _)| tab.as_deref() == Some(*name)).map_or(TABS[0].0, |(name, _)| name);
+    (tab, skip.unwrap_or(0))
+}
+
+fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {
+    let (now, language) = (site.now(), frame.language());
+    let stand = mark::of(site, tx, profile.member_id, now, language)?;
+    let flyer = standing::read(tx, profile.member_id, now)?;
+    let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
+    let day = |moment: i64| when::day(language, hall, moment);
+    let confirmed = |yes: bool| match yes {
+        true => Mark::new("good", frame.say("desk.confirmed")),
+        false => Mark::new("soon", frame.say("desk.unconfirmed")),
+    };
+    let plain = |key: &'static str, value: String| Fact { label: frame.say(key), value, mark: None };
+    let reached = |key: &'static str, value: &str, yes: bool| Fact {
+        label: frame.say(key),
+        value: value.to_owned(),
+        mark: (!value.is_empty()).then(|| confirmed(yes)),
+    };
+    let facts = vec![
+        plain("desk.fact_username", profile.username.clone()),
+        plain("desk.fact_screen_name", profile.screen_name.clone()),
+        reached("desk.fact_email", &profile.email, profile.email_verified),
+        reached("desk.fact_phone", &profile.phone, profile.phone_verified),
+        // Midnight of a birthday is kept in UTC.
+        plain("desk.fact_born", profile.dob.map(|dob| date_in_words(language, dob)).unwrap_or_default()),
+        plain("desk.fact_country", profile.country.clone()),
+        plain("desk.fact_joined", day(profile.join_date)),
+        plain("desk.fact_paid", profile.paid_until.map(day).unwrap_or_default()),
+        plain("desk.fact_flown", minutes::show(profile.flight_minutes - flyer.minutes_ahead)),
+        plain("desk.fact_last", flyer.last_flight.map(day).unwrap_or_default()),
+    ];
+    let role = match profile.role {
+        Role::Member => None,
+        Role::Desk => Some("desk.role_desk"),
+        Role::Admin => Some("desk.role_admin"),
+        Role::Sync => Some("desk.role_sync"),
+    };
+    Ok(Person {
+        member_id: profile.member_id,
+        initials: initials(&name),
+        name,
+        has_photo: media::exists(tx, profile.member_id)?,
+        level: stand.level,
+        marks: stand.marks,
+        role: role.map(|key| frame.say(key)),
+        facts: facts.into_iter().filter(|fact| !fact.value.is_empty()).collect(),
+    })
+}

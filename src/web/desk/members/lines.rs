@@ -1,0 +1,185 @@
+//! The tabs of a card that are lists: what is in the logbook, booked, paid and said. Each has the latest lines, from the one after
+//! `skip` newer ones on; one line more than is shown says that there are older ones.
+
+use crate::api::logbook::skills::names;
+use crate::app::notice;
+use crate::domain::entry::{NOT_CURRENT, shown};
+use crate::domain::local_time::Hall;
+use crate::domain::minutes;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::i18n::when;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::{logbook as entries, standing};
+use crate::store::tables::bookings::{self, Filter};
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::{notices, outbox, payments as money};
+use crate::web::mark::Mark;
+use serde_json::{Value, json};
+
+/// Lines on one card.
+pub const LINES_MAX: i64 = 60;
+/// One more is read than is shown: then there are older ones.
+const LINES_READ: i64 = LINES_MAX + 1;
+
+/// One thing that happened.
+pub struct Line {
+    pub when: String,
+    pub what: String,
+    /// What is said beside it, ours.
+    pub about: String,
+    /// What people wrote.
+    pub note: String,
+    pub mark: Option<Mark>,
+    /// Where more is to be seen; empty where there is nothing.
+    pub path: String,
+}
+
+/// Where and when it is read, and in which language.
+pub struct Place<'a> {
+    pub site: &'a Site,
+    pub hall: &'a Hall,
+    pub language: Language,
+    pub now: i64,
+}
+
+impl Place<'_> {
+    pub fn say(&self, key: &'static str) -> String {
+        self.language.say(&Text::new(key))
+    }
+
+    pub fn day(&self, moment: i64) -> String {
+        when::day(self.language, self.hall, moment)
+    }
+
+    pub fn moment(&self, moment: i64) -> String {
+        when::moment(self.language, self.hall, moment)
+    }
+}
+
+/// A state of an entry as a word with its colour.
+pub fn entry_mark(place: &Place, status: &str) -> Mark {
+    let (tone, key) = match status {
+        "open" => ("good", "desk.entry_open"),
+        NOT_CURRENT => ("soon", "desk.entry_not_current"),
+        "pending" => ("soon", "desk.entry_pending"),
+        "denied" => ("bad", "desk.entry_denied"),
+        "suspended" => ("bad", "desk.entry_suspended"),
+        "deleted" => ("plain", "desk.entry_deleted"),
+        _ => ("plain", "desk.entry_cancelled"),
+    };
+    Mark::new(tone, place.say(key))
+}
+
+pub fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+    let mut lines = Vec::new();
+    let lapsed = standing::lapsed(tx, member_id, place.now)?;
+    for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
+        let Some(entry) = entries::find(tx, entry_id)? else { continue };
+        let flown = entry.kind == "time";
+        let (level, skill) = names(place.site.catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
+        let length = format!("{} min", entry.minutes);
+        let about = match flown {
+            true => [entry.tunnel_name, entry.instructor_name],
+            false => [level, entry.instructor_name],
+        };
+        let status = shown(&entry.kind, &entry.cat_group, &entry.status, &lapsed);
+        let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
+        lines.push(Line {
+            when: place.day(entry.entry_date),
+            what: if flown { length } else { skill },
+            about: joined(&about),
+            note: joined(&notes),
+            mark: (!flown || status != "open").then(|| entry_mark(place, status)),
+            path: if flown { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
+        });
+    }
+    Ok(lines)
+}
+
+pub fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+    let filter = Filter { member_id: Some(member_id), ..Filter::default() };
+    let booked = bookings::list(tx, &filter, LINES_READ, skip)?.into_iter().map(|row| Line {
+        when: place.moment(row.booking.flight_date),
+        what: format!("{} min", row.booking.minutes_booked),
+        about: joined(&[row.tunnel_name, row.client_id]),
+        note: String::new(),
+        mark: (row.booking.flight_date > place.now).then(|| Mark::new("plain", place.say("desk.to_come"))),
+        path: String::new(),
+    });
+    Ok(booked.collect())
+}
+
+pub fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+    let paid = money::list(tx, member_id, LINES_READ, skip)?.into_iter().map(|row| {
+        let (tone, key) = match row.status.as_str() {
+            "succeeded" => ("good", "desk.payment_succeeded"),
+            "failed" => ("bad", "desk.payment_failed"),
+            "canceled" => ("bad", "desk.payment_canceled"),
+            "refunded" => ("soon", "desk.payment_refunded"),
+            "claimed" => ("soon", "desk.payment_claimed"),
+            _ => ("plain", "desk.payment_processing"),
+        };
+        let amount = json!({ "amount_cents": row.amount_cents, "currency": row.currency });
+        Line {
+            when: place.day(row.created_at),
+            what: notice::amount(place.language, &amount).unwrap_or_default(),
+            about: row.intent_id,
+            note: String::new(),
+            mark: Some(Mark::new(tone, place.say(key))),
+            path: String::new(),
+        }
+    });
+    Ok(paid.collect())
+}
+
+/// What the site told the member in the app, and what it sent; the latest first. What a message says is not shown: it may
+/// be a secret.
+pub fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+    let mut dated = Vec::new();
+    for row in notices::list(tx, member_id, skip.saturating_add(LINES_READ), 0)? {
+        let detail: Value = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
+        let (tone, key) =
+            if row.read_at.is_some() { ("good", "desk.message_read") } else { ("plain", "desk.message_unread") };
+        let line = Line {
+            when: place.moment(row.created_at),
+            what: notice::text(place.language, place.hall, &row.subject, &detail),
+            about: place.say("desk.message_notice"),
+            note: String::new(),
+            mark: Some(Mark::new(tone, place.say(key))),
+            path: String::new(),
+        };
+        dated.push((row.created_at, line));
+    }
+    for row in outbox::list_of_member(tx, member_id, skip.saturating_add(LINES_READ))? {
+        let key = if row.channel == Channel::Email { "desk.message_email" } else { "desk.message_sms" };
+        let code = row.template.starts_with("passcode");
+        let (tone, state) = match row.state.as_str() {
+            "sent" => ("good", "desk.message_sent"),
+            "dead" => ("bad", "desk.message_dead"),
+            _ => ("soon", "desk.message_waiting"),
+        };
+        let line = Line {
+            when: place.moment(row.created_at),
+            what: place.say(key),
+            about: joined(&[row.recipient, if code { place.say("desk.message_passcode") } else { String::new() }]),
+            note: String::new(),
+            mark: Some(Mark::new(tone, place.say(state))),
+            path: String::new(),
+        };
+        dated.push((row.created_at, line));
+    }
+    dated.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let shown = dated.into_iter().skip(skip as usize).take(LINES_READ as usize);
+    Ok(shown.map(|(_, line)| line).collect())
+}
+
+/// Minutes as people say them in a logbook of hours.
+pub fn length(place: &Place, of: i64) -> String {
+    format!("{} {}", place.say("desk.flight_time"), minutes::show(of))
+}
+
+fn joined(parts: &[String]) -> String {
+    parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}

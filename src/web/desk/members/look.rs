@@ -1,0 +1,136 @@
+//! Who fits what was typed: by number, telephone and e-mail address, then by words as they begin, then by parts of words,
+//! and where nobody has those, by what was perhaps meant.
+
+use crate::domain::wanted::{self, Wanted};
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::member_search::{self, Found};
+use crate::web::{called, initials};
+
+/// Rows on one page: whoever is not among them is looked for with another letter.
+const HITS_MAX: usize = 20;
+/// How many are judged by their words before the page is full.
+const JUDGED_MAX: i64 = 200;
+/// How many may be meant by somebody who mistyped, and of how many three letters may be before they say little.
+const GUESSED_MAX: i64 = 1_000;
+const GRAM_MEMBERS_MAX: i64 = 500;
+
+pub struct Hit {
+    pub member_id: i64,
+    pub name: String,
+    pub initials: String,
+    pub has_photo: bool,
+    /// What else tells people of the same name apart.
+    pub about: String,
+    pub banned: bool,
+}
+
+pub struct Hits {
+    pub hits: Vec<Hit>,
+    /// Whether there are others.
+    pub more: bool,
+}
+
+/// The members who fit, the nearest first; the newest where nothing was typed.
+pub fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
+    let wanted = Wanted::parse(typed);
+    let found = site.store.read(|tx| match typed.is_empty() {
+        true => Ok(member_search::list_newest(tx, HITS_MAX as i64)?),
+        false => search(tx, &wanted),
+    })?;
+    let more = !typed.is_empty() && found.len() > HITS_MAX;
+    Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more })
+}
+
+fn search(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
+    let full = |found: &[Found]| found.len() > HITS_MAX;
+    let one_more = HITS_MAX as i64 + 1;
+    let mut found = Vec::new();
+    if let Some(number) = wanted.number {
+        found.extend(member_search::find(tx, number)?);
+    }
+    if let Some(email) = &wanted.email {
+        add(&mut found, member_search::list_by_email(tx, email, one_more)?);
+    }
+    if let Some(pattern) = wanted.phone() {
+        add(&mut found, member_search::list(tx, &pattern, one_more)?);
+    }
+    for pattern in [wanted.beginnings(), wanted.anywhere()].into_iter().flatten() {
+        if !full(&found) {
+            add(&mut found, nearest(wanted, member_search::list(tx, &pattern, JUDGED_MAX)?));
+        }
+    }
+    if found.is_empty() {
+        found = guess(tx, wanted)?;
+    }
+    Ok(found)
+}
+
+fn add(found: &mut Vec<Found>, others: Vec<Found>) {
+    for other in others {
+        if !found.iter().any(|one| one.member_id == other.member_id) {
+            found.push(other);
+        }
+    }
+}
+
+/// By how near they are. What the index found and our own measure does not (it folds fewer alphabets) comes last.
+fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
+    let mut judged: Vec<(u32, Found)> =
+        found.into_iter().map(|one| (distance(wanted, words(&one)).unwrap_or(u32::MAX), one)).collect();
+    judged
+        .sort_by(|(a, left), (b, right)| wanted::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str())));
+    judged.into_iter().map(|(_, one)| one).collect()
+}
+
+/// Whoever shares the rarest three letters with what was typed, and is near it.
+fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
+    let mut grams = Vec::new();
+    for gram in wanted.grams() {
+        let members = member_search::count(tx, &gram, GRAM_MEMBERS_MAX)?;
+        if members > 0 {
+            grams.push((members, gram));
+        }
+    }
+    grams.sort();
+    let mut all = 0;
+    let rare = grams.into_iter().take_while(|(members, _)| {
+        let taken = all < GUESSED_MAX;
+        all += members;
+        taken
+    });
+    let rare: Vec<String> = rare.map(|(_, gram)| gram).collect();
+    if rare.is_empty() {
+        return Ok(Vec::new());
+    }
+    let judge = |member_id, words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
+    let mut near = member_search::list_judged(tx, &wanted::either(&rare), GUESSED_MAX, judge)?;
+    near.sort_by(|(a, left, _), (b, right, _)| wanted::order((*a, left), (*b, right)));
+    let nearest = near.into_iter().take(HITS_MAX + 1).map(|(.., member_id)| member_search::find(tx, member_id));
+    Ok(nearest.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// By real name, screen name, username, e-mail address and telephone.
+fn distance(wanted: &Wanted, [real_name, screen_name, username, email, phone]: [&str; 5]) -> Option<u32> {
+    let mailbox = email.split('@').next().unwrap_or("");
+    wanted.distance([real_name, screen_name, username, mailbox, phone].into_iter())
+}
+
+fn words(found: &Found) -> [&str; 5] {
+    [&found.real_name, &found.screen_name, &found.username, &found.email, &found.phone]
+}
+
+fn hit(found: Found) -> Hit {
+    let name = called(&found.real_name, &found.screen_name, &found.username).to_owned();
+    let about = [found.username, found.email, found.phone];
+    let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty() && *text != name).collect();
+    Hit {
+        member_id: found.member_id,
+        initials: initials(&name),
+        name,
+        has_photo: found.has_photo,
+        about: about.join(" · "),
+        banned: found.banned,
+    }
+}

@@ -1,0 +1,63 @@
+//! *Members*: who is looked for, found while it is being typed; and everything about one of them.
+
+pub mod card;
+pub mod changes;
+pub(crate) mod lines;
+mod look;
+mod security;
+pub mod time;
+
+use crate::auth::Clerk;
+use crate::http::call::Call;
+use crate::http::fields;
+use crate::i18n::language::Text;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::web::{Frame, show};
+use askama::Template;
+use http::StatusCode;
+use look::Hit;
+
+const PART: &str = "/desk/members";
+const TYPED_CHARS_MAX: usize = 100;
+
+#[derive(Template)]
+#[template(path = "desk/members.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    typed: String,
+    hits: Vec<Hit>,
+    said: String,
+}
+
+/// The list alone, for the script that asks while somebody types.
+#[derive(Template)]
+#[template(path = "desk/members_found.html", config = "assets/templates/askama.toml")]
+struct Found {
+    frame: Frame,
+    hits: Vec<Hit>,
+    said: String,
+}
+
+/// `GET /desk/members`: whoever fits `q`, the nearest first; without it the newest members. `part=found` is the list alone.
+pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut query = call.query();
+    let (typed, part) =
+        (query.optional("q", fields::line(TYPED_CHARS_MAX)), query.optional("part", fields::line(TYPED_CHARS_MAX)));
+    let read = query.finish().map(|ok| (typed.get(&ok).unwrap_or_default(), part.get(&ok)));
+    let (typed, part) = read.unwrap_or_default();
+    let found = look::up(site, &typed)?;
+    let language = call.language();
+    let said = match (typed.is_empty(), found.hits.len()) {
+        (true, _) => language.say(&Text::new("desk.newest_members")),
+        (false, 0) => language.say(&Text::new("desk.found_nobody")),
+        (false, count) if found.more => language.say(&Text::new("desk.found_many").with("count", count)),
+        (false, count) => language.say(&Text::new("desk.found").with("count", count)),
+    };
+    if part.as_deref() == Some("found") {
+        let frame = Frame::bare(language);
+        return Ok(show(StatusCode::OK, language, &Found { frame, hits: found.hits, said }));
+    }
+    let frame = Frame::of(site, call, clerk, PART)?;
+    Ok(show(StatusCode::OK, language, &Page { frame, typed, hits: found.hits, said }))
+}

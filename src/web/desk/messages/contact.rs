@@ -1,0 +1,48 @@
+//! What somebody wrote in the contact form, whole.
+
+use super::PART;
+use crate::auth::Clerk;
+use crate::domain::audit::{Detail, Whom};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::contact::{self, Message};
+use crate::web::{Frame, record_about, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "desk/contact.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    message: Message,
+    at: String,
+    done: Option<String>,
+}
+
+/// `GET /desk/contact/{contact_id}`
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
+    let (at, done) = (
+        when::moment(call.language(), &hall, message.created_at),
+        message.done_at.map(|at| when::moment(call.language(), &hall, at)),
+    );
+    Ok(shown(StatusCode::OK, call.language(), &Page { frame, message, at, done }))
+}
+
+/// `POST /desk/contact/{contact_id}/done`: the desk is through with it; a second time changes nothing.
+pub fn set_done(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.write(site.now(), |tx| {
+        contact::find(tx, contact_id)?.ok_or_else(Failure::not_found)?;
+        contact::set_done(tx, contact_id)?;
+        let detail = Detail::none().number("contact_id", contact_id);
+        record_about(tx, clerk, "contact.done", &Whom::Site, &detail)?;
+        Ok(reply::see_other(&format!("{PART}?box=contact&done=done")))
+    })
+}

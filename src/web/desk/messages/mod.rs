@@ -1,0 +1,265 @@
+//! *Messages*: what people wrote to the hall, and what is on its way to them.
+
+pub mod contact;
+pub mod outgoing;
+
+use crate::auth::Clerk;
+use crate::domain::audit::Whom;
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::outbox::Message;
+use crate::store::tables::{contact as received, outbox, suppressed};
+use crate::web::mark::Mark;
+use crate::web::{Frame, asked, done, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+pub(crate) const PART: &str = "/desk/messages";
+const ROWS_SHOWN: i64 = 50;
+const BEGINNING_CHARS_MAX: usize = 140;
+const DONE: [(&str, &str); 6] = [
+    ("done", "messages.done_done"),
+    ("again", "messages.done_again"),
+    ("none", "messages.done_none"),
+    ("lifted", "messages.done_lifted"),
+    ("sent", "messages.done_sent"),
+    ("wiped", "messages.done_wiped"),
+];
+
+/// The boxes, by the word that asks for each.
+const BOXES: [(&str, &str); 5] = [
+    ("contact", "messages.contact"),
+    ("waiting", "messages.waiting"),
+    ("dead", "messages.dead"),
+    ("sent", "messages.sent"),
+    ("marked", "messages.marked"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/messages.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    tabs: Vec<Tab>,
+    open: &'static str,
+    contacts: Vec<Contact>,
+    messages: Vec<Row>,
+    marks: Vec<Marked>,
+    /// What is missing for messages to leave.
+    missing: Option<String>,
+    /// How many rows were passed over, and where the next page begins, if there is one.
+    newer: Option<i64>,
+    older: Option<i64>,
+}
+
+struct Tab {
+    word: &'static str,
+    text: String,
+    /// `None` where it does not matter how many there are.
+    count: Option<i64>,
+}
+
+struct Contact {
+    contact_id: i64,
+    name: String,
+    email: String,
+    about: String,
+    beginning: String,
+    at: String,
+    done: bool,
+}
+
+struct Row {
+    message_id: i64,
+    recipient: String,
+    what: String,
+    channel: String,
+    at: String,
+    mark: Mark,
+    /// What the server said last.
+    why: String,
+    tries: i64,
+    can_read: bool,
+    can_retry: bool,
+}
+
+struct Marked {
+    address: String,
+    reason: String,
+    detail: String,
+    since: String,
+}
+
+/// `GET /desk/messages`: one box at a time; unless one is asked for, that in which something waits.
+pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    frame.done = done(call, &DONE);
+    let offset = asked(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);
+    let word = asked(call, "box");
+    let page = site.store.read(|tx| {
+        let (unread, (waiting, dead)) = (received::count_open(tx)?, outbox::counts(tx)?);
+        let fallback = if unread == 0 && dead > 0 { "dead" } else { "contact" };
+        let open = BOXES.iter().map(|(known, _)| *known).find(|known| *known == word).unwrap_or(fallback);
+        let count = |word| match word {
+            "contact" => Some(unread),
+            "waiting" => Some(waiting),
+            "dead" => Some(dead),
+            _ => None,
+        };
+        let tab = |(word, key): (&'static str, _)| Tab { word, text: call.say(key), count: count(word) };
+        let mut page = Page {
+            frame,
+            tabs: BOXES.into_iter().map(tab).collect(),
+            open,
+            contacts: Vec::new(),
+            messages: Vec::new(),
+            marks: Vec::new(),
+            missing: missing(site, call),
+            newer: (offset > 0).then_some((offset - ROWS_SHOWN).max(0)),
+            older: None,
+        };
+        // One row more than is shown says whether there is another page.
+        match open {
+            "contact" => {
+                let all = received::list(tx, true, ROWS_SHOWN + 1, offset)?;
+                page.contacts = all.into_iter().map(|one| contact_row(call, &hall, one)).collect();
+            }
+            "marked" => {
+                let all = suppressed::list(tx, ROWS_SHOWN + 1, offset)?;
+                page.marks = all.into_iter().map(|one| marked_row(call, &hall, one)).collect();
+            }
+            state => {
+                let all = outbox::list(tx, Some(state), ROWS_SHOWN + 1, offset)?;
+                let row = |one| row(site, call, clerk, tx, &hall, one);
+                page.messages = all.into_iter().map(row).collect::<Result<_, Failure>>()?;
+            }
+        }
+        let shown = ROWS_SHOWN as usize;
+        let more = [page.contacts.len(), page.messages.len(), page.marks.len()].iter().any(|rows| *rows > shown);
+        page.older = more.then_some(offset + ROWS_SHOWN);
+        page.contacts.truncate(shown);
+        page.messages.truncate(shown);
+        page.marks.truncate(shown);
+        Ok(page)
+    })?;
+    Ok(shown(StatusCode::OK, call.language(), &page))
+}
+
+fn missing(site: &Site, call: &Call) -> Option<String> {
+    let key = match (&site.config.mail, &site.config.sms) {
+        (Some(_), Some(_)) => return None,
+        (None, None) => "messages.no_server",
+        (None, Some(_)) => "messages.no_mail",
+        (Some(_), None) => "messages.no_sms",
+    };
+    Some(call.say(key))
+}
+
+fn contact_row(call: &Call, hall: &Hall, message: received::Message) -> Contact {
+    let line = message.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut beginning: String = line.chars().take(BEGINNING_CHARS_MAX).collect();
+    if beginning.len() < line.len() {
+        beginning.push('…');
+    }
+    Contact {
+        contact_id: message.contact_id,
+        name: message.name,
+        email: message.email,
+        about: message.enquiry,
+        beginning,
+        at: when::moment(call.language(), hall, message.created_at),
+        done: message.done_at.is_some(),
+    }
+}
+
+fn marked_row(call: &Call, hall: &Hall, mark: suppressed::Mark) -> Marked {
+    Marked {
+        since: when::moment(call.language(), hall, mark.since),
+        address: mark.address,
+        reason: word(call, "mark", &mark.reason),
+        detail: mark.detail,
+    }
+}
+
+fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, hall: &Hall, message: Message) -> Result<Row, Failure> {
+    let (tone, key) = match message.state.as_str() {
+        "dead" => ("bad", "messages.state_dead"),
+        "sent" => ("good", "messages.state_sent"),
+        _ if site.delivers(message.channel) => ("soon", "messages.state_on_its_way"),
+        _ => ("plain", "messages.state_to_read"),
+    };
+    let text = match message.delivery.as_str() {
+        "" => call.say(key),
+        delivery => format!("{}, {}", call.say(key), word(call, "delivery", delivery)),
+    };
+    Ok(Row {
+        message_id: message.message_id,
+        what: what(call, &message.template),
+        channel: word(call, "channel", message.channel.name()),
+        at: when::moment(call.language(), hall, message.sent_at.unwrap_or(message.created_at)),
+        mark: Mark { tone, text },
+        tries: message.tries,
+        can_read: is_legible(site, &message) && denial_to_read(tx, clerk, &message)?.is_none(),
+        can_retry: message.state == "dead"
+            && message.sealed.is_some()
+            && denial_to_send(tx, clerk, &message)?.is_none(),
+        recipient: message.recipient,
+        why: message.last_error,
+    })
+}
+
+/// What a message is about, in words; its template's name where there are none.
+fn what(call: &Call, template: &str) -> String {
+    word(call, "what", template)
+}
+
+/// Words for a name of ours or of the mail provider's; the name itself where there are none.
+fn word(call: &Call, of: &str, name: &str) -> String {
+    let text = Text::find(&format!("messages.{of}_{name}"), |_| None);
+    text.map_or_else(|| name.to_owned(), |text| call.language().say(&text))
+}
+
+/// Why a clerk may not send a message again, as the key of a text; `None` where the clerk may: by the rank of the member
+/// whom the message is for.
+fn denial_to_send(tx: &Read, clerk: &Clerk, message: &Message) -> Result<Option<&'static str>, Failure> {
+    let subject = subject(tx, message)?;
+    Ok(subject.and_then(|subject| clerk.denial(&subject)))
+}
+
+/// The same for reading it out. What opens the account of somebody who works here is read out to nobody.
+fn denial_to_read(tx: &Read, clerk: &Clerk, message: &Message) -> Result<Option<&'static str>, Failure> {
+    Ok(match subject(tx, message)? {
+        Some(subject) if subject.role.is_above_member() && message.opens_account() => Some("messages.staff_secret"),
+        Some(subject) => clerk.denial(&subject),
+        None => None,
+    })
+}
+
+/// The account of the member whom a message is for.
+fn subject(tx: &Read, message: &Message) -> Result<Option<Account>, Failure> {
+    let found = message.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?;
+    Ok(found.flatten())
+}
+
+/// The member whom a message is for, in the audit log; the site where there is none.
+fn whom(message: &Message) -> Whom {
+    message.member_id.map_or(Whom::Site, Whom::Member)
+}
+
+/// Whether something is left of a message that nobody takes. What is on its way to its recipient is no business of
+/// whoever sits at the desk.
+fn is_legible(site: &Site, message: &Message) -> bool {
+    let stays = message.state == "dead" || (message.state == "waiting" && !site.delivers(message.channel));
+    stays && message.sealed.is_some()
+}
+
+fn find(site: &Site, call: &Call) -> Result<Message, Failure> {
+    let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    site.store.read(|tx| outbox::find(tx, message_id)?.ok_or_else(Failure::not_found))
+}

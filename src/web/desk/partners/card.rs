@@ -1,0 +1,202 @@
+//! One partner: its terms, its secrets, its refused calls, and what it deleted.
+
+use super::refused::Line;
+use super::{PART, Sent, hand, paused, state};
+use crate::auth::Clerk;
+use crate::auth::access::{self, KEEP_DAYS, KEEP_DAYS_MAX};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::history;
+use crate::store::tables::partner_users::{self, Deleted};
+use crate::store::tables::partners::{self, Partner};
+use crate::web::desk::walk_in::CLIENT_ID;
+use crate::web::mark::Mark;
+use crate::web::{Frame, done, form, record_about, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+const DELETED_SHOWN: i64 = 50;
+const EVENTS_SHOWN: i64 = 10;
+const DONE: [(&str, &str); 5] = [
+    ("changed", "partners.done_changed"),
+    ("revoked", "partners.done_revoked"),
+    ("restored", "partners.done_restored"),
+    ("nothing", "partners.done_nothing"),
+    ("taken", "partners.done_taken"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/partner.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    admin: bool,
+    partner: Partner,
+    since: String,
+    mark: Mark,
+    paused: Option<Mark>,
+    secrets: Vec<String>,
+    sent: Sent,
+    from: String,
+    keep_days: i64,
+    bookings: i64,
+    users: i64,
+    refusals: Vec<Line>,
+    deleted: Vec<Gone>,
+    events: Vec<Event>,
+}
+
+struct Gone {
+    user: Deleted,
+    at: String,
+}
+
+struct Event {
+    at: String,
+    name: String,
+    about: String,
+}
+
+/// The partner that the path names. The desk's own bookings are nobody's to administer.
+pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
+    let partner_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let found = partners::find_by_id(tx, partner_id)?.filter(|partner| partner.client_id != CLIENT_ID);
+    found.ok_or_else(Failure::not_found)
+}
+
+/// `GET /desk/partners/{partner_id}`
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answer {
+    let (mut frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
+    frame.done = done(call, &DONE);
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = site.store.read(|tx| {
+        let partner = find(tx, call)?;
+        let networks = partners::list_networks(tx, partner.partner_id)?;
+        let spans = partners::list_spans(tx, partner.partner_id, now)?;
+        let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN)?;
+        let refusals = site.refusals.list(Some(partner.partner_id));
+        Ok(Page {
+            admin: clerk.check_admin().is_ok(),
+            since: when::day(call.language(), &hall, partner.created_at),
+            paused: paused(site, call, tx, partner.partner_id, now)?,
+            mark: state(call, &partner, spans.len()),
+            secrets: spans.iter().map(|span| span_in_words(call, &hall, span)).collect(),
+            from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
+            sent: refused.unwrap_or_else(|| Sent {
+                networks: networks.join("\n"),
+                per_minute: partner.requests_per_minute.unwrap_or(0).to_string(),
+                strict: partner.strict,
+                ..Sent::default()
+            }),
+            keep_days: KEEP_DAYS,
+            bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
+            users: partner_users::count(tx, partner.partner_id)?,
+            refusals: refusals.into_iter().map(|one| Line::of(&hall, call, None, one)).collect(),
+            deleted: deleted
+                .into_iter()
+                .map(|user| Gone { at: when::moment(call.language(), &hall, user.deleted_at), user })
+                .collect(),
+            events: events(tx, call, &hall, partner.partner_id)?,
+            partner,
+            frame,
+        })
+    })?;
+    Ok(shown(status, call.language(), &page))
+}
+
+fn span_in_words(call: &Call, hall: &Hall, span: &partners::Span) -> String {
+    let since = when::day(call.language(), hall, span.created_at);
+    let text = match span.ends_at {
+        Some(ends_at) => Text::new("partners.secret_until")
+            .with("since", since)
+            .with("until", when::moment(call.language(), hall, ends_at)),
+        None => Text::new("partners.secret_since").with("since", since),
+    };
+    call.language().say(&text)
+}
+
+fn events(tx: &Read, call: &Call, hall: &Hall, partner_id: i64) -> Result<Vec<Event>, Failure> {
+    let filter = history::Filter { partner_id: Some(partner_id), ..history::Filter::default() };
+    let rows = history::list(tx, &filter, EVENTS_SHOWN, 0)?;
+    let about = |row: &history::HistoryRow| {
+        let (key, id) = match (row.booking_id, row.member_id, row.user_id) {
+            (Some(id), ..) => ("partners.booking_of", id),
+            (None, Some(id), _) => ("partners.member_of", id),
+            (None, None, id) => ("partners.user_of", id?),
+        };
+        Some(call.language().say(&Text::new(key).with("number", id)))
+    };
+    let event_word = |call: &Call, event: &str| {
+        let text = Text::find(&format!("partners.did_{event}"), |_| None);
+        text.map_or_else(|| event.to_owned(), |text| call.language().say(&text))
+    };
+    let event = |row: history::HistoryRow| Event {
+        at: when::moment(call.language(), hall, row.at),
+        about: about(&row).unwrap_or_default(),
+        name: event_word(call, &row.event),
+    };
+    Ok(rows.into_iter().map(event).collect())
+}
+
+/// `POST /desk/partners/{partner_id}/terms`: from where, how fast, and how strictly signed.
+pub fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let (sent, _) = Sent::read(form(call)?)?;
+    let terms = match sent.terms(call) {
+        Ok(terms) => terms,
+        Err(problem) => return page(site, call, clerk, Some(sent.refused(problem))),
+    };
+    site.store.write(site.now(), |tx| {
+        let partner = find(tx, call)?;
+        access::set_terms(tx, partner.partner_id, &terms)?;
+        let detail = Detail::none().flag("strict", terms.strict).number("networks", terms.networks.len() as i64);
+        record_about(tx, clerk, "partner.terms_set", &Whom::Partner(partner.client_id.clone()), &detail)?;
+        Ok(reply::see_other(&format!("{PART}/{}?done=changed", partner.partner_id)))
+    })
+}
+
+/// `POST /desk/partners/{partner_id}/rotate`: a second secret, shown once; the old one goes on for some days.
+pub fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let mut body = form(call)?;
+    let keep_days = body.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX));
+    let ok = body.finish()?;
+    let keep_days = keep_days.get(&ok);
+    let (name, handed) = site.store.write(site.now(), |tx| {
+        let partner = find(tx, call)?;
+        let detail = Detail::none().number("keep_days", keep_days);
+        record_about(tx, clerk, "partner.rotated", &Whom::Partner(partner.client_id.clone()), &detail)?;
+        Ok((partner.name.clone(), access::rotate(site, tx, partner, keep_days)?))
+    })?;
+    hand(site, call, clerk, name, handed)
+}
+
+/// `POST /desk/partners/{partner_id}/revoke`: for good; whoever presses it types the name first.
+pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let mut body = form(call)?;
+    let typed = body.optional("name", fields::line(254));
+    let ok = body.finish()?;
+    let typed = typed.get(&ok).unwrap_or_default();
+    site.store.write(site.now(), |tx| {
+        let partner = find(tx, call)?;
+        if typed != partner.name.trim() {
+            return Err(Failure::field("name", Text::new("partners.revoke_name")));
+        }
+        partners::revoke(tx, partner.partner_id)?;
+        record_about(tx, clerk, "partner.revoked", &Whom::Partner(partner.client_id.clone()), &Detail::none())?;
+        Ok(reply::see_other(&format!("{PART}/{}?done=revoked", partner.partner_id)))
+    })
+}

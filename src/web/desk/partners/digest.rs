@@ -1,0 +1,133 @@
+//! A partner's engineer reads out a body and the digest that was sent: which one do we expect? Neither is kept, and the
+//! secret is never shown. A digest opens what its body asks for, so this page is an admin's.
+
+use super::{PART, card};
+use crate::auth::{Clerk, expected};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::partners::{self, Partner};
+use crate::web::{Frame, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+/// What a partner may send in a call, and so what may be pasted.
+const BODY_BYTES_MAX: usize = crate::routes::BODY_BYTES_MAX;
+
+#[derive(Template)]
+#[template(path = "desk/digest.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    partner: Partner,
+    body: String,
+    timestamp: String,
+    token: String,
+    problem: Option<String>,
+    /// What we expect, once something was pasted.
+    found: Vec<Digest>,
+    /// Whether the digest that was sent is one of them; `None`: none was pasted.
+    matched: Option<bool>,
+}
+
+struct Digest {
+    secret: String,
+    /// How the body's ends and line ends are taken.
+    reading: String,
+    hex: String,
+    is_sent: bool,
+}
+
+/// `GET /desk/partners/{partner_id}/digest`
+pub fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let partner = site.store.read(|tx| card::find(tx, call))?;
+    let frame = Frame::of(site, call, clerk, PART)?;
+    let timestamp = site.now().to_string();
+    let (found, matched, problem) = (Vec::new(), None, None);
+    let (body, token) = (String::new(), String::new());
+    Ok(shown(
+        StatusCode::OK,
+        call.language(),
+        &Page { frame, partner, body, timestamp, token, problem, found, matched },
+    ))
+}
+
+/// `POST /desk/partners/{partner_id}/digest`: what a call with this body is signed by.
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
+    let value = |name: &str| pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value).to_owned();
+    let (body, timestamp, token) = (value("body"), value("timestamp"), value("token"));
+    let (timestamp, token) = (timestamp.trim().to_owned(), token.trim().to_ascii_lowercase());
+    let partner = site.store.read(|tx| card::find(tx, call))?;
+    let frame = Frame::of(site, call, clerk, PART)?;
+    let problem = if body.len() > BODY_BYTES_MAX {
+        Some("digest.too_large")
+    } else if partner.strict && fields::moment(&timestamp.as_str().into()).is_err() {
+        Some("digest.timestamp_missing")
+    } else {
+        None
+    };
+    let found = if problem.is_none() { digests(site, call, &partner, &timestamp, &body, &token)? } else { Vec::new() };
+    let matched = (!token.is_empty() && problem.is_none()).then(|| found.iter().any(|one| one.is_sent));
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let problem = problem.map(|key| call.say(key));
+    Ok(shown(status, call.language(), &Page { frame, partner, body, timestamp, token, problem, found, matched }))
+}
+
+/// Under each secret in force, for each way in which a browser may have changed the body on its way here.
+fn digests(
+    site: &Site,
+    call: &Call,
+    partner: &Partner,
+    timestamp: &str,
+    body: &str,
+    token: &str,
+) -> Result<Vec<Digest>, Failure> {
+    let (hall, now) = (site.hall()?, site.now());
+    let spans = site.store.read(|tx| Ok(partners::list_spans(tx, partner.partner_id, now)?))?;
+    let timestamp = partner.strict.then_some(timestamp);
+    let mut found = Vec::new();
+    for span in spans {
+        let since =
+            Text::new("partners.secret_since").with("since", when::day(call.language(), &hall, span.created_at));
+        for (reading, bytes) in readings(body) {
+            let Some(hex) = expected(site, &span.sealed, timestamp, bytes.as_bytes()) else { continue };
+            let (secret, reading) = (call.language().say(&since), call.say(reading));
+            found.push(Digest { secret, reading, is_sent: hex == token, hex });
+        }
+    }
+    Ok(found)
+}
+
+/// A browser sends every line end of a text field as two bytes, so each way is tried.
+fn readings(body: &str) -> Vec<(&'static str, String)> {
+    if body.is_empty() {
+        return vec![("digest.as_empty", String::new()), ("digest.as_braces", "{}".to_owned())];
+    }
+    let unix = body.replace("\r\n", "\n");
+    let mut ways = vec![("digest.as_pasted", unix.clone())];
+    if unix.contains('\n') {
+        ways.push(("digest.as_windows", unix.replace('\n', "\r\n")));
+        ways.push(("digest.as_trimmed", unix.trim_end_matches('\n').to_owned()));
+    }
+    ways.dedup_by(|a, b| a.1 == b.1);
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_are_tried_each_way_and_nothing_twice() {
+        let ways = |body| readings(body).into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>();
+        assert_eq!(ways(""), ["", "{}"]);
+        assert_eq!(ways("{\"a\":1}"), ["{\"a\":1}"]);
+        assert_eq!(ways("{\r\n}\r\n"), ["{\n}\n", "{\r\n}\r\n", "{\n}"]);
+    }
+}

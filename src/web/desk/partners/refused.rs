@@ -1,0 +1,36 @@
+//! A refused call as a line of a list.
+
+use crate::auth::refusals::Refusal;
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::i18n::when;
+
+pub struct Line {
+    pub at: String,
+    /// Empty where nobody knows whose call it was.
+    pub partner: String,
+    pub peer: String,
+    pub what: String,
+    pub status: u16,
+    pub why: String,
+    /// The fields at fault, each with what is wrong with it.
+    pub problems: Vec<String>,
+    pub times: u64,
+}
+
+impl Line {
+    pub fn of(hall: &Hall, call: &Call, partner: Option<String>, refusal: Refusal) -> Line {
+        let language = call.language();
+        let problem = |one: &crate::http::failure::Problem| format!("{}: {}", one.field, language.say(&one.text));
+        Line {
+            at: when::moment(language, hall, refusal.at),
+            partner: partner.unwrap_or_default(),
+            peer: refusal.peer.to_string(),
+            what: format!("{} {}", refusal.method, refusal.path),
+            status: refusal.status,
+            why: language.say(&refusal.why),
+            problems: refusal.problems.iter().map(problem).collect(),
+            times: refusal.times,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Payments that came and extend no membership by themselves: the desk says what becomes of each, once.
+
+use crate::auth::Clerk;
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::payment::{Decision, Question};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::queries::{member_search, settlement};
+use crate::store::tables::members;
+use crate::store::tables::payments::{self, Account};
+use crate::store::{Read, Write};
+use crate::web::{Frame, called, done, form, record_about, show as shown, skipped};
+use askama::Template;
+use http::StatusCode;
+
+const PART: &str = "/desk/payments";
+/// Rows on one page.
+const ROWS_MAX: i64 = 100;
+const DONE: [(&str, &str); 2] = [("counts", "payments.done_counts"), ("void", "payments.done_void")];
+
+#[derive(Template)]
+#[template(path = "desk/payments.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Row>,
+    /// Payments that wait behind those that are shown, and how many come before them.
+    more: i64,
+    skip_to: i64,
+    /// The number of a payment, and why nothing was decided of it.
+    problem: Option<(i64, String)>,
+}
+
+struct Row {
+    payment_id: i64,
+    amount: String,
+    at: String,
+    /// The processor's name for it.
+    intent_id: String,
+    why: String,
+    question: &'static str,
+    /// Whom it is believed to be from: number and name.
+    people: Vec<(i64, String)>,
+    /// Whether a year was given, which would be taken back.
+    given: bool,
+    /// Whom the form names; what was typed, where it was refused.
+    member: String,
+}
+
+/// `GET /desk/payments`: what waits for a decision, the oldest first, from the one after `skip` others on.
+pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let done = done(call, &DONE);
+    page(site, call, clerk, StatusCode::OK, done, None)
+}
+
+fn page(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    status: StatusCode,
+    done: Option<String>,
+    problem: Option<(i64, String)>,
+) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done;
+    let hall = site.hall()?;
+    let skip = skipped(call);
+    let (rows, total) = site.store.read(|tx| {
+        let waiting = payments::list_questions(tx, ROWS_MAX, skip)?.into_iter();
+        let row =
+            |(payment_id, at, account)| row(tx, call, payment_id, when::moment(call.language(), &hall, at), account);
+        let rows = waiting.map(row).collect::<Result<Vec<_>, Failure>>()?;
+        Ok((rows, payments::count_questions(tx)?))
+    })?;
+    let skip_to = skip.saturating_add(rows.len() as i64);
+    Ok(shown(status, call.language(), &Page { frame, rows, more: total - skip_to, skip_to, problem }))
+}
+
+fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) -> Result<Row, Failure> {
+    let question = account.question.map_or("", Question::name);
+    let mut people = Vec::new();
+    for member_id in account.member_id.into_iter().chain(account.rival_claim) {
+        if let Some(one) = member_search::find(tx, member_id)? {
+            people.push((member_id, called(&one.real_name, &one.screen_name, &one.username).to_owned()));
+        }
+    }
+    let why = Text::find(&format!("payments.why_{question}"), |_| None).map(|text| call.language().say(&text));
+    let sure = account.member_id.filter(|_| account.rival_claim.is_none());
+    Ok(Row {
+        payment_id,
+        amount: account.heard.price.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+        at,
+        intent_id: account.intent_id,
+        why: why.unwrap_or_default(),
+        question,
+        people,
+        given: account.grant.is_some(),
+        member: sure.map(|member_id| member_id.to_string()).unwrap_or_default(),
+    })
+}
+
+/// `POST /desk/payments/{payment_id}/count`: it extends the membership of the member who is named, whatever was paid.
+pub fn count(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    decide(site, call, clerk, Decision::Counts)
+}
+
+/// `POST /desk/payments/{payment_id}/void`: it extends none; a year that it gave is taken back.
+pub fn void(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    decide(site, call, clerk, Decision::Void)
+}
+
+/// What keeps a decision from being carried out.
+enum Decided {
+    Done,
+    Refused(StatusCode, &'static str),
+}
+
+fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer {
+    let payment_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let mut body = form(call)?;
+    let (question, member) = (body.optional("question", fields::line(40)), body.optional("member", fields::line(254)));
+    let ok = body.finish()?;
+    let (question, member) = (question.get(&ok).unwrap_or_default(), member.get(&ok));
+    let decided = site.store.write(site.now(), |tx| {
+        let mut account = payments::find_by_number(tx, payment_id)?.ok_or_else(Failure::not_found)?;
+        // Somebody else decided it, or the processor told something new: what the clerk saw is no more.
+        if account.question.map(Question::name) != Some(&question) {
+            return Ok(Decided::Refused(StatusCode::CONFLICT, "payments.changed"));
+        }
+        if decision == Decision::Counts {
+            match member.as_deref().map(|typed| find_member(tx, typed)).transpose()? {
+                Some(None) => return Ok(Decided::Refused(StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member")),
+                None if account.grant.is_none() => {
+                    return Ok(Decided::Refused(StatusCode::UNPROCESSABLE_ENTITY, "payments.member_missing"));
+                }
+                found => account.assigned_to = found.flatten().or(account.assigned_to),
+            }
+        }
+        account.decision = Some(decision);
+        settlement::settle(tx, &mut account, &site.fee(tx)?)?;
+        record(tx, clerk, payment_id, &account, decision)?;
+        Ok::<_, Failure>(Decided::Done)
+    })?;
+    match decided {
+        Decided::Done => Ok(reply::see_other(&format!("{PART}?done={}", decision.name()))),
+        Decided::Refused(status, key) => page(site, call, clerk, status, None, Some((payment_id, call.say(key)))),
+    }
+}
+
+fn record(tx: &Write, clerk: &Clerk, payment_id: i64, account: &Account, decision: Decision) -> Result<(), Failure> {
+    let whom = account.member_id.map_or(Whom::Payment(payment_id), Whom::Member);
+    let deed = match decision {
+        Decision::Counts => "payment.assigned",
+        Decision::Void => "payment.voided",
+    };
+    record_about(tx, clerk, deed, &whom, &Detail::none().number("payment_id", payment_id))
+}
+
+/// By number, username or e-mail address.
+fn find_member(tx: &Read, typed: &str) -> Result<Option<i64>, Failure> {
+    if let Ok(member_id) = typed.parse() {
+        return Ok(members::exists(tx, member_id)?.then_some(member_id));
+    }
+    Ok(members::find_account(tx, typed)?.map(|account| account.member_id))
+}

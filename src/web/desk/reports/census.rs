@@ -1,0 +1,139 @@
+//! The members, counted by level and currency. Currency is derived from each logbook, so everybody is looked at: by key, a
+//! few hundred in a snapshot. Where there are many that takes seconds, so nobody waits for it: it is done aside, and pages
+//! show what was counted last.
+
+use crate::domain::catalogue::Catalogue;
+use crate::http::failure::Failure;
+use crate::ops::pace;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::{holdings, reports, standing};
+use crate::web::mark::{DAY_SECONDS, PROGRAMMES, SOON_DAYS};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Members that are looked at in one snapshot; where there are no more, whoever asks waits for it.
+const MEMBERS_AT_ONCE: i64 = 500;
+const KEPT_SECONDS: i64 = 600;
+
+/// How many there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// When they were counted, in Unix seconds.
+    pub at: i64,
+    pub members: i64,
+    /// Members who hold no level.
+    pub beginners: i64,
+    /// Holders of each level, in the catalogue's order.
+    pub levels: Vec<i64>,
+    /// Of each programme those who are current for long, current for some days yet, and lapsed.
+    pub programmes: [[i64; 3]; PROGRAMMES.len()],
+}
+
+/// The members as they were counted last.
+#[derive(Default)]
+pub struct Census(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    last: Option<Counts>,
+    under_way: bool,
+}
+
+/// What there is to show.
+pub struct Taken {
+    /// `None` while they are counted for the first time.
+    pub counts: Option<Counts>,
+    /// Whether newer counts are about to come.
+    pub under_way: bool,
+}
+
+impl Census {
+    /// What was counted last. Where that was long ago they are counted anew.
+    pub fn take(&self, site: &Site) -> Result<Taken, Failure> {
+        let mut state = self.lock();
+        let now = site.now();
+        let fresh = state.last.as_ref().is_some_and(|counts| (0..KEPT_SECONDS).contains(&(now - counts.at)));
+        if !fresh && are_few(site)? {
+            state.last = Some(count(site, now)?);
+        } else if !fresh && !state.under_way {
+            state.under_way = begin(site);
+        }
+        Ok(Taken { counts: state.last.clone(), under_way: state.under_way })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, counted: Result<Counts, Failure>) {
+        let mut state = self.lock();
+        state.under_way = false;
+        match counted {
+            Ok(counts) => state.last = Some(counts),
+            Err(failure) => {
+                tracing::warn!(cause = %failure, "the members were not counted; whoever asks next tries again")
+            }
+        }
+    }
+}
+
+fn are_few(site: &Site) -> Result<bool, Failure> {
+    let some = site.store.read(|tx| Ok(reports::list_member_ids(tx, 0, MEMBERS_AT_ONCE + 1)?))?;
+    Ok(some.len() as i64 <= MEMBERS_AT_ONCE)
+}
+
+/// Counts on a thread of its own; whether that began.
+fn begin(site: &Site) -> bool {
+    let inside = site.for_another_thread();
+    let begun = std::thread::Builder::new().name("census".to_owned()).spawn(move || {
+        pace::give_way();
+        let counted = count(&inside, inside.now());
+        inside.store.rest();
+        inside.census.end(counted);
+    });
+    begun.inspect_err(|e| tracing::warn!(cause = %e, "no thread to count the members on")).is_ok()
+}
+
+fn count(site: &Site, now: i64) -> Result<Counts, Failure> {
+    let mut counts = Counts { at: now, levels: vec![0; site.catalogue.levels().count()], ..Counts::default() };
+    let mut after = 0;
+    loop {
+        let last = site.store.read(|tx| {
+            let ids = reports::list_member_ids(tx, after, MEMBERS_AT_ONCE)?;
+            ids.iter().try_for_each(|id| counts.add(tx, site.catalogue, *id, now))?;
+            Ok(ids.last().copied())
+        })?;
+        site.store.rest();
+        match last {
+            Some(last) => after = last,
+            None => return Ok(counts),
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, tx: &Read, catalogue: &Catalogue, member_id: i64, now: i64) -> Result<(), Failure> {
+        let held = holdings::list(tx, member_id)?;
+        self.members += 1;
+        self.beginners += i64::from(held.is_empty());
+        if held.is_empty() {
+            return Ok(());
+        }
+        for (place, level) in catalogue.levels().enumerate() {
+            self.levels[place] += i64::from(held.iter().any(|one| one.key() == level.key()));
+        }
+        let stand = standing::read_with(tx, member_id, &held, now)?;
+        for (place, (cat_group, _)) in PROGRAMMES.iter().enumerate() {
+            let holds = held.iter().any(|one| one.cat_group == *cat_group);
+            let Some(currency) = stand.currency.find(cat_group).filter(|_| holds) else { continue };
+            let left = currency.renewal.map_or(0, |renewal| (renewal - now).div_euclid(DAY_SECONDS));
+            let state = match (currency.current, left >= SOON_DAYS) {
+                (true, true) => 0,
+                (true, false) => 1,
+                (false, _) => 2,
+            };
+            self.programmes[place][state] += 1;
+        }
+        Ok(())
+    }
+}

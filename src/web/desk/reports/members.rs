@@ -1,0 +1,101 @@
+//! The members by level and currency, as they were counted last.
+
+use super::census::Counts;
+use super::{PART, tables};
+use crate::auth::Clerk;
+use crate::domain::catalogue::Level as Held;
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::web::mark::PROGRAMMES;
+use crate::web::{Frame, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "desk/report_members.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    /// Whether newer counts are about to come, which the page then looks out for.
+    under_way: bool,
+    shown: Option<Shown>,
+}
+
+struct Shown {
+    at: String,
+    members: i64,
+    beginners: i64,
+    levels: Vec<Level>,
+    programmes: Vec<Programme>,
+}
+
+struct Level {
+    name: String,
+    holders: i64,
+    /// Of the drawing's 100 units.
+    width: String,
+}
+
+struct Programme {
+    name: String,
+    current: i64,
+    soon: i64,
+    lapsed: i64,
+    /// Where the parts of the bar begin and how long they are, of the drawing's 100 units.
+    parts: [(String, String); 3],
+}
+
+/// `GET /desk/reports/members`
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let taken = site.census.take(site)?;
+    let counted = taken.counts.map(|counts| draw(site, call, &hall, &counts));
+    Ok(shown(StatusCode::OK, call.language(), &Page { frame, under_way: taken.under_way, shown: counted }))
+}
+
+fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
+    let most = counts.levels.iter().copied().max().unwrap_or(0).max(1);
+    let of_hundred = |part: i64, whole: i64| format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
+    let held = site.catalogue.levels().zip(&counts.levels).filter(|(_, holders)| **holders > 0);
+    let level = |(level, holders): (&Held, &i64)| Level {
+        name: level.name.clone(),
+        holders: *holders,
+        width: of_hundred(*holders, most),
+    };
+    let programme = |((_, key), states): (&(&str, &'static str), &[i64; 3])| {
+        let [current, soon, lapsed] = *states;
+        let whole = current + soon + lapsed;
+        let part = |begin: i64, length: i64| (of_hundred(begin, whole), of_hundred(length, whole));
+        let parts = [part(0, current), part(current, soon), part(current + soon, lapsed)];
+        Programme { name: call.say(key), current, soon, lapsed, parts }
+    };
+    let programmes = PROGRAMMES.iter().zip(&counts.programmes).filter(|(_, states)| states.iter().sum::<i64>() > 0);
+    Shown {
+        at: when::moment(call.language(), hall, counts.at),
+        members: counts.members,
+        beginners: counts.beginners,
+        levels: held.map(level).collect(),
+        programmes: programmes.map(programme).collect(),
+    }
+}
+
+/// `GET /desk/reports/members.csv`: levels with their holders, then programmes with their states. Before anything was
+/// counted there is only the page that says so.
+pub fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let Some(counts) = site.census.take(site)?.counts else { return Ok(reply::see_other("/desk/reports/members")) };
+    let held = site.catalogue.levels().zip(&counts.levels);
+    let levels = held.map(|(level, holders)| {
+        vec!["level".to_owned(), level.name.clone(), "holders".to_owned(), holders.to_string()]
+    });
+    let states = ["current", "soon", "lapsed"];
+    let programmes = PROGRAMMES.iter().zip(&counts.programmes).flat_map(|((_, key), counted)| {
+        let name = call.say(key);
+        states.iter().zip(counted).map(move |(state, members)| {
+            vec!["currency".to_owned(), name.clone(), (*state).to_owned(), members.to_string()]
+        })
+    });
+    Ok(tables::file("members.csv", &["kind", "name", "state", "members"], levels.chain(programmes)))
+}

@@ -1,0 +1,103 @@
+//! The reports as CSV.
+
+use super::days;
+use super::range::Range;
+use crate::app::import_export::cell::write_row;
+use crate::auth::Clerk;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::queries::reports::{self, BookingLine};
+
+/// A table of bookings has no more rows than this; whoever wants more takes it in parts.
+const BOOKINGS_MAX: usize = 50_000;
+/// Bookings that are read in one snapshot.
+const BOOKINGS_AT_ONCE: i64 = 1_000;
+
+pub(crate) fn file(name: &str, heading: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Reply {
+    let mut table = heading.join(",") + "\r\n";
+    rows.for_each(|row| write_row(&mut table, &row));
+    reply::file("text/csv; charset=utf-8", "attachment", name, table)
+}
+
+fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
+    let asked = Range::asked(call, &site.hall()?, site.now());
+    asked.map_err(|key| Failure::field("from", Text::new(key)))
+}
+
+/// `GET /desk/reports/days.csv`: one row a day.
+pub fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let range = range(site, call)?;
+    let (days, _) = days::count(site, &site.hall()?, &range)?;
+    let heading = ["date", "bookings", "minutes_booked", "arrived", "flights", "minutes_flown"];
+    let row = |day: days::Counted| {
+        let numbers = [day.bookings, day.booked, day.arrived, day.flights, day.flown];
+        std::iter::once(day.date).chain(numbers.map(|number| number.to_string())).collect()
+    };
+    Ok(file(&name("days", &range), &heading, days.into_iter().map(row)))
+}
+
+/// `GET /desk/reports/partners.csv`: one row a partner.
+pub fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let range = range(site, call)?;
+    let (_, partners) = days::count(site, &site.hall()?, &range)?;
+    let heading = [
+        "client_id",
+        "partner",
+        "bookings",
+        "minutes_booked",
+        "arrived",
+        "tokens_issued",
+        "tokens_refused",
+        "users_created",
+    ];
+    let row = |one: days::Brought| {
+        let numbers = [one.bookings, one.booked, one.arrived, one.tokens, one.refused, one.users];
+        [one.client_id, one.name].into_iter().chain(numbers.map(|number| number.to_string())).collect()
+    };
+    Ok(file(&name("partners", &range), &heading, partners.into_iter().map(row)))
+}
+
+/// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight. Moments are in UTC (RFC 3339).
+pub fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let range = range(site, call)?;
+    let mut found: Vec<BookingLine> = Vec::new();
+    let mut after = (range.from, 0);
+    loop {
+        let read = |tx: &crate::store::Read| {
+            Ok(reports::list_bookings(tx, site.tunnel_id, after, range.to, BOOKINGS_AT_ONCE)?)
+        };
+        let more = site.store.read(read)?;
+        site.store.rest();
+        let Some(last) = more.last() else { break };
+        after = (last.flight_date, last.booking_id);
+        found.extend(more);
+        if found.len() > BOOKINGS_MAX {
+            return Err(Failure::field("to", Text::new("reports.bookings_many").with("max", BOOKINGS_MAX)));
+        }
+    }
+    let heading =
+        ["booking_id", "partner", "member_id", "member", "registration_id", "flight_date", "minutes", "arrived_at"];
+    Ok(file(&name("bookings", &range), &heading, found.into_iter().map(cells)))
+}
+
+fn cells(line: BookingLine) -> Vec<String> {
+    let moment = |at: i64| jiff::Timestamp::from_second(at).map_or_else(|_| at.to_string(), |at| at.to_string());
+    vec![
+        line.booking_id.to_string(),
+        line.partner,
+        line.member_id.to_string(),
+        line.member,
+        line.registration_id.map(|id| id.to_string()).unwrap_or_default(),
+        moment(line.flight_date),
+        line.minutes.to_string(),
+        line.arrived_at.map(moment).unwrap_or_default(),
+    ]
+}
+
+fn name(what: &str, range: &Range) -> String {
+    format!("{what}-{}-{}.csv", range.from_date, range.to_date)
+}

@@ -1,0 +1,123 @@
+//! A clerk without a second factor sets up an authenticator app on the way in: the desk opens to nobody without one.
+
+use super::code::ANEW;
+use super::sign_in::{bar, welcome};
+use crate::api::auth::qr;
+use crate::auth::second_factor::{self, Proof};
+use crate::auth::step::{self, Intent};
+use crate::auth::{clerk, sign_in};
+use crate::domain::totp;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::members::Account;
+use crate::store::tables::second_factors;
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+
+const CODE_CHARS_MAX: usize = 40;
+
+#[derive(Template)]
+#[template(path = "desk/setup.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    /// SVG.
+    qr: String,
+    /// Base32, in groups.
+    secret: String,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "desk/recovery_codes.html", config = "assets/templates/askama.toml")]
+struct Welcome {
+    frame: Frame,
+    codes: Vec<String>,
+}
+
+/// `GET /desk/sign-in/setup`: the secret that waits, as a picture and as text.
+pub fn show_form(site: &Site, call: &Call) -> Answer {
+    let now = site.now();
+    let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
+    let account = site
+        .store
+        .read(|tx| Ok(step::look(tx, token, Intent::DeskSetup, now)?.filter(|account| bar(account).is_none())))?;
+    match account {
+        Some(account) => page(site, call, StatusCode::OK, &account, None),
+        None => Ok(reply::see_other(ANEW)),
+    }
+}
+
+/// `POST /desk/sign-in/setup`: the first code turns the authenticator on, and lets its owner in.
+pub fn take(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let ok = body.finish()?;
+    let code = code.get(&ok).unwrap_or_default();
+    let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
+    let again = StatusCode::UNPROCESSABLE_ENTITY;
+    let set_up = site.store.write(site.now(), |tx| {
+        let Some(account) = step::try_once(tx, token, Intent::DeskSetup)?.filter(|account| bar(account).is_none())
+        else {
+            return Ok(Err(None));
+        };
+        // The password alone sets up the first factor, and replaces none.
+        if has_factor(site, tx, account.member_id)? {
+            return Ok(Err(None));
+        }
+        let prove = || {
+            let proof = second_factor::finish_setup(site, tx, account.member_id, &code)?;
+            Ok(proof.unwrap_or(Proof::Wrong))
+        };
+        let cleared = match sign_in::judge_code(site, call, tx, &account, prove)? {
+            Proof::Right(cleared) => cleared,
+            Proof::Wrong => return Ok(Err(Some((account, "desk.code_wrong")))),
+            Proof::ClockSuspect => return Ok(Err(Some((account, "factor.clock_suspect")))),
+        };
+        step::end(tx, account.member_id)?;
+        let codes = second_factor::welcome_factor(
+            site,
+            tx,
+            account.member_id,
+            None,
+            call.language(),
+            &call.by(account.member_id),
+        )?;
+        let opened = sign_in::open_session(site, call, tx, cleared, &account, None)?;
+        Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, codes)))
+    })?;
+    match set_up {
+        Ok((opened, codes)) => {
+            let frame = Frame::outside(site, call)?;
+            let page = show(StatusCode::OK, call.language(), &Welcome { frame, codes });
+            Ok(welcome(site, call, page, &opened))
+        }
+        Err(Some((account, key))) => page(site, call, again, &account, Some(key)),
+        Err(None) => Ok(reply::see_other(ANEW)),
+    }
+}
+
+fn has_factor(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
+    Ok(second_factors::find(tx, member_id, site.now())?.kind.is_some())
+}
+
+fn page(site: &Site, call: &Call, status: StatusCode, account: &Account, problem: Option<&'static str>) -> Answer {
+    let found = site.store.read(|tx| match has_factor(site, tx, account.member_id)? {
+        true => Ok(None),
+        false => second_factor::find_pending(site, tx, account.member_id),
+    })?;
+    let Some(secret) = found else { return Ok(reply::see_other(ANEW)) };
+    let frame = Frame::outside(site, call)?;
+    let made = totp::setup(&secret, &frame.site_name, &account.username);
+    let qr = qr::svg(&made.otpauth_url)
+        .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
+    let groups: Vec<String> =
+        made.secret.as_bytes().chunks(4).map(|g| String::from_utf8_lossy(g).into_owned()).collect();
+    let page = Page { problem: problem.map(|key| frame.say(key)), frame, qr, secret: groups.join(" ") };
+    Ok(show(status, call.language(), &page))
+}

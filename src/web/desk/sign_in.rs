@@ -1,0 +1,214 @@
+//! The way in: a password and a code, or a passkey; and the way out.
+
+use crate::api::auth::login::renewed_hash;
+use crate::auth::passkey as ceremony;
+use crate::auth::passkey::Outcome;
+use crate::auth::second_factor::{self, Cleared, Due, Next};
+use crate::auth::sign_in::{self, Opened, Verdict};
+use crate::auth::step::{self, Intent};
+use crate::auth::{Clerk, clerk, device, token_hash};
+use crate::http::call::{Call, OutcomeWord};
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply::{self, Reply};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::members::Account;
+use crate::store::tables::sessions;
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+
+const CREDENTIAL_CHARS_MAX: usize = 60_000;
+const HOME: &str = "/desk";
+
+#[derive(Template)]
+#[template(path = "desk/sign_in.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    username: String,
+    /// Where to go afterwards.
+    to: String,
+    /// Why it did not work, and what to do next.
+    problem: Option<String>,
+    demo: bool,
+}
+
+impl Page {
+    fn new(site: &Site, call: &Call, username: String, to: String) -> Result<Page, Failure> {
+        Ok(Page { frame: Frame::outside(site, call)?, username, to, problem: None, demo: site.config.demo })
+    }
+
+    fn refused(site: &Site, call: &Call, username: &str, to: &str, key: &'static str) -> Answer {
+        let mut page = Page::new(site, call, username.to_owned(), to.to_owned())?;
+        page.problem = Some(call.say(key));
+        Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
+    }
+}
+
+/// `GET /desk/sign-in`: name and password; `to` is where to go afterwards.
+pub fn show_or_pass(site: &Site, call: &Call) -> Answer {
+    let mut query = call.query();
+    let to = query.optional("to", fields::line(200));
+    let ended = query.has("ended");
+    let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
+    if clerk::find(site, call)?.is_some() {
+        return Ok(reply::see_other(&place(&to)));
+    }
+    let mut page = Page::new(site, call, String::new(), to)?;
+    page.problem = ended.then(|| call.say("desk.step_ended"));
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `POST /desk/sign-in`: a session, or the way to the second factor.
+pub fn with_password(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let username = body.required("username", fields::line(254));
+    let secret = body.required("password", fields::secret);
+    let to = body.optional("to", fields::line(200));
+    let typed = username.peek().cloned().unwrap_or_default();
+    let wanted = to.peek().cloned().flatten().unwrap_or_default();
+    let Ok(ok) = body.finish() else { return Page::refused(site, call, &typed, &wanted, "desk.both_needed") };
+    let secret = secret.get(&ok);
+    let Verdict::Right(account) = sign_in::judge(site, call, &typed, &secret)? else {
+        return Page::refused(site, call, &typed, &wanted, "desk.wrong");
+    };
+    let renewed = renewed_hash(site, &account, &secret);
+    let outcome = site.store.write(site.now(), |tx| {
+        if !sign_in::is_as_judged(tx, &account)? {
+            return Ok(Entry::Refused("desk.wrong"));
+        }
+        if let Some(key) = bar(&account) {
+            call.outcome.set(if account.banned { OutcomeWord::Banned } else { OutcomeWord::Plain });
+            return Ok(Entry::Refused(key));
+        }
+        match second_factor::next(site, tx, &account, None)? {
+            Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
+            Next::Due(due) => {
+                call.outcome.set(OutcomeWord::SecondFactorDue);
+                // Whoever works here is sent no passcode.
+                let by = if due == Due::Totp { "app" } else { "none" };
+                let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
+                on_the_way(call, tx, &account, Intent::Desk, page)
+            }
+            Next::Missing => {
+                second_factor::begin_setup(site, tx, account.member_id, &second_factor::new_secret())?;
+                on_the_way(call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
+            }
+        }
+    })?;
+    answer(site, call, outcome, &typed, &wanted)
+}
+
+/// What a proof came to, before it is shown.
+pub(crate) enum Entry {
+    In(Opened),
+    /// A second step is due: the token of the step, and its page.
+    Due {
+        token: String,
+        page: String,
+    },
+    /// The key of the reason.
+    Refused(&'static str),
+}
+
+/// The page, or the way on, that tells an outcome; `to` is where to go afterwards.
+pub(crate) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, to: &str) -> Answer {
+    match outcome {
+        Entry::In(opened) => Ok(welcome(site, call, reply::see_other(&place(to)), &opened)),
+        Entry::Due { token, page } => Ok(clerk::step::hand(site, call, reply::see_other(&page), &token)),
+        Entry::Refused(key) => Page::refused(site, call, username, to, key),
+    }
+}
+
+/// Why a member whose password is right has no place at the desk.
+pub(crate) fn bar(account: &Account) -> Option<&'static str> {
+    match (account.banned, account.role.is_staff()) {
+        (true, _) => Some("desk.banned"),
+        (false, false) => Some("desk.no_clerk"),
+        (false, true) => None,
+    }
+}
+
+fn on_the_way(call: &Call, tx: &Write, account: &Account, intent: Intent, page: String) -> Result<Entry, Failure> {
+    Ok(Entry::Due { token: step::begin(call, tx, account.member_id, intent)?, page })
+}
+
+/// The session, unless the account changed meanwhile.
+pub(crate) fn enter(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    cleared: Cleared,
+    account: &Account,
+    renewed: Option<&str>,
+) -> Result<Entry, Failure> {
+    let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
+    Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
+}
+
+/// The reply with what the browser keeps from now on.
+pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -> Reply {
+    let known = device::hand_over_to_browser(site, reply, &opened.device_token);
+    clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token))
+}
+
+/// `POST /desk/sign-in/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
+pub fn with_passkey(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
+    let to = body.optional("to", fields::line(200));
+    let ok = body.finish()?;
+    let to = to.get(&ok).unwrap_or_default();
+    const REFUSED: Entry = Entry::Refused("desk.passkey_refused");
+    let Some(proof) = ceremony::read(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
+        return answer(site, call, REFUSED, "", &to);
+    };
+    let outcome = site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &proof)? {
+        Outcome::SignedIn(account, opened) => match bar(&account) {
+            None => Ok(Entry::In(opened)),
+            Some(key) => {
+                sessions::delete(tx, &token_hash(&opened.token))?;
+                Ok(Entry::Refused(key))
+            }
+        },
+        Outcome::Registered(_) | Outcome::Refused => Ok(REFUSED),
+    })?;
+    answer(site, call, outcome, "", &to)
+}
+
+/// `POST /desk/sign-out`: ends the session of this browser.
+pub fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
+    Ok(clerk::take_session(site, call, reply::see_other("/desk/sign-in")))
+}
+
+/// A page of the desk, and nothing else: a link must not lead elsewhere by way of the sign-in.
+pub(crate) fn place(to: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
+    let ours = (to == HOME || to.starts_with("/desk/")) && to.bytes().all(plain) && !to.starts_with("/desk/sign-");
+    if ours { to.to_owned() } else { HOME.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn the_way_in_leads_to_the_desk_and_nowhere_else() {
+        assert_eq!(place("/desk/members/4"), "/desk/members/4");
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/desk//\\evil",
+            "/api/x",
+            "/deskx",
+            "/desk/a?b",
+            "/desk/sign-out",
+        ] {
+            assert_eq!(place(elsewhere), "/desk", "{elsewhere}");
+        }
+    }
+}

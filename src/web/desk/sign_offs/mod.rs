@@ -1,0 +1,113 @@
+//! *Sign-offs*: what waits for whose signature.
+
+pub mod entry;
+pub mod moves;
+
+use super::members::lines::{Place, length};
+use crate::api::logbook::skills::names;
+use crate::auth::Clerk;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::member_search;
+use crate::store::tables::skills::{self, SkillEntry};
+use crate::web::{Frame, called, done, initials, show, skipped};
+use askama::Template;
+use http::StatusCode;
+
+const PART: &str = "/desk/sign-offs";
+/// Rows on one page; whoever signs them sees the next.
+const ROWS_MAX: i64 = 100;
+const DONE: [(&str, &str); 4] = [
+    ("signed", "desk.done_signed"),
+    ("denied", "desk.done_denied"),
+    ("suspended", "desk.done_suspended"),
+    ("reinstated", "desk.done_reinstated"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/sign_offs.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    queues: Vec<Queue>,
+    /// Entries that wait behind those that are shown, and how many come before them.
+    more: i64,
+    skip_to: i64,
+}
+
+/// What waits for one signer.
+struct Queue {
+    signer: String,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    entry_id: i64,
+    member_id: i64,
+    name: String,
+    initials: String,
+    has_photo: bool,
+    skill: String,
+    level: String,
+    day: String,
+    comment: String,
+}
+
+/// `GET /desk/sign-offs`: the queue, by signer, from the entry after `skip` others on.
+pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let skip = skipped(call);
+    let hall = site.hall()?;
+    let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
+    let (queues, waiting) = site.store.read(|tx| {
+        let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();
+        for entry in skills::list_pending(tx, ROWS_MAX, skip)? {
+            let signer_id = entry.instructor_id;
+            if queues.last().is_none_or(|(last, _)| *last != signer_id) {
+                queues.push((signer_id, Queue { signer: signer(tx, &entry)?, rows: Vec::new() }));
+            }
+            let row = row(tx, &place, entry)?;
+            if let Some((_, queue)) = queues.last_mut() {
+                queue.rows.push(row);
+            }
+        }
+        let queues: Vec<Queue> = queues.into_iter().map(|(_, queue)| queue).collect();
+        Ok((queues, skills::count_pending(tx)?))
+    })?;
+    let skip_to = skip.saturating_add(queues.iter().map(|queue| queue.rows.len() as i64).sum());
+    let page = Page { frame, more: waiting - skip_to, skip_to, queues };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+fn signer(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {
+    let found = entry.instructor_id.map(|id| member_search::find(tx, id)).transpose()?.flatten();
+    Ok(found.map(|one| called(&one.real_name, &one.screen_name, &one.username).to_owned()).unwrap_or_default())
+}
+
+fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
+    let member = member_search::find(tx, entry.member_id)?.ok_or_else(Failure::not_found)?;
+    let name = called(&member.real_name, &member.screen_name, &member.username).to_owned();
+    let (level, skill) = subject(place, &entry);
+    Ok(Row {
+        entry_id: entry.entry_id,
+        member_id: entry.member_id,
+        initials: initials(&name),
+        name,
+        has_photo: member.has_photo,
+        skill,
+        level,
+        day: place.day(entry.entry_date),
+        comment: entry.comment,
+    })
+}
+
+/// The names of level and skill; of the flight time of an opening balance its length.
+fn subject(place: &Place, entry: &SkillEntry) -> (String, String) {
+    match entry.kind.as_str() {
+        "time" => (place.say("desk.opening"), length(place, entry.minutes)),
+        _ => names(place.site.catalogue, &entry.cat_group, &entry.cat_id, &entry.skill),
+    }
+}

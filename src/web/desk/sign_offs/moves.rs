@@ -1,0 +1,199 @@
+//! The moves of an entry at the desk, by the rules of the API. Whoever signs proves who they are by the own means: the
+//! browser is the clerk's, and a signature is not the clerk's to give.
+
+use super::entry::{self, SignForm};
+use crate::api::logbook::signing::{self, Mover, Seen};
+use crate::api::logbook::skills::ask::COMMENT_CHARS_MAX;
+use crate::auth::Clerk;
+use crate::auth::passkey::{self, Intent};
+use crate::auth::signer::{self, Proven};
+use crate::domain::entry::{Act, Status};
+use crate::domain::role::Role;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::skills::{self, SkillEntry};
+use crate::web::form;
+
+const CREDENTIAL_CHARS_MAX: usize = 60_000;
+const CODE_CHARS_MAX: usize = 40;
+const STEP_CHARS_MAX: usize = 128;
+
+/// `POST /desk/sign-offs/{entry_id}/sign`: by the signer's password, and the code where one is due.
+pub fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let username = body.optional("username", fields::line(254));
+    let secret = body.optional("password", fields::secret);
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let step = body.optional("step", fields::line(STEP_CHARS_MAX));
+    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
+    let by_app = body.has("by_app");
+    let ok = body.finish()?;
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let (secret, code, step) = (secret.get(&ok), code.get(&ok).unwrap_or_default(), step.get(&ok));
+    let sent = SignForm {
+        username: username.get(&ok).unwrap_or_default(),
+        comment: comment.get(&ok).unwrap_or_default(),
+        version: version.get(&ok),
+        by_app,
+        ..SignForm::default()
+    };
+    match (step, secret) {
+        (Some(step), _) => {
+            let again = SignForm { step: Some(step.clone()), ..sent };
+            prove(site, call, clerk, again, |tx| signer::by_code(site, call, tx, &step, &code, entry_id))
+        }
+        (None, Some(secret)) if !sent.username.is_empty() => {
+            let verdict = signer::judge(site, call, &sent.username, &secret)?;
+            prove(site, call, clerk, sent, |tx| signer::by_password(site, call, tx, &verdict, entry_id))
+        }
+        (None, _) => refuse(site, call, clerk, sent, "desk.sign_missing"),
+    }
+}
+
+/// `POST /desk/sign-offs/{entry_id}/passkey`: by the signer's passkey.
+pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
+    let username = body.optional("username", fields::line(254));
+    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
+    let ok = body.finish()?;
+    let sent = SignForm {
+        username: username.get(&ok).unwrap_or_default(),
+        comment: comment.get(&ok).unwrap_or_default(),
+        version: version.get(&ok),
+        ..SignForm::default()
+    };
+    let intent = Intent::SignEntry(call.param_id(0).ok_or_else(Failure::not_found)?);
+    let Some(answer) = passkey::read(site, call, &credential.get(&ok).unwrap_or_default(), intent)? else {
+        return refuse(site, call, clerk, sent, "proof.passkey_refused");
+    };
+    prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))
+}
+
+/// `POST /desk/sign-offs/{entry_id}/deny`: by the clerk, with the reason, which the member is told.
+pub fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let reason = body.optional("reason", fields::lines(COMMENT_CHARS_MAX));
+    let version = body.optional("version", fields::id);
+    let ok = body.finish()?;
+    let (reason, version) = (reason.get(&ok), version.get(&ok));
+    let Some(reason) = reason else {
+        let denial_problem = Some(call.say("desk.deny_missing"));
+        return entry::page(site, call, clerk, Some(SignForm { denial_problem, version, ..SignForm::default() }));
+    };
+    let seen = Seen::version(version);
+    match carry_out(site, call, "denied", |tx, entry| signing::deny_entry(site, tx, entry, clerk, &seen, &reason)) {
+        Err(failure) if has_changed(&failure) => {
+            let denial_problem = Some(call.language().say(failure.text()));
+            let form = SignForm { denial_problem, reason, changed: true, ..SignForm::default() };
+            entry::page(site, call, clerk, Some(form))
+        }
+        answer => answer,
+    }
+}
+
+/// `POST /desk/sign-offs/{entry_id}/suspend`: by an admin.
+pub fn suspend(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    carry_out(site, call, "suspended", |tx, entry| signing::pause(site, tx, entry, clerk, Act::Suspend))
+}
+
+/// `POST /desk/sign-offs/{entry_id}/reinstate`: by an admin.
+pub fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    carry_out(site, call, "reinstated", |tx, entry| signing::pause(site, tx, entry, clerk, Act::Reinstate))
+}
+
+/// What a proof and the rules of signing came to.
+enum Came {
+    Signed,
+    /// A code is due.
+    Due(SignForm),
+    Refused(&'static str),
+}
+
+/// Signs by whoever the proof names. What a miss counted is kept; a refusal by the rules of signing leaves nothing.
+fn prove(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    mut sent: SignForm,
+    proof: impl FnOnce(&Write) -> Result<Proven, Failure>,
+) -> Answer {
+    let comment = Some(sent.comment.as_str()).filter(|comment| !comment.is_empty());
+    let came = site.store.write(site.now(), |tx| {
+        let entry = find(call, tx)?;
+        match proof(tx)? {
+            Proven::Refused(key) => Ok(Came::Refused(key)),
+            Proven::Code { step, by_app, problem } => {
+                let problem = problem.map(|key| call.say(key));
+                Ok(Came::Due(SignForm { step: Some(step), by_app, problem, ..SignForm::default() }))
+            }
+            Proven::Signer(signer) => {
+                let (id, by) = (signer.id(), call.by(signer.id()));
+                // As a signer, whatever else they are here.
+                let signer = Mover { id, role: Role::Member, by: &by };
+                signing::sign_entry(site, tx, &entry, signer, &Seen::version(sent.version), comment)?;
+                Ok(Came::Signed)
+            }
+        }
+    });
+    match came {
+        Ok(Came::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
+        Ok(Came::Due(due)) => {
+            let form = SignForm { step: due.step, by_app: due.by_app, problem: due.problem, ..sent };
+            entry::page(site, call, clerk, Some(form))
+        }
+        Ok(Came::Refused(key)) => {
+            if key == "proof.step_ended" {
+                sent.step = None;
+            }
+            refuse(site, call, clerk, sent, key)
+        }
+        Err(failure) if has_changed(&failure) => {
+            let problem = Some(call.language().say(failure.text()));
+            let form = SignForm { step: None, problem, changed: true, version: None, ..sent };
+            entry::page(site, call, clerk, Some(form))
+        }
+        // Somebody who may not sign this, or an entry that is not open to it: said where it was tried.
+        Err(failure) if [403, 409].contains(&failure.status().as_u16()) => {
+            let form = SignForm { step: None, problem: Some(call.language().say(failure.text())), ..sent };
+            entry::page(site, call, clerk, Some(form))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Whether the entry is not the one any more that the page showed: the page shows what it is now, and asks again.
+fn has_changed(failure: &Failure) -> bool {
+    failure.code() == Failure::entry_changed().code()
+}
+
+fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: SignForm, key: &'static str) -> Answer {
+    entry::page(site, call, clerk, Some(SignForm { problem: Some(call.language().say(&Text::new(key))), ..sent }))
+}
+
+/// Every move by the clerk goes through here.
+fn carry_out(
+    site: &Site,
+    call: &Call,
+    deed: &str,
+    effect: impl FnOnce(&Write, &SkillEntry) -> Result<Status, Failure>,
+) -> Answer {
+    site.store.write(site.now(), |tx| {
+        let entry = find(call, tx)?;
+        effect(tx, &entry)?;
+        Ok(reply::see_other(&format!("/desk/sign-offs/{}?done={deed}", entry.entry_id)))
+    })
+}
+
+fn find(call: &Call, tx: &Write) -> Result<SkillEntry, Failure> {
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)
+}

@@ -1,0 +1,168 @@
+//! The audit log: who did what to whom, newest first, in words; and whether it is still what was written. Admins alone see it.
+
+mod words;
+
+use super::PART;
+use crate::auth::Clerk;
+use crate::domain::deeds::DEEDS;
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::ops::audit::{VERIFIED, begin_verifying};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::audit::{self, Filter, Kept};
+use crate::web::desk::walk_in::{Unclear, find_member};
+use crate::web::{Frame, asked, show as shown};
+use askama::Template;
+use http::StatusCode;
+use words::{Named, Namer};
+
+const ROWS_SHOWN: usize = 50;
+
+#[derive(Template)]
+#[template(path = "desk/audit.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Row>,
+    asked: Wanted,
+    problem: Option<String>,
+    deeds: Vec<(&'static str, String)>,
+    /// The next page begins before this row.
+    older: Option<i64>,
+    verdict: Verdict,
+}
+
+struct Row {
+    seq: i64,
+    at: String,
+    who: Named,
+    deed: String,
+    whom: Named,
+    origin: String,
+}
+
+/// What the reader wants to see, as it was typed.
+#[derive(Clone)]
+struct Wanted {
+    person: String,
+    deed: String,
+    day: String,
+    before: Option<i64>,
+}
+
+struct Verdict {
+    /// The class of its colour.
+    tone: &'static str,
+    text: String,
+    under_way: bool,
+}
+
+/// `GET /desk/site/audit`
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    // First of all: a reading that is told as over has its row in the list.
+    let verdict = verdict(site, call, &hall)?;
+    let wanted = Wanted::read(call);
+    let (found, problem) = match wanted.filter(site, &hall)? {
+        Ok(filter) => (site.store.read(|tx| Ok(audit::list(tx, &filter, ROWS_SHOWN as i64 + 1)?))?, None),
+        Err(key) => (Vec::new(), Some(call.say(key))),
+    };
+    let older = found.get(ROWS_SHOWN).and(found.get(ROWS_SHOWN - 1)).map(|last| last.row.seq);
+    let mut namer = Namer::new(site, call);
+    let rows = found.iter().take(ROWS_SHOWN).map(|kept| row(&mut namer, &hall, kept));
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = Page {
+        rows: rows.collect::<Result<_, Failure>>()?,
+        deeds: deeds(call),
+        verdict,
+        asked: wanted,
+        problem,
+        older,
+        frame,
+    };
+    Ok(shown(status, call.language(), &page))
+}
+
+/// `POST /desk/site/audit`: reads it whole, and says in it what came of that.
+pub fn verify(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    begin_verifying(site, clerk.by());
+    Ok(reply::see_other(&format!("{PART}/audit#verdict")))
+}
+
+impl Wanted {
+    fn read(call: &Call) -> Wanted {
+        Wanted {
+            person: asked(call, "person"),
+            deed: asked(call, "deed"),
+            day: asked(call, "day"),
+            before: asked(call, "before").parse().ok(),
+        }
+    }
+
+    /// What the store is asked, or the key of what is wrong with it.
+    fn filter(&self, site: &Site, hall: &Hall) -> Result<Result<Filter, &'static str>, Failure> {
+        let who = match self.person.as_str() {
+            "" => None,
+            typed => match site.store.read(|tx| find_member(tx, typed))? {
+                Ok(member_id) => Some(format!("member:{member_id}")),
+                Err(Unclear::Nobody) => return Ok(Err("audit.nobody")),
+                Err(Unclear::Two) => return Ok(Err("desk.member_two")),
+            },
+        };
+        let day = match (self.day.as_str(), hall.start_of(&self.day)) {
+            ("", _) => None,
+            (_, Some(start)) => Some(hall.day(start, 0)),
+            (_, None) => return Ok(Err("audit.no_day")),
+        };
+        let deed = DEEDS.iter().find(|deed| **deed == self.deed).map(|deed| (*deed).to_owned());
+        let (since, until) = (day.map(|day| day.from), day.map(|day| day.to));
+        Ok(Ok(Filter { who, whom: None, deed, since, until, before: self.before }))
+    }
+
+    fn is_narrow(&self) -> bool {
+        [&self.person, &self.deed, &self.day].iter().any(|typed| !typed.is_empty()) || self.before.is_some()
+    }
+}
+
+fn row(namer: &mut Namer, hall: &Hall, kept: &Kept) -> Result<Row, Failure> {
+    let row = &kept.row;
+    Ok(Row {
+        seq: row.seq,
+        at: namer.moment(hall, row.at),
+        who: namer.who(&row.who)?,
+        deed: namer.deed(row),
+        whom: namer.whom(&row.whom)?,
+        origin: namer.origin(&row.origin),
+    })
+}
+
+/// Name and words of each, for the list to choose from.
+fn deeds(call: &Call) -> Vec<(&'static str, String)> {
+    DEEDS.iter().map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
+}
+
+/// What the last reading found, or that one is under way.
+fn verdict(site: &Site, call: &Call, hall: &Hall) -> Result<Verdict, Failure> {
+    let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
+    match site.verifying.last() {
+        Some(asked) if asked.outcome.is_none() => {
+            let text = Text::new("audit.under_way").with("at", when::moment(call.language(), hall, asked.began_at));
+            return Ok(Verdict { under_way: true, ..say("soon", text) });
+        }
+        Some(asked) if matches!(asked.outcome, Some(Err(_))) => {
+            let why = asked.outcome.and_then(Result::err).unwrap_or_default();
+            return Ok(say("bad", Text::new("audit.failed").with("why", why)));
+        }
+        _ => {}
+    }
+    let last = site.store.read(|tx| Ok(audit::find_last(tx, VERIFIED)?))?;
+    let Some(last) = last else { return Ok(say("soon", Text::new("audit.never"))) };
+    let (sound, text) = words::of_verdict(call.language(), hall, &last.row);
+    Ok(say(if sound { "good" } else { "bad" }, text))
+}

@@ -1,0 +1,130 @@
+//! What the log holds in numbers and short words, as people say it.
+
+use crate::domain::audit::Row;
+use crate::domain::local_time::Hall;
+use crate::domain::role::Role;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::i18n::when;
+use crate::site::Site;
+use crate::store::tables::{members, partners};
+use crate::web::called;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Somebody or something, with the page that shows more.
+#[derive(Clone)]
+pub struct Named {
+    pub text: String,
+    pub link: Option<String>,
+}
+
+/// Says who is who; each is looked up once a page.
+pub struct Namer<'a> {
+    site: &'a Site,
+    call: &'a Call,
+    known: HashMap<String, Named>,
+}
+
+impl<'a> Namer<'a> {
+    pub fn new(site: &'a Site, call: &'a Call) -> Namer<'a> {
+        Namer { site, call, known: HashMap::new() }
+    }
+
+    pub fn moment(&self, hall: &Hall, at: i64) -> String {
+        when::moment(self.call.language(), hall, at)
+    }
+
+    /// Whoever did it.
+    pub fn who(&mut self, who: &str) -> Result<Named, Failure> {
+        match who.split_once(':') {
+            Some(("job", _)) => Ok(self.plain(Text::new("audit.by_job"))),
+            Some(("sender", _)) => Ok(self.plain(Text::new("audit.by_sender"))),
+            Some(("cli", user)) => {
+                let name = user.split('(').next().unwrap_or(user);
+                Ok(self.plain(Text::new("audit.by_shell").with("name", name)))
+            }
+            _ => self.whom(who),
+        }
+    }
+
+    /// Whoever or whatever it was done to. Who is gone from the file keeps a number.
+    pub fn whom(&mut self, whom: &str) -> Result<Named, Failure> {
+        if let Some(known) = self.known.get(whom) {
+            return Ok(known.clone());
+        }
+        let named = match whom.split_once(':') {
+            Some(("member", id)) => self.member(id)?,
+            Some(("partner", id)) => self.partner(id)?,
+            Some(("tunnel", id)) => self.plain(Text::new("audit.tunnel").with("id", id)),
+            Some(("payment", id)) => self.plain(Text::new("audit.payment").with("id", id)),
+            Some(("backup", id)) => self.plain(Text::new("audit.backup").with("id", id)),
+            _ => self.plain(Text::new("audit.site")),
+        };
+        self.known.insert(whom.to_owned(), named.clone());
+        Ok(named)
+    }
+
+    fn member(&self, id: &str) -> Result<Named, Failure> {
+        let profile = match id.parse() {
+            Ok(member_id) => self.site.store.read(|tx| Ok(members::find(tx, member_id)?))?,
+            Err(_) => None,
+        };
+        Ok(match profile {
+            Some(one) => Named {
+                text: called(&one.real_name, &one.screen_name, &one.username).to_owned(),
+                link: Some(format!("/desk/members/{id}")),
+            },
+            None => self.plain(Text::new("audit.member").with("id", id)),
+        })
+    }
+
+    fn partner(&self, client_id: &str) -> Result<Named, Failure> {
+        let partner = self.site.store.read(|tx| Ok(partners::find(tx, client_id)?))?;
+        Ok(match partner {
+            Some(one) => Named { text: one.name, link: Some(format!("/desk/partners/{}", one.partner_id)) },
+            None => self.plain(Text::new("audit.partner").with("id", client_id)),
+        })
+    }
+
+    fn plain(&self, text: Text) -> Named {
+        Named { text: self.call.language().say(&text), link: None }
+    }
+
+    /// What was done, with the role that was given.
+    pub fn deed(&self, row: &Row) -> String {
+        let said = of_deed(self.call.language(), &row.deed);
+        let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
+        let role = detail["role"].as_str().and_then(Role::parse);
+        role.map_or(said.clone(), |role| format!("{said}: {}", self.call.say(super::super::users::role_key(role))))
+    }
+
+    pub fn origin(&self, origin: &str) -> String {
+        match origin {
+            "shell" => self.call.say("audit.at_shell"),
+            "site" => self.call.say("audit.by_job"),
+            address => address.to_owned(),
+        }
+    }
+}
+
+/// The deed itself where a newer version wrote one that has no words here.
+pub fn of_deed(language: Language, deed: &str) -> String {
+    Text::find(&format!("deed.{deed}"), |_| None).map_or_else(|| deed.to_owned(), |text| language.say(&text))
+}
+
+/// Whether the log was whole, and in words, from the row that says what a reading found.
+pub fn of_verdict(language: Language, hall: &Hall, row: &Row) -> (bool, Text) {
+    let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
+    let number = |name: &str| detail[name].as_i64().unwrap_or_default();
+    let at = when::moment(language, hall, row.at);
+    if detail["sound"] == true {
+        let text = Text::new("audit.sound").with("at", at).with("rows", number("rows"));
+        return (true, text.with("backups", number("backups")));
+    }
+    let key = format!("audit.break.{}", detail["what"].as_str().unwrap_or("changed"));
+    let what = Text::find(&key, |name| (name == "row").then(|| number("row").to_string()));
+    let what = what.map(|text| language.say(&text)).unwrap_or_default();
+    (false, Text::new("audit.broken").with("at", at).with("what", what))
+}

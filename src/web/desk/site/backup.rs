@@ -1,0 +1,25 @@
+//! A backup, or the restore drill, now.
+
+use super::PART;
+use crate::auth::Clerk;
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::ops::backup::asked::{self, Work};
+use crate::routes::Answer;
+use crate::site::Site;
+
+/// `POST /desk/site/backup`
+pub fn make(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+    begin(site, clerk, Work::Backup)
+}
+
+/// `POST /desk/site/drill`
+pub fn drill(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+    begin(site, clerk, Work::Drill)
+}
+
+fn begin(site: &Site, clerk: &Clerk, work: Work) -> Answer {
+    clerk.check_admin()?;
+    let word = if asked::begin(site, work, clerk.by()) { "begun" } else { "busy" };
+    Ok(reply::see_other(&format!("{PART}?done={word}#backups")))
+}

@@ -1,0 +1,36 @@
+//! What is to be known of the site: the doctor's facts, each with what to do next where something is to be done.
+
+use crate::domain::health::State;
+use crate::http::call::Call;
+use crate::ops::health::{self, Look};
+use crate::site::Site;
+
+pub struct Fact {
+    pub name: String,
+    /// The class of the state's colour, and its word.
+    pub tone: &'static str,
+    pub state: String,
+    pub text: String,
+    /// Empty where nothing is to be done.
+    pub next: String,
+}
+
+pub fn list(site: &Site, call: &Call) -> Vec<Fact> {
+    let language = call.language();
+    let fact = |fact: &crate::domain::health::Fact| {
+        let (tone, key) = match fact.state {
+            State::Ok => ("good", "site.ok"),
+            State::Warning => ("soon", "site.warning"),
+            State::Alarm => ("bad", "site.alarm"),
+        };
+        Fact {
+            name: language.say(&health::title(fact)),
+            tone,
+            state: call.say(key),
+            text: language.say(&fact.text),
+            next: fact.next.as_ref().map(|next| language.say(next)).unwrap_or_default(),
+        }
+    };
+    // As it is now: whoever has just made a backup looks whether it is there.
+    health::look(site, Look::Brief).iter().map(fact).collect()
+}

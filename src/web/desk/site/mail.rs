@@ -1,0 +1,45 @@
+//! A test of the way that mail takes: a message to the clerk's own address, through the same outbox as every other.
+
+use super::PART;
+use crate::auth::allowance::{self, Cause};
+use crate::auth::{Clerk, passcode};
+use crate::domain::audit::{Detail, Whom};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::members;
+use crate::store::tables::outbox::{self, Channel, New};
+use crate::web::record_about;
+use serde_json::json;
+
+/// Its name in `assets/mail`.
+pub const TEMPLATE: &str = "test";
+
+/// `POST /desk/site/mail-test`
+pub fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    if site.config.mail.is_none() {
+        return Err(Failure::not_configured().saying(Text::new("site.mail_none_next")));
+    }
+    site.store.write(site.now(), |tx| {
+        let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_found)?;
+        if profile.email.is_empty() {
+            return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
+        }
+        let taken = allowance::take(site, tx, Cause::Proven, clerk.id(), Channel::Email, &profile.email)?;
+        taken.map_err(|over| passcode::refused(tx, over))?;
+        let message = New {
+            channel: Channel::Email,
+            member_id: Some(clerk.id()),
+            recipient: &profile.email,
+            language: call.language().tag(),
+            template: TEMPLATE,
+            values: &json!({}),
+        };
+        outbox::insert(tx, &site.keys, &message)?;
+        record_about(tx, clerk, "mail.tested", &Whom::Site, &Detail::none())?;
+        Ok(reply::see_other(&format!("{PART}?done=queued#mail")))
+    })
+}

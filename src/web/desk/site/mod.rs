@@ -1,0 +1,174 @@
+//! *Site*: whether all is well, and what is done about it: backups, names and certificate, mail, languages; who serves the
+//! others is on a page of its own.
+
+pub mod audit;
+pub mod backup;
+mod facts;
+pub mod mail;
+pub mod sync;
+pub mod users;
+
+use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::i18n::when;
+use crate::ops::asking;
+use crate::ops::backup::asked::Work;
+use crate::ops::backup::{drill, shelf};
+use crate::ops::tls;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::outbox;
+use crate::store::tables::tls::Kind;
+use crate::store::tables::tunnels;
+use crate::web::{Frame, done, show as shown};
+use askama::Template;
+use facts::Fact;
+use http::StatusCode;
+
+pub(crate) const PART: &str = "/desk/site";
+type Asked = asking::Asked<Work>;
+const BACKUPS_SHOWN: usize = 10;
+const DONE: [(&str, &str); 4] = [
+    ("begun", "site.done_begun"),
+    ("busy", "site.done_busy"),
+    ("queued", "site.done_queued"),
+    ("role", "site.done_role"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/site.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    admin: bool,
+    facts: Vec<Fact>,
+    backups: Vec<Row>,
+    asked: Option<String>,
+    asked_tone: &'static str,
+    drill: String,
+    places: Vec<(String, String)>,
+    mail: String,
+    has_mail: bool,
+    upstream: sync::Upstream,
+    languages: [Language; 4],
+    version: &'static str,
+}
+
+struct Row {
+    name: String,
+    at: String,
+    megabytes: String,
+    members: i64,
+}
+
+/// `GET /desk/site`
+pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    frame.done = done(call, &DONE);
+    // First of all: a backup that is told as made is in the list.
+    let asked = site.asking.last();
+    let backups = shelf(&site.config.data).list();
+    let drill = drill::last(&site.config.data);
+    let page = Page {
+        admin: clerk.check_admin().is_ok(),
+        facts: facts::list(site, call),
+        asked_tone: tone(asked.as_ref()),
+        asked: asked.map(|asked| in_words(call, &hall, &asked)),
+        drill: drill_in_words(call, &hall, drill.as_ref()),
+        backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &hall, one)).collect(),
+        places: places(site, call, &hall)?,
+        mail: last_test(site, call, &hall, clerk)?,
+        has_mail: site.config.mail.is_some(),
+        upstream: sync::stands(site, call, &hall)?,
+        languages: Language::ALL,
+        version: crate::VERSION,
+        frame,
+    };
+    Ok(shown(StatusCode::OK, call.language(), &page))
+}
+
+fn row(language: Language, hall: &Hall, backup: &crate::ops::backup::shelf::Backup) -> Row {
+    Row {
+        name: backup.name(),
+        at: when::moment(language, hall, backup.manifest.made_at),
+        megabytes: format!("{:.1}", backup.manifest.bytes() as f64 / 1e6),
+        members: backup.manifest.rows.get("members").copied().unwrap_or_default(),
+    }
+}
+
+fn tone<W>(asked: Option<&asking::Asked<W>>) -> &'static str {
+    match asked.and_then(|asked| asked.outcome.as_ref()) {
+        None => "soon",
+        Some(Ok(_)) => "good",
+        Some(Err(_)) => "bad",
+    }
+}
+
+fn in_words(call: &Call, hall: &Hall, asked: &Asked) -> String {
+    let (work, at) = (asked.work, when::moment(call.language(), hall, asked.began_at));
+    let text = match (&asked.outcome, work) {
+        (None, Work::Backup) => Text::new("site.backup_under_way").with("at", at),
+        (None, Work::Drill) => Text::new("site.drill_under_way").with("at", at),
+        (Some(Ok(name)), Work::Backup) => Text::new("site.backup_made").with("name", name),
+        (Some(Ok(name)), Work::Drill) => Text::new("site.drill_made").with("name", name),
+        (Some(Err(why)), Work::Backup) => Text::new("site.backup_failed").with("why", why),
+        (Some(Err(why)), Work::Drill) => Text::new("site.drill_failed").with("why", why),
+    };
+    call.language().say(&text)
+}
+
+fn drill_in_words(call: &Call, hall: &Hall, drill: Option<&drill::Drill>) -> String {
+    let Some(drill) = drill else { return call.say("site.drill_never") };
+    let text = match drill.trouble.as_str() {
+        "" => Text::new("site.drill_last").with("rows", drill.rows),
+        why => Text::new("site.drill_last_failed").with("why", why),
+    };
+    call.language().say(&text.with("at", when::moment(call.language(), hall, drill.at)).with("name", &drill.backup))
+}
+
+/// Names and addresses, as label and value.
+fn places(site: &Site, call: &Call, hall: &Hall) -> Result<Vec<(String, String)>, Failure> {
+    let (home, certificate) =
+        (site.store.read(|tx| Ok(tunnels::find_whole(tx, site.tunnel_id)?))?, tls::find(site, Kind::Server)?);
+    let none = || call.say("site.none");
+    let listed = |list: Vec<String>| if list.is_empty() { none() } else { list.join(", ") };
+    let mut places = Vec::new();
+    if let Some(home) = home {
+        places.push((call.say("site.hall"), home.name));
+        places.push((call.say("site.zone"), if home.time_zone.is_empty() { "UTC".to_owned() } else { home.time_zone }));
+    }
+    let addresses = |list: &[std::net::SocketAddr]| listed(list.iter().map(ToString::to_string).collect());
+    places.push((call.say("site.names"), listed(site.config.names.clone())));
+    places.push((call.say("site.url"), site.config.public_url.clone().unwrap_or_else(none)));
+    places.push((call.say("site.plain"), addresses(&site.config.listen)));
+    places.push((call.say("site.secure"), addresses(&site.config.tls.listen)));
+    let certificate = match (&site.config.tls.files, certificate) {
+        (Some(files), _) => files.certificate.display().to_string(),
+        (None, Some(made)) => {
+            let days = (made.ends_at - site.now()).div_euclid(86_400);
+            let text = Text::new("site.certificate_days")
+                .with("days", days)
+                .with("until", when::day(call.language(), hall, made.ends_at));
+            format!("{}: {}", made.names.join(", "), call.language().say(&text))
+        }
+        (None, None) => none(),
+    };
+    places.push((call.say("site.certificate"), certificate));
+    Ok(places)
+}
+
+fn last_test(site: &Site, call: &Call, hall: &Hall, clerk: &Clerk) -> Result<String, Failure> {
+    let last = site.store.read(|tx| Ok(outbox::find_last_of(tx, clerk.id(), mail::TEMPLATE)?))?;
+    let Some(last) = last else { return Ok(call.say("site.mail_never")) };
+    let text = match (last.sent_at, last.state.as_str()) {
+        (Some(at), _) => Text::new("site.mail_sent").with("at", when::moment(call.language(), hall, at)),
+        (None, "dead") => Text::new("site.mail_dead").with("why", &last.last_error),
+        (None, _) if last.last_error.is_empty() => {
+            Text::new("site.mail_waits").with("at", when::moment(call.language(), hall, last.created_at))
+        }
+        (None, _) => Text::new("site.mail_tried").with("why", &last.last_error),
+    };
+    Ok(call.language().say(&text))
+}

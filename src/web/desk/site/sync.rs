@@ -1,0 +1,59 @@
+//! What goes upstream: how far it is, and now.
+
+use super::{PART, tone};
+use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::i18n::when;
+use crate::jobs::sync;
+use crate::routes::Answer;
+use crate::site::Site;
+
+/// How it stands, in words.
+pub struct Upstream {
+    /// Empty: the settings name no receiver.
+    pub receiver: String,
+    pub text: String,
+    /// What was asked for, and the class of its colour.
+    pub asked: Option<(&'static str, String)>,
+}
+
+pub fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
+    // Before the counts: what is told as gone is no part of what waits.
+    let asked = site.syncing.last();
+    let status = sync::status(site)?;
+    let text = match (status.upstream.is_empty(), status.taken_at) {
+        (true, _) => Text::new("site.sync_none"),
+        (false, None) => Text::new("site.sync_never"),
+        (false, Some(at)) => Text::new("site.sync_taken")
+            .with("cursor", status.cursor)
+            .with("at", when::moment(call.language(), hall, at)),
+    };
+    let asked = asked.map(|asked| {
+        let text = match &asked.outcome {
+            None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), hall, asked.began_at)),
+            Some(Ok(rows)) => Text::new("site.sync_made").with("rows", rows),
+            Some(Err(why)) => Text::new("site.sync_failed").with("why", why),
+        };
+        (tone(Some(&asked)), call.language().say(&text))
+    });
+    let mut text = call.language().say(&text);
+    if status.waiting_rows > 0 {
+        text =
+            format!("{text} {}", call.language().say(&Text::new("site.sync_waits").with("rows", status.waiting_rows)));
+    }
+    Ok(Upstream { receiver: status.upstream, text, asked })
+}
+
+/// `POST /desk/site/sync`
+pub fn now(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    if site.config.sync.is_none() {
+        return Err(Failure::not_configured().saying(Text::new("site.sync_none_next")));
+    }
+    let word = if sync::asked::begin(site) { "begun" } else { "busy" };
+    Ok(reply::see_other(&format!("{PART}?done={word}#upstream")))
+}

@@ -1,0 +1,109 @@
+//! Who serves the others, and in which role. Admins alone see it.
+
+use super::PART;
+use crate::auth::Clerk;
+use crate::auth::appointment::appoint;
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::role::Role;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::members;
+use crate::web::desk::walk_in::{Unclear, find_member};
+use crate::web::{Frame, done, form, record_about, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+const DONE: [(&str, &str); 1] = [("role", "site.done_role")];
+
+#[derive(Template)]
+#[template(path = "desk/users.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    users: Vec<User>,
+    roles: Vec<(&'static str, String)>,
+    typed: String,
+    problem: Option<String>,
+}
+
+struct User {
+    member_id: i64,
+    name: String,
+    username: String,
+    role: String,
+    banned: bool,
+    /// Nobody takes their own role away.
+    own: bool,
+}
+
+pub(crate) fn role_key(role: Role) -> &'static str {
+    ["site.role_member", "site.role_desk", "site.role_admin", "site.role_sync"][role as usize]
+}
+
+/// `GET /desk/site/users`
+pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    page(site, call, clerk, String::new(), None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, typed: String, problem: Option<&'static str>) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let found = site.store.read(|tx| Ok(members::list_with_role(tx)?))?;
+    let user = |one: members::Profile| User {
+        member_id: one.member_id,
+        own: one.member_id == clerk.id(),
+        name: if one.real_name.is_empty() { one.username.clone() } else { one.real_name },
+        username: one.username,
+        role: call.say(role_key(one.role)),
+        banned: one.banned_at.is_some(),
+    };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = Page {
+        frame,
+        users: found.into_iter().map(user).collect(),
+        roles: Role::ALL.iter().map(|role| (role.name(), call.say(role_key(*role)))).collect(),
+        typed,
+        problem: problem.map(|key| call.say(key)),
+    };
+    Ok(shown(status, call.language(), &page))
+}
+
+/// `POST /desk/site/users`: another role for an account; all its sessions end.
+pub fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_admin()?;
+    let mut body = form(call)?;
+    let typed = body.optional("member", fields::line(254));
+    let role = body.optional("role", fields::line(20));
+    let ok = body.finish()?;
+    let typed = typed.get(&ok).unwrap_or_default();
+    let role = role.get(&ok).and_then(|name| Role::parse(&name));
+    let outcome = site.store.write(site.now(), |tx| {
+        let (member_id, role) = match (find_member(tx, &typed)?, role) {
+            (Ok(member_id), Some(role)) => (member_id, role),
+            (Err(Unclear::Two), _) => return Ok(Some("desk.member_two")),
+            (Err(Unclear::Nobody), _) | (_, None) => return Ok(Some("site.nobody")),
+        };
+        if member_id == clerk.id() {
+            return Ok(Some("site.own_role"));
+        }
+        if appoint(tx, member_id, role)? == 0 {
+            return Err(Failure::not_found());
+        }
+        record_about(
+            tx,
+            clerk,
+            "member.role_set",
+            &Whom::Member(member_id),
+            &Detail::none().word("role", role.name()),
+        )?;
+        Ok(None)
+    })?;
+    match outcome {
+        None => Ok(reply::see_other(&format!("{PART}/users?done=role"))),
+        Some(key) => page(site, call, clerk, typed, Some(key)),
+    }
+}

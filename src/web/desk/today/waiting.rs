@@ -1,0 +1,40 @@
+//! What waits for somebody at the desk, and where it is dealt with.
+
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::tables::{contact, outbox, payments, skills};
+
+/// So many of a kind. Nothing stands here that need not be done.
+pub struct Waiting {
+    pub tone: &'static str,
+    pub text: String,
+    /// The page that deals with it.
+    pub path: &'static str,
+}
+
+pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
+    let (sign_offs, contacts, (queued, dead), questions) = site.store.read(|tx| {
+        let questions = payments::count_questions(tx)?;
+        Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?, questions))
+    })?;
+    // Without a server to send them by, they wait for the desk to read them out.
+    let unsent = if site.config.mail.is_none() { queued } else { 0 };
+    let suspect = i64::from(site.clock.is_suspect());
+    let kinds = [
+        (suspect, "bad", "desk.waits_clock", "/desk/site"),
+        (dead, "bad", "desk.waits_dead", "/desk/messages?box=dead"),
+        (sign_offs, "plain", "desk.waits_sign_offs", "/desk/sign-offs"),
+        (questions, "plain", "desk.waits_payments", "/desk/payments"),
+        (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),
+        (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
+    ];
+    let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    Ok(waits
+        .map(|(count, tone, key, path)| Waiting {
+            tone,
+            text: language.say(&Text::new(key).with("count", count)),
+            path,
+        })
+        .collect())
+}

@@ -1,0 +1,103 @@
+//! What stands around every page: whose hall it is, where one is, who is signed in, and the texts of the language.
+
+use super::assets;
+use crate::auth::Clerk;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::routes::PAGES;
+use crate::site::Site;
+use crate::store::tables::members;
+use std::sync::LazyLock;
+
+/// A part of the desk, by the path of its first page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    pub path: &'static str,
+    /// The key of its name.
+    pub key: &'static str,
+}
+
+/// In the order in which they are needed.
+const PARTS: [Part; 8] = [
+    Part { path: "/desk", key: "desk.today" },
+    Part { path: "/desk/members", key: "desk.members" },
+    Part { path: "/desk/sign-offs", key: "desk.sign_offs" },
+    Part { path: "/desk/partners", key: "desk.partners" },
+    Part { path: "/desk/messages", key: "desk.messages" },
+    Part { path: "/desk/reports", key: "desk.reports" },
+    Part { path: "/desk/kiosks", key: "kiosk.desk_title" },
+    Part { path: "/desk/site", key: "desk.site" },
+];
+
+/// Those that have a page: a row of the table links its part.
+static LINKED: LazyLock<Vec<Part>> = LazyLock::new(|| {
+    let built = |part: &Part| PAGES.iter().any(|row| row.method == http::Method::GET && row.path == part.path);
+    PARTS.into_iter().filter(built).collect()
+});
+
+pub struct Frame {
+    language: Language,
+    /// Empty on pages that know no site.
+    pub site_name: String,
+    /// The path of the part that the page belongs to.
+    pub part: &'static str,
+    /// Who is signed in.
+    pub clerk: Option<String>,
+    /// What was just done.
+    pub done: Option<String>,
+}
+
+impl Frame {
+    /// For a page that needs nothing of the site.
+    pub fn bare(language: Language) -> Frame {
+        Frame { language, site_name: String::new(), part: "", clerk: None, done: None }
+    }
+
+    /// For a page that tells of a failure, which may be that nothing can be read.
+    pub fn of_failure(site: &Site, language: Language) -> Frame {
+        let site_name = site.name().unwrap_or_default();
+        site.store.rest();
+        Frame { site_name, ..Frame::bare(language) }
+    }
+
+    /// For a page before sign-in.
+    pub fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
+        Ok(Frame { site_name: site.name()?, ..Frame::bare(call.language()) })
+    }
+
+    /// For a page of the desk, in the part with this path.
+    pub fn of(site: &Site, call: &Call, clerk: &Clerk, part: &'static str) -> Result<Frame, Failure> {
+        let profile = site.store.read(|tx| Ok(members::find(tx, clerk.id())?))?;
+        let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
+        Ok(Frame { part, clerk: name, ..Frame::outside(site, call)? })
+    }
+
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// ISO 639-1.
+    pub fn tag(&self) -> &'static str {
+        self.language.tag()
+    }
+
+    /// The text of a key; templates name keys, never words.
+    pub fn say(&self, key: &'static str) -> String {
+        self.language.say(&Text::new(key))
+    }
+
+    /// A text with values in its places.
+    pub fn tell(&self, text: &Text) -> String {
+        self.language.say(text)
+    }
+
+    /// Where a file that pages are made of is to be had.
+    pub fn asset(&self, name: &str) -> String {
+        assets::path(name)
+    }
+
+    pub fn parts(&self) -> &'static [Part] {
+        &LINKED
+    }
+}

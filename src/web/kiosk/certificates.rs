@@ -1,0 +1,71 @@
+//! A member's certificates: a kiosk prints nothing, so it shows the code that opens one on the member's own telephone.
+
+use super::{Screen, show};
+use crate::api::auth::qr;
+use crate::api::profile::certificates;
+use crate::auth::Guest;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::i18n::when;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::web::form;
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "kiosk/certificates.html", config = "assets/templates/askama.toml")]
+struct ListPage {
+    screen: Screen,
+    rows: Vec<Certified>,
+}
+
+/// A level that is held.
+struct Certified {
+    place: usize,
+    name: String,
+    date: String,
+    signer: String,
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/certificate.html", config = "assets/templates/askama.toml")]
+struct OnePage {
+    screen: Screen,
+    name: String,
+    url: String,
+    /// SVG of our own.
+    qr: String,
+}
+
+/// `GET /kiosk/certificates`: the levels that the member holds, the latest first.
+pub fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let earned = site.store.read(|tx| certificates::read_earned(site, tx, guest.member_id()))?;
+    let hall = site.hall()?;
+    let shown = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
+        place,
+        date: when::day(call.language(), &hall, row.entry_date),
+        name: row.name,
+        signer: row.signer_name,
+    });
+    let page = ListPage { screen: Screen::of(site, call, guest)?, rows: shown.collect() };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `POST /kiosk/certificates`: one of them, by its place in the list, as a code that a telephone reads. Its address names
+/// the certificate, so it is on no page's own address.
+pub fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let mut body = form(call)?;
+    let place = body.required("place", fields::whole_in(0..=1_000));
+    let ok = body.finish()?;
+    let place = place.get(&ok) as usize;
+    let (name, url) = site.store.write(site.now(), |tx| {
+        let mut rows = certificates::read_earned(site, tx, guest.member_id())?.rows.into_iter();
+        let (row, held) = rows.nth(place).ok_or_else(Failure::not_found)?;
+        Ok((row.name, certificates::publish(site, tx, guest.member_id(), &held)?))
+    })?;
+    let qr = qr::svg(&url).ok_or_else(Failure::broken)?;
+    let page = OnePage { screen: Screen::of(site, call, guest)?, name, url, qr };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}

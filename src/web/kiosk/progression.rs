@@ -1,0 +1,51 @@
+//! How far a member has come: the picture, and the same in words for who cannot see it.
+
+use super::{Screen, show};
+use crate::api::logbook::progression;
+use crate::auth::Guest;
+use crate::domain::progression::State;
+use crate::http::call::Call;
+use crate::i18n::language::Text;
+use crate::routes::Answer;
+use crate::site::Site;
+use askama::Template;
+use http::{HeaderValue, StatusCode, header};
+
+#[derive(Template)]
+#[template(path = "kiosk/progression.html", config = "assets/templates/askama.toml")]
+struct Page {
+    screen: Screen,
+    steps: Vec<Shown>,
+}
+
+/// A level that is held, or open now.
+struct Shown {
+    name: &'static str,
+    tone: &'static str,
+    state: String,
+    signed: String,
+}
+
+/// `GET /kiosk/progression`
+pub fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let mut shown = Vec::new();
+    for step in site.store.read(|tx| progression::steps(site, tx, guest.member_id()))? {
+        let (tone, key) = match step.state {
+            State::Held(_) => ("good", "progression.held"),
+            State::Lapsed(_) => ("bad", "progression.lapsed"),
+            State::Open => ("plain", "progression.open"),
+            State::Next | State::Later => continue,
+        };
+        let signed = Text::new("progression.signed").with("signed", step.signed()).with("required", step.required());
+        let signed = if step.state == State::Open { call.language().say(&signed) } else { String::new() };
+        shown.push(Shown { name: &step.level.name, tone, state: call.say(key), signed });
+    }
+    let page = Page { screen: Screen::of(site, call, guest)?, steps: shown };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `GET /kiosk/progression.svg`: as the member's app has it, and kept by nobody.
+pub fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let picture = progression::picture(site, call, guest.member_id())?;
+    Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+}

@@ -1,0 +1,137 @@
+//! Signing in at a kiosk: by number and PIN, by a code that the member's app shows, or by a passkey.
+
+use super::{Screen, show, status};
+use crate::auth::passkey as ceremony;
+use crate::auth::passkey::{Intent, Outcome};
+use crate::auth::{Kiosk, kiosk};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::members::Account;
+use crate::web::form;
+use askama::Template;
+
+const CREDENTIAL_CHARS_MAX: usize = 60_000;
+const NUMBER_CHARS_MAX: usize = 19;
+const PIN_CHARS_MAX: usize = 12;
+const SCAN_CHARS_MAX: usize = 200;
+
+#[derive(Template)]
+#[template(path = "kiosk/number.html", config = "assets/templates/askama.toml")]
+struct NumberPage {
+    screen: Screen,
+    number: String,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/scan.html", config = "assets/templates/askama.toml")]
+struct ScanPage {
+    screen: Screen,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/passkey.html", config = "assets/templates/askama.toml")]
+struct PasskeyPage {
+    screen: Screen,
+    problem: Option<String>,
+}
+
+/// `GET /kiosk/number`: keys for number and PIN.
+pub fn show_number(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+    number_page(site, call, String::new(), None)
+}
+
+fn number_page(site: &Site, call: &Call, number: String, problem: Option<&'static str>) -> Answer {
+    let problem = problem.map(|key| call.say(key));
+    let page = NumberPage { screen: Screen::outside(site, call)?, number, problem };
+    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+}
+
+/// `POST /kiosk/number`: a member's number and booking PIN.
+pub fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    let mut body = form(call)?;
+    let number = body.required("number", fields::line(NUMBER_CHARS_MAX));
+    let pin = body.required("pin", fields::line(PIN_CHARS_MAX));
+    let typed = number.peek().cloned().unwrap_or_default();
+    let Ok(ok) = body.finish() else { return number_page(site, call, typed, Some("kiosk.both_needed")) };
+    let pin = pin.get(&ok);
+    // What is no number is nobody's, and judged like one.
+    let member_id = typed.parse().unwrap_or(0);
+    let outcome = site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
+        Some(account) => enter(tx, kiosk, &account),
+        None => Ok(Err("kiosk.wrong_pin")),
+    })?;
+    answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
+}
+
+/// `GET /kiosk/scan`: a field that takes what a scanner types, and the camera where the browser can read it.
+pub fn show_scan(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+    scan_page(site, call, None)
+}
+
+fn scan_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
+    let page = ScanPage { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
+    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+}
+
+/// `POST /kiosk/scan`: the code that the member's app shows. It is too long to be guessed, so a wrong one delays nobody.
+pub fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    let mut body = form(call)?;
+    let code = body.required("code", fields::line(SCAN_CHARS_MAX));
+    let Ok(ok) = body.finish() else { return scan_page(site, call, Some("kiosk.scan_wrong")) };
+    let code = code.get(&ok);
+    let outcome = site.store.write(site.now(), |tx| match kiosk::take_code(call, tx, &code)? {
+        Some(account) => enter(tx, kiosk, &account),
+        None => Ok(Err("kiosk.scan_wrong")),
+    })?;
+    answer(site, call, outcome, |key| scan_page(site, call, Some(key)))
+}
+
+/// `GET /kiosk/passkey`: asks whose passkey it is.
+pub fn show_passkey(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+    passkey_page(site, call, None)
+}
+
+fn passkey_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
+    let page = PasskeyPage { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
+    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+}
+
+/// `POST /kiosk/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
+pub fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    let mut body = form(call)?;
+    let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
+    let refused = |key| passkey_page(site, call, Some(key));
+    let Ok(ok) = body.finish() else { return refused("kiosk.passkey_refused") };
+    let Some(proof) = ceremony::read(site, call, &credential.get(&ok), Intent::Kiosk)? else {
+        return refused("kiosk.passkey_refused");
+    };
+    let outcome = site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &proof)? {
+        Outcome::SignedIn(account, ()) => enter(tx, kiosk, &account),
+        Outcome::Registered(_) | Outcome::Refused => Ok(Err("kiosk.passkey_refused")),
+    })?;
+    answer(site, call, outcome, refused)
+}
+
+/// What a proof came to: the token by which the browser is known for as long as the guest is, or the key of the reason
+/// why not.
+type Entry = Result<String, &'static str>;
+
+/// Lets somebody in who proved enough.
+fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
+    Ok(kiosk::enter(tx, kiosk, account)?.ok_or("kiosk.closed"))
+}
+
+/// The first page of whoever was let in, else a page with the reason.
+fn answer(site: &Site, call: &Call, outcome: Entry, refused: impl FnOnce(&'static str) -> Answer) -> Answer {
+    match outcome {
+        Ok(token) => Ok(kiosk::hand_guest(site, call, reply::see_other("/kiosk/home"), &token)),
+        Err(key) => refused(key),
+    }
+}

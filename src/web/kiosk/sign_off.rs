@@ -1,0 +1,98 @@
+//! Asking for a signature: which skill, then whom. Only what may be asked for is offered, and only those who may sign it.
+
+use super::{Screen, show, words};
+use crate::api::logbook::eligible;
+use crate::api::logbook::skills::{Asked, ask_for};
+use crate::auth::Guest;
+use crate::domain::signoff;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::signers::{self, Able};
+use crate::web::form;
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "kiosk/skills.html", config = "assets/templates/askama.toml")]
+struct SkillsPage {
+    screen: Screen,
+    levels: Vec<Open>,
+}
+
+/// A level with skills that may be asked for.
+struct Open {
+    name: &'static str,
+    /// Each with its number and name.
+    skills: Vec<(&'static str, &'static str)>,
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/signers.html", config = "assets/templates/askama.toml")]
+struct SignersPage {
+    screen: Screen,
+    skill: &'static str,
+    skill_name: &'static str,
+    signers: Vec<Able>,
+    problem: Option<String>,
+}
+
+/// `GET /kiosk/sign-off`: the skills that the member may ask for next.
+pub fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let mut levels: Vec<Open> = Vec::new();
+    for (level, skill) in site.store.read(|tx| eligible::of_member(site, tx, guest.member_id()))? {
+        let one = (skill.skill.as_str(), skill.name.as_str());
+        match levels.last_mut() {
+            Some(last) if last.name == level.name => last.skills.push(one),
+            _ => levels.push(Open { name: &level.name, skills: vec![one] }),
+        }
+    }
+    let page = SkillsPage { screen: Screen::of(site, call, guest)?, levels };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `GET /kiosk/sign-off/{skill}`: who may sign it here now.
+pub fn show_signers(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    page(site, call, guest, None)
+}
+
+fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
+    let level = signoff::level_of(site.catalogue, call.param(0)).ok_or_else(Failure::not_found)?;
+    let (_, skill) = site.catalogue.find_skill(call.param(0)).ok_or_else(Failure::not_found)?;
+    let mut able =
+        site.store.read(|tx| Ok(signers::list_able(tx, site.catalogue, level, site.tunnel_id, site.now())?))?;
+    able.retain(|one| one.member_id != guest.member_id());
+    let status = super::status(problem.as_ref());
+    let page = SignersPage {
+        screen: Screen::of(site, call, guest)?,
+        skill: &skill.skill,
+        skill_name: &skill.name,
+        signers: able,
+        problem,
+    };
+    Ok(show(status, call.language(), &page))
+}
+
+/// `POST /kiosk/sign-off/{skill}`: asks this signer, as the member's app would.
+pub fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let mut body = form(call)?;
+    let signer = body.required("signer", fields::id);
+    let Ok(ok) = body.finish() else { return page(site, call, guest, Some(call.say("kiosk.signer_missing"))) };
+    let signer_id = signer.get(&ok);
+    let asked = Asked {
+        skill: call.param(0).to_owned(),
+        entry_date: site.now(),
+        minutes: 0,
+        tunnel_id: site.tunnel_id,
+        comment: String::new(),
+    };
+    let entered: Result<i64, Failure> =
+        site.store.write(site.now(), |tx| ask_for(site, tx, guest.member_id(), &asked, Some(signer_id)));
+    match entered {
+        Ok(_) => Ok(reply::see_other("/kiosk/home?done=asked")),
+        Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
+    }
+}

@@ -1,0 +1,84 @@
+//! Where a kiosk begins and ends: the languages and the ways to sign in; for a browser that is no kiosk, how to make it one.
+
+use super::{Screen, show, status};
+use crate::auth::Kiosk;
+use crate::auth::kiosk::{self, Paired};
+use crate::http::call::{self, Call};
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Language;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::kiosks;
+use crate::web::form;
+use askama::Template;
+use http::{HeaderName, HeaderValue, StatusCode};
+
+const CODE_CHARS_MAX: usize = 20;
+
+#[derive(Template)]
+#[template(path = "kiosk/start.html", config = "assets/templates/askama.toml")]
+struct Page {
+    screen: Screen,
+    languages: [Language; 5],
+    /// Whether somebody chose one, which goes when they do.
+    chosen: bool,
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/pair.html", config = "assets/templates/askama.toml")]
+struct Unpaired {
+    screen: Screen,
+    problem: Option<String>,
+}
+
+/// `GET /kiosk`: the languages and the ways to sign in.
+pub fn show_start(site: &Site, call: &Call) -> Answer {
+    let Some(kiosk) = kiosk::find(site, call)? else { return unpaired(site, call, None) };
+    if kiosk::find_guest(site, call, &kiosk)?.is_some() {
+        return Ok(reply::see_other("/kiosk/home"));
+    }
+    let chosen = call::chosen_at_kiosk(&call.headers).is_some();
+    let page = Page { screen: Screen::outside(site, call)?, languages: Language::AT_KIOSK, chosen };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
+    let page = Unpaired { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
+    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+}
+
+/// `POST /kiosk/pair`: the code that somebody of the desk made turns this browser into a kiosk.
+pub fn pair(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let code = body.finish().map(|ok| code.get(&ok)).ok().flatten().unwrap_or_default();
+    match site.store.write(site.now(), |tx| kiosk::pair(site, call, tx, &code))? {
+        Paired::Right(key) => Ok(kiosk::hand_key(site, call, reply::see_other("/kiosk"), &key)),
+        Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
+        Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
+    }
+}
+
+/// `POST /kiosk/language`: everything in this language, until somebody leaves.
+pub fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+    let mut body = form(call)?;
+    let tag = body.required("language", fields::line(5));
+    let ok = body.finish()?;
+    let tag = tag.get(&ok);
+    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)?;
+    Ok(kiosk::language::hand(site, call, reply::see_other("/kiosk"), language))
+}
+
+/// `POST /kiosk/leave`: nobody is signed in any more, and the browser is told to forget. Its cookies stay, because one of
+/// them makes it a kiosk.
+pub fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    // Only whoever holds the guest's cookie ends the guest's visit: a copy of the kiosk's key sends nobody away.
+    if kiosk::find_guest(site, call, kiosk)?.is_some() {
+        site.store.write(site.now(), |tx| Ok(kiosks::end_guest(tx, kiosk.id())?))?;
+    }
+    let wiped = HeaderValue::from_static("\"cache\", \"storage\"");
+    let reply = reply::see_other("/kiosk").with_header(HeaderName::from_static("clear-site-data"), wiped);
+    Ok(kiosk::language::take(site, call, kiosk::take_guest(site, call, reply)))
+}

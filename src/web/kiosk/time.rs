@@ -1,0 +1,55 @@
+//! Logging flight time at a kiosk: minutes of today, in this tunnel.
+
+use super::{Screen, show, words};
+use crate::api::logbook::time;
+use crate::auth::Guest;
+use crate::domain::minutes;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::tables::entries::NewTime;
+use crate::web::form;
+use askama::Template;
+
+/// What people fly most, each a key of its own.
+const USUAL: [i64; 6] = [2, 5, 10, 12, 15, 30];
+
+#[derive(Template)]
+#[template(path = "kiosk/time.html", config = "assets/templates/askama.toml")]
+struct Page {
+    screen: Screen,
+    usual: [i64; 6],
+    minutes: String,
+    problem: Option<String>,
+}
+
+/// `GET /kiosk/time`: how many minutes?
+pub fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    page(site, call, guest, String::new(), None)
+}
+
+fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Option<String>) -> Answer {
+    let status = super::status(problem.as_ref());
+    let page = Page { screen: Screen::of(site, call, guest)?, usual: USUAL, minutes, problem };
+    Ok(show(status, call.language(), &page))
+}
+
+/// `POST /kiosk/time`: in the logbook at once, like any flight time that a member enters.
+pub fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let mut body = form(call)?;
+    let typed = body.optional("minutes", fields::line(5));
+    let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();
+    let Some(flown) = minutes::parse(&typed).filter(|minutes| minutes::MINUTES.contains(minutes)) else {
+        return page(site, call, guest, typed, Some(call.say("kiosk.time_wrong")));
+    };
+    let time = NewTime { entry_date: site.now(), minutes: flown, tunnel_id: site.tunnel_id, comment: String::new() };
+    let entered: Result<i64, Failure> =
+        site.store.write(site.now(), |tx| time::record(tx, guest.member_id(), guest.member_id(), &time));
+    match entered {
+        Ok(_) => Ok(reply::see_other("/kiosk/home?done=logged")),
+        Err(failure) => page(site, call, guest, typed, Some(words(failure, call.language())?)),
+    }
+}

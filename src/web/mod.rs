@@ -1,0 +1,175 @@
+//! The pages of the front desk: one file a page, over `domain` and `store` as the API is. What they show is in
+//! `assets/templates/`, compiled into the program; every place in it is escaped by the engine.
+
+pub mod assets;
+pub mod desk;
+mod frame;
+pub mod kiosk;
+mod mark;
+pub mod public;
+mod upload;
+
+pub use frame::Frame;
+
+use crate::auth::Clerk;
+use crate::domain::audit::{Detail, Whom};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::reply::{self, Reply};
+use crate::i18n::language::{Language, Text};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::engine::writer_held;
+use crate::store::tables::audit;
+use askama::Template;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::Value;
+
+/// `GET /`: people who type the site's name want the desk.
+pub fn home(_: &Site, _: &Call) -> Answer {
+    Ok(reply::see_other("/desk"))
+}
+
+/// A page that tells a failure to whoever asked for a path, with the number of the request.
+pub type Refusal = fn(&Failure, Frame, &str) -> Reply;
+
+/// What tells it below a path of pages, also one that met no row; `None` elsewhere.
+pub fn refusal_of(path: &str) -> Option<Refusal> {
+    let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    match path {
+        _ if below("/kiosk") => Some(kiosk::refusal),
+        _ if below("/confirm") || below("/recover") || below("/undo") => Some(public::refusal),
+        "/" => Some(refusal),
+        _ if below("/desk") => Some(refusal),
+        _ => None,
+    }
+}
+
+#[derive(Template)]
+#[template(path = "desk/refusal.html", config = "assets/templates/askama.toml")]
+struct RefusalPage<'a> {
+    frame: Frame,
+    message: String,
+    problems: Vec<String>,
+    request_id: &'a str,
+}
+
+/// A failure as a page, with the headers that go with it.
+pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+    let language = frame.language();
+    let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
+    let page = RefusalPage { frame, message: said(failure, language), problems, request_id };
+    refused(failure, language, request_id, &page)
+}
+
+/// What a failure says to who sees pages: what callers are told of paths, headers and fields says nothing here.
+fn said(failure: &Failure, language: Language) -> String {
+    let key = match failure.text().key() {
+        "unknown_path" | "method_not_allowed" => "desk.no_page",
+        "too_fast" => "desk.not_so_fast",
+        "invalid_fields" => "desk.fields_wrong",
+        _ => return language.say(failure.text()),
+    };
+    language.say(&Text::new(key))
+}
+
+/// A page that tells of a failure, with the headers that go with it.
+fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl Template) -> Reply {
+    let mut page = show(failure.status(), language, page);
+    let envelope = reply::refusal(failure, language, request_id);
+    for name in [header::RETRY_AFTER, header::LOCATION, header::ALLOW] {
+        if let Some(value) = envelope.headers.get(&name) {
+            page.headers.insert(name, value.clone());
+        }
+    }
+    page
+}
+
+/// A page for everybody from its template: it runs nothing, sends nothing, and tells nobody where it was.
+pub fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+    reply::page(status, language, rendered(page))
+}
+
+/// A page from its template.
+pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+    reply::console(status, language, rendered(page))
+        .with_header(header::VARY, HeaderValue::from_static("accept-language"))
+}
+
+fn rendered(page: &impl Template) -> String {
+    writer_held::forbid("a page");
+    // Writing to memory fails only where a value's own `Display` does, and none of ours does.
+    page.render().unwrap_or_default()
+}
+
+/// What a clerk did for a member, in the audit log: in the deed's own transaction.
+pub fn record(tx: &Write, clerk: &Clerk, deed: &'static str, member_id: i64, detail: &Detail) -> Result<(), Failure> {
+    record_about(tx, clerk, deed, &Whom::Member(member_id), detail)
+}
+
+/// The same of whatever it was done to.
+pub fn record_about(
+    tx: &Write,
+    clerk: &Clerk,
+    deed: &'static str,
+    whom: &Whom,
+    detail: &Detail,
+) -> Result<(), Failure> {
+    let by = clerk.by();
+    audit::insert(tx, &by.who, deed, whom, &by.origin, detail)?;
+    Ok(())
+}
+
+/// What a form of ours sent. Anything else than a form has nothing to say to a page.
+pub fn form(call: &Call) -> Result<Fields, Failure> {
+    let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
+    Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// What the page before this one says was done, by a word that it left in the address.
+pub fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
+    let word = asked(call, "done");
+    known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
+}
+
+/// How many rows of a list the address passes over (`skip`).
+pub fn skipped(call: &Call) -> i64 {
+    let mut query = call.query();
+    let skip = query.optional("skip", fields::whole_in(0..=i64::MAX));
+    query.finish().ok().and_then(|ok| skip.get(&ok)).unwrap_or(0)
+}
+
+/// What the address asks for under a name; empty where that is nothing, or nothing that a page of ours would ask.
+pub fn asked(call: &Call, name: &str) -> String {
+    let mut query = call.query();
+    let value = query.optional(name, fields::line(40));
+    query.finish().ok().and_then(|ok| value.get(&ok)).unwrap_or_default()
+}
+
+/// The first letters of the first and the last word: they stand for a face where there is no picture.
+fn initials(name: &str) -> String {
+    let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    let first = words.next();
+    first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
+}
+
+/// What people call somebody: the name, else what they chose to be called.
+fn called<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
+    [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::initials;
+
+    #[test]
+    fn initials_are_letters_whatever_the_name_is() {
+        for (name, letters) in
+            [("Jane Flyer", "JF"), ("王 小明", "王小"), ("<b>x</b>", "B"), ("  ", ""), ("ana maria de la cruz", "AC")]
+        {
+            assert_eq!(initials(name), letters, "{name}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Confirming an e-mail address by the link that was mailed to it.
+
+use super::{Frame, show, tell};
+use crate::api::auth::email;
+use crate::auth::confirmation::{self, Confirmed};
+use crate::auth::take_message;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::web::form;
+use askama::Template;
+use http::StatusCode;
+
+const TOKEN_CHARS_MAX: usize = 128;
+const TITLE: &str = "confirm.title";
+
+#[derive(Template)]
+#[template(path = "public/confirm.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    token: String,
+    /// Whether the token did nothing, and a new one may be had for it.
+    worn_out: bool,
+}
+
+fn token(mut fields: Fields) -> Result<String, Failure> {
+    let token = fields.required("token", fields::line(TOKEN_CHARS_MAX));
+    let ok = fields.finish()?;
+    Ok(token.get(&ok))
+}
+
+/// `GET /confirm`: where the link of a mail leads; the button there does it.
+pub fn ask(site: &Site, call: &Call) -> Answer {
+    match token(call.query()) {
+        Ok(token) => page(site, call, token, false),
+        Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
+    }
+}
+
+fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
+    let status = if worn_out { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(show(status, call.language(), &Page { frame: Frame::outside(site, call)?, token, worn_out }))
+}
+
+/// `POST /confirm`: confirms the address that the token was mailed to.
+pub fn take(site: &Site, call: &Call) -> Answer {
+    email::take_pace(site, call)?;
+    let token = token(form(call)?)?;
+    match site.store.write(site.now(), |tx| confirmation::confirm(tx, &token))? {
+        Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
+        Confirmed::Before => tell(site, call, TITLE, "good", "confirmation.before"),
+        Confirmed::Not => page(site, call, token, true),
+    }
+}
+
+/// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
+pub fn resend(site: &Site, call: &Call) -> Answer {
+    email::take_pace(site, call)?;
+    let token = token(form(call)?)?;
+    take_message(site, call)?;
+    site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
+    tell(site, call, TITLE, "good", "confirmation.sent")
+}

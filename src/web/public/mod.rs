@@ -1,0 +1,47 @@
+//! Pages that mails lead to, for everybody: an address is confirmed, and a lost password replaced. A link only opens a page;
+//! what it does needs a button, because mail servers follow links too.
+
+pub mod confirm;
+pub mod recover;
+pub mod undo;
+
+use super::{Frame, refused, said, show};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::site::Site;
+use askama::Template;
+use http::StatusCode;
+
+/// How it ended.
+#[derive(Template)]
+#[template(path = "public/told.html", config = "assets/templates/askama.toml")]
+struct Told {
+    frame: Frame,
+    title: String,
+    /// The class of the verdict's colour.
+    tone: &'static str,
+    message: String,
+    problems: Vec<String>,
+}
+
+fn tell(
+    site: &Site,
+    call: &Call,
+    title: &'static str,
+    tone: &'static str,
+    message: &'static str,
+) -> Result<Reply, Failure> {
+    let frame = Frame::outside(site, call)?;
+    let status = if tone == "bad" { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (title, message) = (call.say(title), call.say(message));
+    Ok(show(status, call.language(), &Told { frame, title, tone, message, problems: Vec::new() }))
+}
+
+/// A failure as a page for everybody.
+pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+    let language = frame.language();
+    let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
+    let (title, message) = (frame.say("desk.refused"), said(failure, language));
+    refused(failure, language, request_id, &Told { frame, title, tone: "bad", message, problems })
+}

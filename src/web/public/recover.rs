@@ -1,0 +1,86 @@
+//! A new password for a lost one: first a code is sent, then it is typed together with the answers and the new password.
+//! Nobody learns here whether an account exists: the pages are the same for a name that nobody has.
+
+use super::{Frame, show, tell};
+use crate::api::auth::recovery::{self, Recovery, Word};
+use crate::api::profile::questions::text;
+use crate::http::call::Call;
+use crate::http::fields;
+use crate::http::reply;
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::web::form;
+use crate::web::kiosk::words;
+use askama::Template;
+use http::StatusCode;
+use std::cell::Cell;
+
+#[derive(Template)]
+#[template(path = "public/recover.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+}
+
+#[derive(Template)]
+#[template(path = "public/recover_set.html", config = "assets/templates/askama.toml")]
+struct SetPage {
+    frame: Frame,
+    username: String,
+    /// Whether a code was just sent.
+    sent: bool,
+    /// Number and text of each.
+    questions: Vec<(i64, String)>,
+    problem: Option<String>,
+}
+
+/// `GET /recover`: whose password it is, and how the code shall come.
+pub fn ask(site: &Site, call: &Call) -> Answer {
+    Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)? }))
+}
+
+/// `POST /recover`: sends the code, unless there is one already, and asks for it.
+pub fn send(site: &Site, call: &Call) -> Answer {
+    recovery::take_pace(site, call)?;
+    let mut body = form(call)?;
+    let has_code = body.has("have");
+    if has_code {
+        let username = body.required("username", fields::line(254));
+        let ok = body.finish()?;
+        return set_page(site, call, &username.get(&ok), false, None);
+    }
+    let asked = Recovery::read(site, body)?;
+    let next = set_page(site, call, &asked.username, true, None)?;
+    recovery::carry_out(site, call, &asked, &|_| Ok(next.clone()))
+}
+
+/// `POST /recover/password`: the code, the answers and the new password.
+pub fn set(site: &Site, call: &Call) -> Answer {
+    recovery::take_pace(site, call)?;
+    let asked = Recovery::read(site, form(call)?)?;
+    let again = |problem| set_page(site, call, &asked.username, false, Some(problem));
+    // What came of it is told after the commit: a page reads, and nothing is read while the writer is held.
+    let outcome = Cell::new(Word::Wrong);
+    let carried_out = recovery::carry_out(site, call, &asked, &|word| {
+        outcome.set(word);
+        Ok(reply::text(StatusCode::OK, ""))
+    });
+    match carried_out {
+        Ok(_) if outcome.get() == Word::Done => tell(site, call, "recover.title", "good", "recovery.done"),
+        Ok(_) => again(call.say("recovery.wrong")),
+        Err(failure) if !failure.problems().is_empty() => again(words(failure, call.language())?),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn set_page(site: &Site, call: &Call, username: &str, sent: bool, problem: Option<String>) -> Answer {
+    let numbers = recovery::asked_of(site, username)?;
+    let page = SetPage {
+        frame: Frame::outside(site, call)?,
+        username: username.to_owned(),
+        sent,
+        questions: numbers.into_iter().map(|number| (number, text(call.language(), number))).collect(),
+        problem,
+    };
+    let status = if page.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(show(status, call.language(), &page))
+}

@@ -1,0 +1,57 @@
+//! Undoing a change of the ways into an account, by the link in the mail that told of the change.
+
+use super::{Frame, show, tell};
+use crate::auth::undo::{self, Undone};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::web::form;
+use askama::Template;
+use http::StatusCode;
+
+const TOKEN_CHARS_MAX: usize = 128;
+const TITLE: &str = "undo.title";
+
+#[derive(Template)]
+#[template(path = "public/undo.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    token: String,
+    /// Whether it is done, and a new password is due.
+    done: bool,
+}
+
+fn token(mut fields: Fields) -> Result<String, Failure> {
+    let token = fields.required("token", fields::line(TOKEN_CHARS_MAX));
+    let ok = fields.finish()?;
+    Ok(token.get(&ok))
+}
+
+/// `GET /undo`: where the link of a mail leads; what it does needs the button there.
+pub fn ask(site: &Site, call: &Call) -> Answer {
+    match token(call.query()) {
+        Ok(token) => page(site, call, token, false),
+        Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
+    }
+}
+
+fn page(site: &Site, call: &Call, token: String, done: bool) -> Answer {
+    Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)?, token, done }))
+}
+
+/// `POST /undo`: undoes the change. A token that is not good writes nothing.
+pub fn take(site: &Site, call: &Call) -> Answer {
+    let token = token(form(call)?)?;
+    let now = site.now();
+    let undone = match site.store.read(|tx| undo::is_offered(tx, &token, now))? {
+        true => site.store.write(now, |tx| undo::take(site, call, tx, &token))?,
+        false => Undone::Not,
+    };
+    match undone {
+        Undone::Now => page(site, call, token, true),
+        Undone::Not => tell(site, call, TITLE, "bad", "undo.not"),
+        Undone::AddressTaken => tell(site, call, TITLE, "bad", "undo.taken"),
+    }
+}
