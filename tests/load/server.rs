@@ -32,6 +32,8 @@ impl Server {
         command.args(["serve", "--listen", "127.0.0.1:0"]).env("TUNNELDESK_METRICS_LISTEN", "");
         // The generator speaks for many addresses.
         command.env("TUNNELDESK_PROXIES", "127.0.0.1/32");
+        // Each member writes as much as many thousands would in a day.
+        command.env("TUNNELDESK_LIMITS_CHANGES_PER_DAY_PER_MEMBER", "100000000");
         if writes == Writes::Ungrouped {
             command.arg("--ungrouped");
         }

@@ -75,7 +75,10 @@ pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> R
     let listed = server::command(dir, &["member", "list", "--role", "member", "--limit", &spare, "--offset", skipped])?;
     let mut guests = Vec::new();
     for member in listed.as_array().into_iter().flatten().filter(|member| member["banned_at"].is_null()).take(count) {
-        let reset = server::command(dir, &["member", "reset-password", text(member, "username")?])?;
+        let username = text(member, "username")?;
+        let reset = server::command(dir, &["member", "reset-password", username])?;
+        // A logbook without a confirmed address is full sooner than a run is over.
+        server::command(dir, &["member", "confirm", username])?;
         let mut guest = Guest {
             member_id: member["member_id"].as_i64().ok_or_else(|| format!("no member_id in {member}"))?,
             username: text(&reset, "username")?.to_owned(),
