@@ -1,5 +1,131 @@
-//! What the product does: one function an effect, called by every edge.
+//! What the product does: one function an effect, with its rule, its audit row and its notice inside. The API, the pages,
+//! the command line and the jobs call the same function; what differs is how they ask and how they show.
+//!
+//! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. What changes nothing
+//! writes no audit row and no notice.
 
 pub mod erasure;
 pub mod import_export;
 pub mod notice;
+
+use crate::auth::{Clerk, Member};
+use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::role::{Rank, Role};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::routes::Answer;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::audit;
+use crate::store::tables::members::{self, Account};
+
+/// Who makes a change, from where, and whom they may serve.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    pub by: By,
+    pub rank: Rank,
+}
+
+/// One change under way: the open transaction with its moment, the site, the actor, and the language in which the actor
+/// reads the answer.
+pub struct Change<'a> {
+    pub site: &'a Site,
+    pub tx: &'a Write<'a>,
+    pub actor: &'a Actor,
+    pub language: Language,
+}
+
+/// Whether an effect changed anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Outcome {
+    Done,
+    /// All was as asked for before.
+    Unchanged,
+}
+
+impl Actor {
+    /// The machine's shell, a job or an import: may do everything.
+    pub fn owner(by: &By) -> Actor {
+        Actor { by: by.clone(), rank: Rank::Owner }
+    }
+
+    /// Somebody with an account.
+    pub fn account(member_id: i64, role: Role, by: &By) -> Actor {
+        Actor { by: by.clone(), rank: Rank::Account { member_id, role } }
+    }
+}
+
+impl From<&Clerk> for Actor {
+    fn from(clerk: &Clerk) -> Actor {
+        Actor::account(clerk.id(), clerk.role(), clerk.by())
+    }
+}
+
+impl From<&Member> for Actor {
+    fn from(member: &Member) -> Actor {
+        Actor::account(member.id(), member.role(), member.by())
+    }
+}
+
+/// Runs an effect as one transaction at this moment.
+#[track_caller]
+pub fn change<T>(
+    site: &Site,
+    actor: &Actor,
+    language: Language,
+    effect: impl FnOnce(&Change) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    site.store.write(site.now(), |tx| effect(&Change { site, tx, actor, language }))
+}
+
+/// The same for a call that may be repeated under one `Idempotency-Key`: its answer is kept with the effect.
+#[track_caller]
+pub fn change_once(site: &Site, call: &Call, actor: &Actor, effect: impl FnOnce(&Change) -> Answer) -> Answer {
+    site.once(call, |tx| effect(&Change { site, tx, actor, language: call.language() }))
+}
+
+impl Change<'_> {
+    /// The moment of the transaction, in Unix seconds.
+    pub fn now(&self) -> i64 {
+        self.tx.now()
+    }
+
+    /// The actor's own account, if the actor has one.
+    pub fn member_id(&self) -> Option<i64> {
+        match self.actor.rank {
+            Rank::Account { member_id, .. } => Some(member_id),
+            Rank::Owner => None,
+        }
+    }
+
+    /// Adds a row to the audit log.
+    pub fn record(&self, action: &'static str, subject: &Whom, detail: &Detail) -> Result<(), Failure> {
+        let By { who, origin } = &self.actor.by;
+        audit::insert(self.tx, who, action, subject, origin, detail)?;
+        Ok(())
+    }
+
+    /// The account of a member whom the actor may serve. 404 where there is none; 403 with the reason where the rank of
+    /// the actor forbids it.
+    pub fn served_account(&self, member_id: i64) -> Result<Account, Failure> {
+        let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let denial = self.actor.rank.denial(account.member_id, account.role);
+        denial.map_or(Ok(account), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+    }
+
+    /// 403 for everybody but an admin and the machine's owner.
+    pub fn check_admin(&self) -> Result<(), Failure> {
+        if self.actor.rank.is_admin() { Ok(()) } else { Err(Failure::not_allowed()) }
+    }
+
+    /// The language of a message to a member: the actor's where the member is the actor, else the member's own.
+    pub fn language_of(&self, member_id: i64) -> Result<Language, Failure> {
+        if self.member_id() == Some(member_id) {
+            return Ok(self.language);
+        }
+        let found = members::find_correspondence(self.tx, member_id)?;
+        Ok(found.and_then(|(_, tag)| Language::find(&tag)).unwrap_or_default())
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::session::token_hash;
 use crate::domain::audit::By;
-use crate::domain::role::Role;
+use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, Who};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
@@ -45,13 +45,9 @@ impl Clerk {
         &self.by
     }
 
-    /// Why this clerk may not read, reset or send what belongs to an account, as the key of a text; `None` where the
-    /// clerk may. Nobody serves the own account here: its owner has the members' app.
+    /// Why this clerk may not serve an account: see [`Rank::denial`].
     pub fn denial(&self, subject: &Account) -> Option<&'static str> {
-        if subject.member_id == self.id {
-            return Some("desk.own_account");
-        }
-        (!self.role.may_serve(subject.role)).then_some("desk.admins_account")
+        Rank::Account { member_id: self.id, role: self.role }.denial(subject.member_id, subject.role)
     }
 
     /// 403 with the reason of [`Clerk::denial`].

@@ -54,6 +54,31 @@ impl Role {
     }
 }
 
+/// Whom an actor may serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// The machine's shell, a job, an import: everybody.
+    Owner,
+    /// Somebody with an account: by its role.
+    Account { member_id: i64, role: Role },
+}
+
+impl Rank {
+    /// Why the actor may not read, reset or send what belongs to an account, as the key of a text; `None` where the actor
+    /// may. Nobody serves the own account: its owner has the members' app.
+    pub fn denial(self, subject_id: i64, subject: Role) -> Option<&'static str> {
+        match self {
+            Rank::Account { member_id, .. } if member_id == subject_id => Some("desk.own_account"),
+            Rank::Account { role, .. } if !role.may_serve(subject) => Some("desk.admins_account"),
+            _ => None,
+        }
+    }
+
+    pub fn is_admin(self) -> bool {
+        matches!(self, Rank::Owner | Rank::Account { role: Role::Admin, .. })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
