@@ -19,6 +19,7 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
+use std::ops::Deref;
 
 /// Who makes a change, from where, and whom they may serve.
 #[derive(Debug, Clone)]
@@ -35,6 +36,10 @@ pub struct Change<'a> {
     pub actor: &'a Actor,
     pub language: Language,
 }
+
+/// The account that a change is about: one that the actor may serve, or the actor's own.
+#[derive(Debug)]
+pub struct Subject(Account);
 
 /// Whether an effect changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,16 +78,23 @@ impl From<&Member> for Actor {
 #[track_caller]
 pub fn change<T>(
     site: &Site,
-    actor: &Actor,
+    actor: impl Into<Actor>,
     language: Language,
     effect: impl FnOnce(&Change) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let actor = &actor.into();
     site.store.write(site.now(), |tx| effect(&Change { site, tx, actor, language }))
 }
 
 /// The same for a call that may be repeated under one `Idempotency-Key`: its answer is kept with the effect.
 #[track_caller]
-pub fn change_once(site: &Site, call: &Call, actor: &Actor, effect: impl FnOnce(&Change) -> Answer) -> Answer {
+pub fn change_once(
+    site: &Site,
+    call: &Call,
+    actor: impl Into<Actor>,
+    effect: impl FnOnce(&Change) -> Answer,
+) -> Answer {
+    let actor = &actor.into();
     site.once(call, |tx| effect(&Change { site, tx, actor, language: call.language() }))
 }
 
@@ -108,11 +120,17 @@ impl Change<'_> {
     }
 
     /// The account of a member whom the actor may serve. 404 where there is none; 403 with the reason where the rank of
-    /// the actor forbids it.
-    pub fn served_account(&self, member_id: i64) -> Result<Account, Failure> {
+    /// the actor forbids it, and for the actor's own: its owner has the members' app.
+    pub fn served(&self, member_id: i64) -> Result<Subject, Failure> {
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let denial = self.actor.rank.denial(account.member_id, account.role);
-        denial.map_or(Ok(account), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+        denial.map_or(Ok(Subject(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+    }
+
+    /// The actor's own account. 401 where the actor has none.
+    pub fn own(&self) -> Result<Subject, Failure> {
+        let member_id = self.member_id().ok_or_else(Failure::not_signed_in)?;
+        members::find_account_by_id(self.tx, member_id)?.map(Subject).ok_or_else(Failure::not_signed_in)
     }
 
     /// 403 for everybody but an admin and the machine's owner.
@@ -127,5 +145,13 @@ impl Change<'_> {
         }
         let found = members::find_correspondence(self.tx, member_id)?;
         Ok(found.and_then(|(_, tag)| Language::find(&tag)).unwrap_or_default())
+    }
+}
+
+impl Deref for Subject {
+    type Target = Account;
+
+    fn deref(&self) -> &Account {
+        &self.0
     }
 }
