@@ -33,7 +33,7 @@ impl Server {
         // The generator speaks for many addresses.
         command.env("TUNNELDESK_PROXIES", "127.0.0.1/32");
         // Each member writes as much as many thousands would in a day.
-        command.env("TUNNELDESK_LIMITS_CHANGES_PER_DAY_PER_MEMBER", "100000000");
+        command.env("TUNNELDESK_LIMITS_CHANGES_PER_DAY_PER_MEMBER", "1000000");
         if writes == Writes::Ungrouped {
             command.arg("--ungrouped");
         }
