@@ -1,7 +1,8 @@
 //! `tunneldesk audit …`: who did what to whom from where, and whether that is still what was written.
 
+use super::outcome::Done;
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
 use crate::ops::backup::Progress;
@@ -47,16 +48,16 @@ pub struct List {
 }
 
 impl Audit {
-    pub fn run(&self, site: &Shell, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
         match self {
-            Audit::List(list) => list.run(site, json),
-            Audit::Verify => verify(&walk(site, progress)?, json),
+            Audit::List(list) => list.run(site),
+            Audit::Verify => verify(&walk(site, progress)?),
         }
     }
 }
 
 impl List {
-    fn run(&self, site: &Site, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Site) -> Answered {
         let named =
             |name: &Option<String>, fixed: &[&str]| name.as_deref().map(|name| resolve(site, name, fixed)).transpose();
         let filter = Filter {
@@ -68,41 +69,40 @@ impl List {
             before: self.before,
         };
         let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit)?))?;
-        if json {
-            return Ok(as_json(&rows.iter().map(as_row).collect::<Vec<_>>()));
-        }
-        if rows.is_empty() {
-            return Ok("no such deed is in the log".to_owned());
-        }
-        let headings = ["NUMBER", "WHEN (UTC)", "WHO", "DEED", "WHOM", "FROM", ""];
-        Ok(table(&headings, &rows.iter().map(as_cells).collect::<Vec<_>>()))
+        Ok(Box::new(Table::new(rows).when_empty("no such deed is in the log")))
     }
 }
 
-fn as_row(kept: &Kept) -> Value {
-    let row = &kept.row;
-    json!({
-        "seq": row.seq, "at": row.at, "who": row.who, "deed": row.deed, "whom": row.whom, "from": row.origin,
-        "detail": serde_json::from_str::<Value>(&row.detail).unwrap_or_else(|_| row.detail.as_str().into()),
-        "hash": hex(&kept.hash),
-    })
-}
+impl Row for Kept {
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "WHEN (UTC)", "WHO", "DEED", "WHOM", "FROM", ""];
 
-fn as_cells(kept: &Kept) -> Vec<String> {
-    let row = &kept.row;
-    let detail = match serde_json::from_str::<Value>(&row.detail) {
-        Ok(Value::Object(values)) => values.iter().map(|(name, value)| format!("{name} {}", shown(value))).collect(),
-        _ => vec![row.detail.clone()],
-    };
-    vec![
-        row.seq.to_string(),
-        shown_moment(row.at),
-        row.who.clone(),
-        row.deed.clone(),
-        row.whom.clone(),
-        row.origin.clone(),
-        detail.join(", "),
-    ]
+    fn cells(&self) -> Vec<String> {
+        let row = &self.row;
+        let detail = match serde_json::from_str::<Value>(&row.detail) {
+            Ok(Value::Object(values)) => {
+                values.iter().map(|(name, value)| format!("{name} {}", shown(value))).collect()
+            }
+            _ => vec![row.detail.clone()],
+        };
+        vec![
+            row.seq.to_string(),
+            shown_moment(row.at),
+            row.who.clone(),
+            row.deed.clone(),
+            row.whom.clone(),
+            row.origin.clone(),
+            detail.join(", "),
+        ]
+    }
+
+    fn value(&self) -> Value {
+        let row = &self.row;
+        json!({
+            "seq": row.seq, "at": row.at, "who": row.who, "deed": row.deed, "whom": row.whom, "from": row.origin,
+            "detail": serde_json::from_str::<Value>(&row.detail).unwrap_or_else(|_| row.detail.as_str().into()),
+            "hash": hex(&self.hash),
+        })
+    }
 }
 
 fn shown(value: &Value) -> String {
@@ -153,29 +153,26 @@ fn moment(text: &str, now: i64) -> Result<i64, Trouble> {
     })
 }
 
-fn verify(walk: &Walk, json: bool) -> Result<String, Trouble> {
+fn verify(walk: &Walk) -> Answered {
+    let mut values =
+        json!({ "sound": walk.broken.is_none(), "rows": walk.rows, "head": walk.head, "witnesses": walk.witnesses });
     let Some(broken) = &walk.broken else {
-        return Ok(if json {
-            as_json(&json!({ "sound": true, "rows": walk.rows, "head": walk.head, "witnesses": walk.witnesses }))
-        } else {
-            let backups = match walk.witnesses {
-                0 => "no backup remembers it yet".to_owned(),
-                1 => "1 backup remembers the same".to_owned(),
-                many => format!("{many} backups remember the same"),
-            };
-            format!("The audit log is whole: {} rows, {backups}.\nIts end is {}.", walk.rows, walk.head)
-        });
+        let backups = match walk.witnesses {
+            0 => "no backup remembers it yet".to_owned(),
+            1 => "1 backup remembers the same".to_owned(),
+            many => format!("{many} backups remember the same"),
+        };
+        let words = format!("The audit log is whole: {} rows, {backups}.\nIts end is {}.", walk.rows, walk.head);
+        return done(words, values);
     };
-    if json {
-        let said = json!({ "sound": false, "rows": walk.rows, "head": walk.head, "witnesses": walk.witnesses,
-                           "row": broken.row(), "broken": broken });
-        return Err(Trouble::Found(2, as_json(&said)));
-    }
-    Err(super::broken(format!(
+    values["row"] = json!(broken.row());
+    values["broken"] = json!(broken);
+    let words = format!(
         "the audit log is not what was written: {broken}; rows 1 to {} are sound. Keep this file and the backups: they \
          are evidence",
         walk.rows
-    )))
+    );
+    Err(Trouble::FoundBroken(Box::new(Done { words, values })))
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! `tunneldesk backup …`: make one now, list them, try one. A running server does it itself.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, broken, refused, shown_moment, table};
+use super::{Answered, Row, Table, broken, done, refused, shown_moment};
+use crate::ops::backup::drill::{self, Drill};
 use crate::ops::backup::elsewhere::silent;
 use crate::ops::backup::shelf::Backup;
-use crate::ops::backup::{self, Made, Progress, drill};
+use crate::ops::backup::{self, Made, Progress};
 use crate::site::Site;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::cmp::Reverse;
+use std::fmt::{self, Display, Formatter};
 
 #[derive(Args)]
 #[command(
@@ -30,16 +32,16 @@ enum Action {
 }
 
 impl Command {
-    pub fn run(&self, site: &Shell, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
         match self.action.unwrap_or(Action::Now) {
-            Action::Now => made(site, &backup::make(site, site.by(), progress).map_err(broken)?, json),
-            Action::List => Ok(list(site, json)),
-            Action::Drill => drilled(&drill::run(site, site.by(), progress).map_err(refused)?, json),
+            Action::Now => made(site, &backup::make(site, site.by(), progress).map_err(broken)?),
+            Action::List => list(site),
+            Action::Drill => drilled(drill::run(site, site.by(), progress).map_err(refused)?),
         }
     }
 }
 
-fn made(site: &Site, made: &Made, json: bool) -> Result<String, Trouble> {
+fn made(site: &Site, made: &Made) -> Answered {
     let second = match &made.second {
         Some(Err(cause)) => {
             let name = made.backup.name();
@@ -48,12 +50,9 @@ fn made(site: &Site, made: &Made, json: bool) -> Result<String, Trouble> {
         Some(Ok(copy)) => Some(&copy.dir),
         None => None,
     };
-    if json {
-        let mut said = facts(&made.backup);
-        said["second"] = json!(second);
-        said["pruned"] = json!(made.pruned);
-        return Ok(as_json(&said));
-    }
+    let mut values = facts(&made.backup);
+    values["second"] = json!(second);
+    values["pruned"] = json!(made.pruned);
     let pruned = match made.pruned {
         0 => String::new(),
         1 => " An older one was no longer needed and is gone.".to_owned(),
@@ -71,21 +70,20 @@ fn made(site: &Site, made: &Made, json: bool) -> Result<String, Trouble> {
         |dir| format!("\nA copy is in {}.", dir.display()),
     );
     let (dir, megabytes) = (made.backup.dir.display(), megabytes(&made.backup));
-    Ok(format!("Made and verified {dir} ({megabytes}).{pruned}{copy}"))
+    done(format!("Made and verified {dir} ({megabytes}).{pruned}{copy}"), values)
 }
 
-fn list(site: &Site, json: bool) -> String {
+fn list(site: &Site) -> Answered {
     let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
     let second = site.config.backup.second_place.as_deref().map(|dir| (dir, site.elsewhere.list(dir)));
     let mut unreadable = backup::shelf(&site.config.data).unreadable();
     if let Some((dir, Some(_))) = &second {
         unreadable.extend(site.elsewhere.unreadable(dir).unwrap_or_default());
     }
-    if json {
-        let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
-        let second = second.map(|(dir, there)| json!({ "dir": dir, "backups": there.as_deref().map(all) }));
-        return as_json(&json!({ "backups": all(&here), "second": second, "drill": drill, "unreadable": unreadable }));
-    }
+    let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
+    let there_too = second.as_ref().map(|(dir, there)| json!({ "dir": dir, "backups": there.as_deref().map(all) }));
+    let values =
+        json!({ "backups": all(&here), "second": there_too, "drill": drill.as_ref(), "unreadable": unreadable });
     let mut said: Vec<String> =
         unreadable.iter().map(|(name, why)| format!("{name} is no backup that can be restored: {why}.")).collect();
     let there = match second {
@@ -96,53 +94,77 @@ fn list(site: &Site, json: bool) -> String {
         Some((_, Some(there))) => there,
         None => Vec::new(),
     };
-    if here.is_empty() && there.is_empty() {
+    let mut rows = rows(here, there);
+    if rows.is_empty() {
         said.insert(0, "There is no backup yet: make one with `tunneldesk backup`.".to_owned());
-        return said.join("\n");
+        return done(said.join("\n"), values);
     }
-    let is_among = |all: &[Backup], name: &str| all.iter().any(|backup| backup.name() == name);
-    let only_there = there.iter().filter(|backup| !is_among(&here, &backup.name()));
-    let mut all: Vec<&Backup> = here.iter().chain(only_there).collect();
-    all.sort_by_cached_key(|backup| Reverse(backup.age_order()));
-    let row = |backup: &&Backup| {
-        let name = backup.name();
-        let place = match (is_among(&here, &name), is_among(&there, &name)) {
-            (true, true) => "both",
-            (true, false) => "site",
-            _ => "second place",
-        };
-        let members = backup.manifest.rows.get("members").copied().unwrap_or_default();
-        let (made, version) = (shown_moment(backup.manifest.made_at), backup.manifest.version.clone());
-        vec![name, made, megabytes(backup), members.to_string(), version, place.to_owned()]
-    };
-    let head = ["BACKUP", "MADE (UTC)", "SIZE", "MEMBERS", "BY VERSION", "WHERE"];
-    said.insert(0, table(&head, &all.iter().map(row).collect::<Vec<_>>()) + "\n");
+    rows.sort_by_cached_key(|row| Reverse(row.backup.age_order()));
+    said.insert(0, format!("{}\n", Table::new(rows)));
     said.push(match drill {
         None => "No restore drill yet: `tunneldesk backup drill`.".to_owned(),
-        Some(drill) => drill_in_words(&drill),
+        Some(drill) => drill.to_string(),
     });
-    said.join("\n")
+    done(said.join("\n"), values)
 }
 
-fn drilled(drill: &drill::Drill, json: bool) -> Result<String, Trouble> {
-    if drill.trouble.is_empty() {
-        Ok(if json { as_json(drill) } else { drill_in_words(drill) })
-    } else {
-        Err(broken(drill_in_words(drill)))
+/// Each backup once, whichever of the two places it is in.
+fn rows(here: Vec<Backup>, there: Vec<Backup>) -> Vec<Shelved> {
+    let names = |all: &[Backup]| all.iter().map(Backup::name).collect::<Vec<_>>();
+    let (names_here, names_there) = (names(&here), names(&there));
+    let of_here = here.into_iter().map(|backup| {
+        let is_in_both = names_there.contains(&backup.name());
+        Shelved { backup, place: if is_in_both { "both" } else { "site" } }
+    });
+    let only_there = there.into_iter().filter(|backup| !names_here.contains(&backup.name()));
+    of_here.chain(only_there.map(|backup| Shelved { backup, place: "second place" })).collect()
+}
+
+/// A backup, and where it is.
+struct Shelved {
+    backup: Backup,
+    place: &'static str,
+}
+
+impl Row for Shelved {
+    const HEADINGS: &'static [&'static str] = &["BACKUP", "MADE (UTC)", "SIZE", "MEMBERS", "BY VERSION", "WHERE"];
+
+    fn cells(&self) -> Vec<String> {
+        let (backup, manifest) = (&self.backup, &self.backup.manifest);
+        let members = manifest.rows.get("members").copied().unwrap_or_default();
+        vec![
+            backup.name(),
+            shown_moment(manifest.made_at),
+            megabytes(backup),
+            members.to_string(),
+            manifest.version.clone(),
+            self.place.to_owned(),
+        ]
+    }
+
+    fn value(&self) -> Value {
+        facts(&self.backup)
     }
 }
 
-fn drill_in_words(drill: &drill::Drill) -> String {
-    let (at, name) = (shown_moment(drill.at), &drill.backup);
-    match drill.trouble.as_str() {
-        "" => format!("Restore drill of {at}: {name} opens, and holds its {} rows.", drill.rows),
-        trouble => format!(
-            "Restore drill of {at}: {name} cannot be restored: {trouble}; make a new backup and look at the disk"
-        ),
+fn drilled(drill: Drill) -> Answered {
+    if drill.trouble.is_empty() { Ok(Box::new(drill)) } else { Err(broken(drill.to_string())) }
+}
+
+impl Display for Drill {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let (at, name) = (shown_moment(self.at), &self.backup);
+        match self.trouble.as_str() {
+            "" => write!(f, "Restore drill of {at}: {name} opens, and holds its {} rows.", self.rows),
+            trouble => write!(
+                f,
+                "Restore drill of {at}: {name} cannot be restored: {trouble}; make a new backup and look at the disk"
+            ),
+        }
     }
 }
 
-fn facts(backup: &Backup) -> serde_json::Value {
+fn facts(backup: &Backup) -> Value {
     let manifest = &backup.manifest;
     json!({ "name": backup.name(), "dir": backup.dir, "made_at": manifest.made_at, "bytes": manifest.bytes(),
             "schema": manifest.schema, "version": manifest.version, "rows": manifest.rows })

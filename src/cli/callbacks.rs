@@ -1,7 +1,7 @@
 //! `tunneldesk callbacks …`: what third parties called back with, and the payments that are nobody's yet.
 
 use super::shell::Shell;
-use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
+use super::{Answered, Part, Row, Table, done, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
@@ -54,34 +54,25 @@ pub enum Callbacks {
 }
 
 impl Callbacks {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
             Callbacks::List { sender, verdict, limit, offset } => {
-                list(site, (sender.as_deref(), verdict.as_deref()), (*limit, *offset), json)
+                list(site, (sender.as_deref(), verdict.as_deref()), (*limit, *offset))
             }
-            Callbacks::Show { callback_id } => show(site, *callback_id, json),
-            Callbacks::Unmatched { part } => unmatched(site, part, json),
-            Callbacks::Match { intent_id, member } => assign(site, intent_id, member, json),
+            Callbacks::Show { callback_id } => show(site, *callback_id),
+            Callbacks::Unmatched { part } => unmatched(site, part),
+            Callbacks::Match { intent_id, member } => assign(site, intent_id, member),
         }
     }
 }
 
-fn list(site: &Site, of: (Option<&str>, Option<&str>), page: (i64, i64), json: bool) -> Result<String, Trouble> {
+fn list(site: &Site, of: (Option<&str>, Option<&str>), page: (i64, i64)) -> Answered {
     let (events, total) = site.store.read(|tx| {
         let events = callbacks::list(tx, of.0, of.1, page.0, page.1)?;
         Ok::<_, Failure>((events, callbacks::count(tx)?))
     })?;
-    if json {
-        let rows: Vec<_> = events.iter().map(as_row).collect();
-        return Ok(as_json(&json!({ "total": total, "callbacks": rows })));
-    }
     let kept = format!("{total} event{} kept{}", if total == 1 { "" } else { "s" }, what_is_missing(site));
-    if events.is_empty() {
-        return Ok(kept);
-    }
-    let rows: Vec<_> = events.iter().map(as_cells).collect();
-    let headings = ["NUMBER", "CAME", "SENDER", "EVENT", "ABOUT", "VERDICT", "TIMES"];
-    Ok(format!("{}\n\n{kept}", table(&headings, &rows)))
+    Ok(Box::new(Table::new(events).part("callbacks", json!({ "total": total })).total(kept)))
 }
 
 /// Which senders would be turned away.
@@ -96,37 +87,38 @@ fn what_is_missing(site: &Site) -> String {
     if missing.is_empty() { String::new() } else { format!("; no key is configured for {}", missing.join(", ")) }
 }
 
-fn as_row(event: &Kept) -> Value {
-    json!({
-        "callback_id": event.callback_id, "sender": event.sender, "event": event.event, "key": event.key,
-        "about": event.about, "verdict": event.verdict, "times": event.times, "received_at": event.received_at,
-        "repeated_at": event.repeated_at,
-    })
+impl Row for Kept {
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "CAME", "SENDER", "EVENT", "ABOUT", "VERDICT", "TIMES"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.callback_id.to_string(),
+            shown_moment(self.received_at),
+            self.sender.clone(),
+            self.event.clone(),
+            self.about.clone(),
+            self.verdict.clone(),
+            self.times.to_string(),
+        ]
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "callback_id": self.callback_id, "sender": self.sender, "event": self.event, "key": self.key,
+            "about": self.about, "verdict": self.verdict, "times": self.times, "received_at": self.received_at,
+            "repeated_at": self.repeated_at,
+        })
+    }
 }
 
-fn as_cells(event: &Kept) -> Vec<String> {
-    vec![
-        event.callback_id.to_string(),
-        shown_moment(event.received_at),
-        event.sender.clone(),
-        event.event.clone(),
-        event.about.clone(),
-        event.verdict.clone(),
-        event.times.to_string(),
-    ]
-}
-
-fn show(site: &Site, callback_id: i64, json: bool) -> Result<String, Trouble> {
+fn show(site: &Site, callback_id: i64) -> Answered {
     let event = site.store.read(|tx| Ok(callbacks::find(tx, callback_id)?))?;
     let missing = || refused(format!("there is no event {callback_id}: `tunneldesk callbacks list` numbers them"));
     let event = event.ok_or_else(missing)?;
     let raw = site.keys.unseal(Purpose::Callback, &event.sealed);
     let raw = raw.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    if json {
-        let mut row = as_row(&event);
-        row["raw"] = raw.into();
-        return Ok(as_json(&row));
-    }
+    let mut values = event.value();
+    values["raw"] = json!(raw);
     let mut came = shown_moment(event.received_at);
     if let Some(last) = event.repeated_at {
         came += &format!(", {} times, last on {}", event.times, shown_moment(last));
@@ -137,7 +129,7 @@ fn show(site: &Site, callback_id: i64, json: bool) -> Result<String, Trouble> {
         event.sender, event.event, event.verdict, event.key
     );
     let raw = raw.map_or_else(|| "It was sealed with another site key.".to_owned(), |raw| readable(&raw));
-    Ok(format!("{head}\n\n{raw}"))
+    done(format!("{head}\n\n{raw}"), values)
 }
 
 /// JSON over several lines; anything else as it is, but for what would steer a terminal.
@@ -147,38 +139,35 @@ fn readable(raw: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-fn unmatched(site: &Site, part: &Part, json: bool) -> Result<String, Trouble> {
-    let limit = part.limit(LISTED_USUAL, json);
+fn unmatched(site: &Shell, part: &Part) -> Answered {
+    let limit = part.limit(site, LISTED_USUAL);
     let (payments, total) = site
         .store
         .read(|tx| Ok((payments::list_unmatched(tx, limit, part.offset)?, payments::count_unmatched(tx)?)))?;
-    if json {
-        let row = |payment: &Payment| {
-            json!({
-                "paymentIntentId": payment.intent_id, "amount_cents": payment.amount_cents, "currency": payment.currency,
-                "status": payment.status, "created_at": payment.created_at, "updated_at": payment.updated_at,
-            })
-        };
-        return Ok(as_json(&payments.iter().map(row).collect::<Vec<_>>()));
-    }
-    if total == 0 {
-        return Ok("every payment has its member".to_owned());
-    }
-    let price =
-        |payment: &Payment| Price { cents: payment.amount_cents, currency: payment.currency.clone() }.to_string();
-    let rows: Vec<_> = payments
-        .iter()
-        .map(|payment| {
-            let (intent_id, status) = (payment.intent_id.clone(), payment.status.clone());
-            vec![intent_id, price(payment), status, shown_moment(payment.updated_at)]
-        })
-        .collect();
-    let left_out = left_out(total, part.offset, rows.len());
-    let rows = table(&["PAYMENT", "AMOUNT", "STATUS", "SINCE"], &rows);
-    Ok(format!("{rows}{left_out}\n\nSay whose they are with: tunneldesk callbacks match PAYMENT MEMBER"))
+    let list = Table::new(payments);
+    let left_out = list.left_out(total, part.offset);
+    let foot = format!("{left_out}\n\nSay whose they are with: tunneldesk callbacks match PAYMENT MEMBER");
+    let list = if total == 0 { list.when_empty("every payment has its member") } else { list };
+    Ok(Box::new(list.foot(foot)))
 }
 
-fn assign(site: &Shell, intent_id: &str, name: &str, json: bool) -> Result<String, Trouble> {
+impl Row for Payment {
+    const HEADINGS: &'static [&'static str] = &["PAYMENT", "AMOUNT", "STATUS", "SINCE"];
+
+    fn cells(&self) -> Vec<String> {
+        let price = Price { cents: self.amount_cents, currency: self.currency.clone() };
+        vec![self.intent_id.clone(), price.to_string(), self.status.clone(), shown_moment(self.updated_at)]
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "paymentIntentId": self.intent_id, "amount_cents": self.amount_cents, "currency": self.currency,
+            "status": self.status, "created_at": self.created_at, "updated_at": self.updated_at,
+        })
+    }
+}
+
+fn assign(site: &Shell, intent_id: &str, name: &str) -> Answered {
     let assigned = site.store.write(site.now(), |tx| {
         let Some(member) = members::find_account(tx, name)? else { return Ok(Err("member")) };
         let Some(mut payment) = payments::find(tx, intent_id)? else { return Ok(Err("payment")) };
@@ -193,12 +182,10 @@ fn assign(site: &Shell, intent_id: &str, name: &str, json: bool) -> Result<Strin
     let (member, payment) =
         assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;
     let paid_until = payment.grant.map(|grant| grant.until);
-    if json {
-        return Ok(as_json(&json!({ "member_id": member.member_id, "paid_until": paid_until })));
-    }
     let status = payment.heard.status.name();
-    Ok(match paid_until {
+    let words = match paid_until {
         Some(until) => format!("{intent_id} is {}'s: paid until {}", member.username, shown_moment(until)),
         None => format!("{intent_id} is {}'s; it is {status} and extends no membership", member.username),
-    })
+    };
+    done(words, json!({ "member_id": member.member_id, "paid_until": paid_until }))
 }

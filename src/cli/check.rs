@@ -1,17 +1,30 @@
 //! `tunneldesk check`: the settings in force and who said so. Secrets are not shown.
 
-use super::{Global, Trouble, as_json, check_settings, table};
+use super::{Answered, Global, Row, Table, check_settings, done};
+use serde_json::{Map, Value, json};
 
-pub fn run(global: &Global) -> Result<String, Trouble> {
+pub fn run(global: &Global) -> Answered {
     let effective = global.settings().effective();
     check_settings(global.settings())?;
-    if global.json {
-        let values: serde_json::Map<_, _> = effective
-            .into_iter()
-            .map(|(key, value, origin)| (key, serde_json::json!({ "value": value, "origin": origin })))
-            .collect();
-        return Ok(as_json(&values));
+    let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
+    let values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
+    done(Table::new(settings).to_string(), Value::Object(values))
+}
+
+struct Setting {
+    key: String,
+    value: String,
+    origin: String,
+}
+
+impl Row for Setting {
+    const HEADINGS: &'static [&'static str] = &["SETTING", "VALUE", "FROM"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.key.clone(), self.value.clone(), self.origin.clone()]
     }
-    let rows: Vec<_> = effective.into_iter().map(|(key, value, origin)| vec![key, value, origin]).collect();
-    Ok(table(&["SETTING", "VALUE", "FROM"], &rows))
+
+    fn value(&self) -> Value {
+        json!({ "value": self.value, "origin": self.origin })
+    }
 }

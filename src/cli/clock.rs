@@ -2,7 +2,7 @@
 
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
+use super::{Answered, Global, broken, done, refused, shown_moment, stop_it_first};
 use crate::clock;
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
@@ -22,7 +22,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+    pub fn run(self, global: &Global) -> Answered {
         let Clock::SetBack = self;
         let config = global.checked()?;
         let dir = config.data.clone();
@@ -46,14 +46,12 @@ impl Clock {
         });
         site.close();
         let ended = ended?;
-        if global.json {
-            return Ok(as_json(&json!({ "from": seen, "to": machine, "ended": ended })));
-        }
-        Ok(format!(
+        let words = format!(
             "The site goes on at {} UTC; it had come to {} UTC. {ended} sessions, tokens and codes from then have ended.\n\
              What was written meanwhile keeps its date.",
             shown_moment(machine),
             shown_moment(seen)
-        ))
+        );
+        done(words, json!({ "from": seen, "to": machine, "ended": ended }))
     }
 }

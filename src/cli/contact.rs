@@ -1,7 +1,7 @@
 //! `tunneldesk contact …`: what people wrote in the contact form.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
@@ -37,28 +37,20 @@ pub enum Contact {
 }
 
 impl Contact {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Contact::List { all, limit, offset } => list(site, *all, (*limit, *offset), json),
-            Contact::Show { contact_id } => show(site, *contact_id, json),
-            Contact::Done { contact_ids } => done(site, contact_ids, json),
+            Contact::List { all, limit, offset } => list(site, *all, (*limit, *offset)),
+            Contact::Show { contact_id } => show(site, *contact_id),
+            Contact::Done { contact_ids } => mark_done(site, contact_ids),
         }
     }
 }
 
-fn list(site: &Site, all: bool, page: (i64, i64), json: bool) -> Result<String, Trouble> {
+fn list(site: &Site, all: bool, page: (i64, i64)) -> Answered {
     let (messages, open) =
         site.store.read(|tx| Ok((contact::list(tx, all, page.0, page.1)?, contact::count_open(tx)?)))?;
-    if json {
-        let rows: Vec<_> = messages.iter().map(as_row).collect();
-        return Ok(as_json(&json!({ "open": open, "messages": rows })));
-    }
     let total = format!("{open} open{}", where_to(site));
-    if messages.is_empty() {
-        return Ok(total);
-    }
-    let rows: Vec<_> = messages.iter().map(as_cells).collect();
-    Ok(format!("{}\n\n{total}", table(&["NUMBER", "CAME", "FROM", "ADDRESS", "ABOUT", "MESSAGE", "DONE"], &rows)))
+    Ok(Box::new(Table::new(messages).part("messages", json!({ "open": open })).total(total)))
 }
 
 fn where_to(site: &Site) -> String {
@@ -68,14 +60,11 @@ fn where_to(site: &Site) -> String {
     }
 }
 
-fn show(site: &Site, contact_id: i64, json: bool) -> Result<String, Trouble> {
+fn show(site: &Site, contact_id: i64) -> Answered {
     let message = site.store.read(|tx| Ok(contact::find(tx, contact_id)?))?.ok_or_else(|| unknown(contact_id))?;
-    if json {
-        return Ok(as_json(&as_row(&message)));
-    }
     let or_nothing = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let member = message.member_id.map_or_else(|| "-".to_owned(), |id| format!("{id} ({})", proof(&message)));
-    let done = message.done_at.map_or_else(|| "no".to_owned(), shown_moment);
+    let done_at = message.done_at.map_or_else(|| "no".to_owned(), shown_moment);
     let lines = [
         ("From:", format!("{} <{}>", message.name, message.email)),
         ("Came:", shown_moment(message.created_at)),
@@ -83,17 +72,17 @@ fn show(site: &Site, contact_id: i64, json: bool) -> Result<String, Trouble> {
         ("Country:", or_nothing(&message.country)),
         ("Language:", message.language.clone()),
         ("Member:", member),
-        ("Done:", done),
+        ("Done:", done_at),
     ];
     let head: String = lines.iter().map(|(name, value)| format!("{name:<10}{value}\n")).collect();
-    Ok(format!("{head}\n{}", message.message))
+    done(format!("{head}\n{}", message.message), message.value())
 }
 
 fn proof(message: &Message) -> &'static str {
     if message.signed_in { "was signed in" } else { "by the sender's own word" }
 }
 
-fn done(site: &Shell, contact_ids: &[i64], json: bool) -> Result<String, Trouble> {
+fn mark_done(site: &Shell, contact_ids: &[i64]) -> Answered {
     for contact_id in contact_ids {
         site.store.read(|tx| Ok(contact::find(tx, *contact_id)?))?.ok_or_else(|| unknown(*contact_id))?;
     }
@@ -101,38 +90,39 @@ fn done(site: &Shell, contact_ids: &[i64], json: bool) -> Result<String, Trouble
         site.record(tx, "contact.done", &Whom::Site, &Detail::none().numbers("contact_ids", contact_ids))?;
         contact_ids.iter().try_fold(0, |marked, contact_id| Ok(marked + contact::set_done(tx, *contact_id)?))
     })?;
-    if json {
-        return Ok(as_json(&json!({ "done": marked })));
-    }
-    Ok(format!("{marked} message{} marked as done", if marked == 1 { "" } else { "s" }))
+    done(format!("{marked} message{} marked as done", if marked == 1 { "" } else { "s" }), json!({ "done": marked }))
 }
 
 fn unknown(contact_id: i64) -> Trouble {
     refused(format!("there is no message {contact_id}: `tunneldesk contact list` numbers them"))
 }
 
-fn as_row(message: &Message) -> Value {
-    json!({
-        "contact_id": message.contact_id, "name": message.name, "email": message.email, "country": message.country,
-        "enquiry": message.enquiry, "message": message.message, "language": message.language,
-        "member_id": message.member_id, "signed_in": message.signed_in, "created_at": message.created_at,
-        "done_at": message.done_at,
-    })
-}
+impl Row for Message {
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "CAME", "FROM", "ADDRESS", "ABOUT", "MESSAGE", "DONE"];
 
-fn as_cells(message: &Message) -> Vec<String> {
-    let line = message.message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut beginning: String = line.chars().take(BEGINNING_CHARS_MAX).collect();
-    if beginning.len() < line.len() {
-        beginning.push('…');
+    fn cells(&self) -> Vec<String> {
+        let line = self.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut beginning: String = line.chars().take(BEGINNING_CHARS_MAX).collect();
+        if beginning.len() < line.len() {
+            beginning.push('…');
+        }
+        vec![
+            self.contact_id.to_string(),
+            shown_moment(self.created_at),
+            self.name.clone(),
+            self.email.clone(),
+            self.enquiry.clone(),
+            beginning,
+            self.done_at.map_or_else(String::new, shown_moment),
+        ]
     }
-    vec![
-        message.contact_id.to_string(),
-        shown_moment(message.created_at),
-        message.name.clone(),
-        message.email.clone(),
-        message.enquiry.clone(),
-        beginning,
-        message.done_at.map_or_else(String::new, shown_moment),
-    ]
+
+    fn value(&self) -> Value {
+        json!({
+            "contact_id": self.contact_id, "name": self.name, "email": self.email, "country": self.country,
+            "enquiry": self.enquiry, "message": self.message, "language": self.language,
+            "member_id": self.member_id, "signed_in": self.signed_in, "created_at": self.created_at,
+            "done_at": self.done_at,
+        })
+    }
 }

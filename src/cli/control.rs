@@ -3,7 +3,7 @@
 //! Only the same user and root are heard, by the socket that [`socket`] opens.
 
 use super::bar::Bar;
-use super::shell::{self, Shell};
+use super::shell;
 use super::socket::{self, Named, Unheard};
 use super::wire::{Sheet, Wire};
 use super::{Outcome, answer_for_site};
@@ -146,9 +146,9 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
             let mut progress = teller(&stream);
             let attached = request.attached_bytes.map(|bytes| (&mut from_shell as &mut dyn Read, bytes));
             let mut wire = Wire { progress: &mut progress, attached, part: &mut part };
-            let shell = Shell::new(site, shell::by(user));
+            let by = shell::by(user);
             // A fault in one command must not be the end of all commands.
-            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(&shell, &request, &mut wire)));
+            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(site, by, &request, &mut wire)));
             answered.unwrap_or_else(|_| Outcome::broken("the command failed by a fault of ours; the log says where"))
         }
         Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),

@@ -1,10 +1,13 @@
 //! `tunneldesk demo`: a site full of invented people, as large as wanted.
 
-use super::{Global, Trouble, as_json, broken, refused};
+use super::{Answered, Global, broken, refused};
 use crate::clock::Clock;
-use crate::demo::{self, Plan};
+use crate::demo::{self, Made, Plan};
 use crate::store::engine::place::{Place, Unheld};
 use clap::Args;
+use serde::Serialize;
+use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Args)]
@@ -21,7 +24,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+    pub fn run(self, global: &Global) -> Answered {
         let mut settings = global.settings();
         settings.for_demo();
         let config = super::check_settings(settings)?;
@@ -41,24 +44,42 @@ impl Demo {
         let plan = Plan { members: self.members, entries: self.entries, seed: self.seed };
         let (port, begun) = (config.listen.first().map_or(0, |address| address.port()), Instant::now());
         let clock = || Clock::machine(0);
-        let (site, made) = demo::create_as_planned(&place, config, &clock, &plan, !global.json).map_err(broken)?;
+        let (site, made) =
+            demo::create_as_planned(&place, config, &clock, &plan, global.shows_progress()).map_err(broken)?;
         let mut facts = demo::facts(&site).map_err(broken)?;
         facts.publish(&dir, &site.config.public_url(port), &[]).map_err(broken)?;
         site.close();
-        if global.json {
-            return Ok(as_json(&made));
-        }
         let megabytes = std::fs::metadata(place.database()).map_or(0, |file| file.len() / 1_000_000);
-        Ok(format!(
-            "{} members, {} logbook entries and {} bookings in {} ({megabytes} MB, {:.1} s).\n\nNext:\n  \
+        Ok(Box::new(Report { made, dir, megabytes, seconds: begun.elapsed().as_secs_f64() }))
+    }
+}
+
+/// What was made, and what that took.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Report {
+    made: Made,
+    #[serde(skip)]
+    dir: PathBuf,
+    #[serde(skip)]
+    megabytes: u64,
+    #[serde(skip)]
+    seconds: f64,
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Report { made, dir, megabytes, seconds } = self;
+        write!(
+            f,
+            "{} members, {} logbook entries and {} bookings in {} ({megabytes} MB, {seconds:.1} s).\n\nNext:\n  \
              tunneldesk serve --demo --data {}",
             grouped(made.members),
             grouped(made.entries),
             grouped(made.bookings),
             dir.display(),
-            begun.elapsed().as_secs_f64(),
             dir.display()
-        ))
+        )
     }
 }
 

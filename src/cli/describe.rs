@@ -1,6 +1,6 @@
 //! `tunneldesk describe …`: what a package carries beside the executable, made from the same words as `--help`.
 
-use super::{Cli, Trouble, broken};
+use super::{Answered, Cli, broken, nothing, text};
 use clap::{CommandFactory, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -14,19 +14,19 @@ pub enum Describe {
 }
 
 impl Describe {
-    pub fn run(self) -> Result<String, Trouble> {
+    pub fn run(self) -> Answered {
         match self {
             Describe::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Cli::command(), "tunneldesk", &mut script);
-                String::from_utf8(script).map_err(|e| broken(format!("the completions are no text: {e}")))
+                text(String::from_utf8(script).map_err(|e| broken(format!("the completions are no text: {e}")))?)
             }
             Describe::Manual { dir } => {
                 // Of the version: a revision has no place in a page's footer.
                 let command = Cli::command().version(env!("CARGO_PKG_VERSION"));
                 clap_mangen::generate_to(command, &dir)
                     .map_err(|e| broken(format!("cannot write to {}: {e}", dir.display())))?;
-                Ok(String::new())
+                nothing()
             }
         }
     }

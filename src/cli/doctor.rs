@@ -2,10 +2,11 @@
 //! put into words here, for the terminal at hand.
 
 use super::bar::Bar;
+use super::outcome::Answer;
 use super::owner::become_owner;
 use super::shell::{self, Shell};
 use super::wire::Sheet;
-use super::{Global, Outcome, Trouble, as_json, control};
+use super::{Answered, Global, Trouble, broken, control, refused, text};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
@@ -17,6 +18,7 @@ use crate::store::engine::place::{Place, Unheld};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::fmt::{self, Display, Formatter};
 use std::io::IsTerminal;
 
 #[derive(Args)]
@@ -45,40 +47,42 @@ struct Line {
 struct Said {
     state: String,
     facts: Vec<Line>,
+    /// Whether words have the colour of their state, for a terminal.
+    #[serde(skip)]
+    colour: bool,
+}
+
+impl Display for Said {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        f.write_str(&shown(self, self.colour))
+    }
 }
 
 impl Doctor {
     /// On this side: the facts from the file, or from the server that holds it.
-    pub fn run(&self, global: &Global, args: &[OsString]) -> Outcome {
-        let config = match global.checked() {
-            Ok(config) => config,
-            Err(trouble) => return Err(trouble).into(),
-        };
-        let said = match Place::hold(&config.data) {
-            Ok(place) => match become_owner(&config.data) {
-                Ok(()) => match facts(&place, config, self.noted) {
-                    Ok(facts) => said(&facts),
-                    Err(trouble) => return Err(trouble).into(),
-                },
-                Err(trouble) => return Err(trouble).into(),
-            },
+    pub fn run(&self, global: &Global, args: &[OsString]) -> Answered {
+        let config = global.checked()?;
+        let mut said = match Place::hold(&config.data) {
+            Ok(place) => {
+                become_owner(&config.data)?;
+                said(&facts(&place, config, self.noted)?)
+            }
             Err(Unheld::Unfit(why)) => said(&look_at_closed(&config.data, &why)),
-            Err(Unheld::InUse) => match ask(&config, args) {
-                Ok(said) => said,
-                Err(outcome) => return outcome,
-            },
+            Err(Unheld::InUse) => ask(&config, args)?,
         };
-        let colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
-        let text = if global.json { as_json(&said) } else { shown(&said, colour) };
-        Outcome { code: said.code(), text, is_result: true }
+        said.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
+        match said.code() {
+            0 => Ok(Box::new(said)),
+            code => Err(Trouble::Found(code, Box::new(said))),
+        }
     }
 
-    /// On the server's side: for the other side to put into words.
-    pub fn answer(&self, site: &Shell) -> Result<String, Trouble> {
+    /// On the server's side: JSON, which the other side puts into words.
+    pub fn answer(&self, site: &Shell) -> Answered {
         if self.noted {
             note(site)?;
         }
-        Ok(as_json(&said(&look(site, Look::Close))))
+        text(said(&look(site, Look::Close)).json())
     }
 }
 
@@ -87,7 +91,7 @@ fn facts(place: &Place, config: Config, noted: bool) -> Result<Vec<Fact>, Troubl
     let left = leftovers(place.dir());
     let facts = match Site::open(place, config, Clock::machine(0), true) {
         Ok((site, _)) => {
-            let shell = Shell::new(&site, shell::by_us());
+            let shell = Shell::new(&site, shell::by_us(), false);
             let done = if noted { note(&shell) } else { Ok(()) };
             let facts = done.map(|()| look(&shell, Look::Close));
             site.close();
@@ -109,18 +113,19 @@ fn note(site: &Shell) -> Result<(), Trouble> {
 }
 
 /// Has the server look.
-fn ask(config: &Config, args: &[OsString]) -> Result<Said, Outcome> {
+fn ask(config: &Config, args: &[OsString]) -> Result<Said, Trouble> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
     let outcome = match control::ask(&config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None)) {
         Ok(outcome) => outcome,
         Err(why) => return Ok(said(&look_at_closed(&config.data, &why))),
     };
-    if outcome.code != 0 {
-        return Err(outcome);
+    match outcome.code {
+        0 => serde_json::from_str(&outcome.text)
+            .map_err(|_| broken("the running server does not understand this command: is it another version?")),
+        1 => Err(refused(outcome.text)),
+        _ => Err(broken(outcome.text)),
     }
-    serde_json::from_str(&outcome.text)
-        .map_err(|_| Outcome::broken("the running server does not understand this command: is it another version?"))
 }
 
 fn said(facts: &[Fact]) -> Said {
@@ -131,7 +136,7 @@ fn said(facts: &[Fact]) -> Said {
         text: fact.text.in_english(),
         next: fact.next.as_ref().map(crate::i18n::language::Text::in_english),
     };
-    Said { state: health::worst(facts).name().to_owned(), facts: facts.iter().map(line).collect() }
+    Said { state: health::worst(facts).name().to_owned(), facts: facts.iter().map(line).collect(), colour: false }
 }
 
 impl Said {

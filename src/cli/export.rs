@@ -1,7 +1,7 @@
 //! `tunneldesk export`: members, the logbook and bookings as CSV, for other programs and for another site.
 
 use super::wire::Wire;
-use super::{Trouble, broken};
+use super::{Answered, Trouble, broken, text};
 use crate::app::import_export::{self, Kind, Refusal};
 use crate::site::Site;
 use clap::{Args, ValueEnum};
@@ -35,7 +35,7 @@ impl Export {
         self.to.clone()
     }
 
-    pub fn run(&self, site: &Site, wire: &mut Wire) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
         let kind = match self.list {
             List::Members => Kind::Members,
             List::Logbook => Kind::Logbook,
@@ -43,10 +43,10 @@ impl Export {
         };
         let written = import_export::export(site, kind, wire.part, wire.progress).map_err(|refusal| match refusal {
             Refusal::Failed(failure) => Trouble::from(failure),
-            Refusal::Unreadable(text) => broken(text),
+            Refusal::Unreadable(why) => broken(why),
             Refusal::Mistakes(..) => broken("the list could not be written"),
         })?;
         let rows = if written == 1 { "row" } else { "rows" };
-        Ok(self.to.as_ref().map_or_else(String::new, |to| format!("{written} {rows} in {}", to.display())))
+        text(self.to.as_ref().map_or_else(String::new, |to| format!("{written} {rows} in {}", to.display())))
     }
 }

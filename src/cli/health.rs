@@ -1,7 +1,7 @@
 //! `tunneldesk health`: whether the server on this machine is ready, for a container's health check. Over its plain port,
 //! because the way of commands may be busy with a long one.
 
-use super::{Global, Trouble, as_json, broken, refused};
+use super::{Answered, Global, broken, done, refused};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_BYTES_MAX: u64 = 16 * 1024;
 
-pub fn run(global: &Global) -> Result<String, Trouble> {
+pub fn run(global: &Global) -> Answered {
     let config = global.checked()?;
     let address = config.listen.iter().find(|address| address.port() != 0).map(|address| reached_at(*address));
     let address =
@@ -23,7 +23,7 @@ pub fn run(global: &Global) -> Result<String, Trouble> {
             said.lines().next().unwrap_or_default()
         )));
     }
-    Ok(if global.json { as_json(&serde_json::json!({ "ready": true })) } else { "ready".to_owned() })
+    done("ready", serde_json::json!({ "ready": true }))
 }
 
 /// Where this machine reaches a server that listens there.

@@ -2,7 +2,7 @@
 
 use super::shell::Shell;
 use super::wire::Wire;
-use super::{Trouble, as_json, broken, refused};
+use super::{Answered, Trouble, broken, done, refused};
 use crate::app::import_export::{self, Kind, Mistake, Refusal, Taken};
 use crate::domain::audit::{Detail, Whom};
 use crate::store::Write;
@@ -79,7 +79,7 @@ impl Import {
         &self.parts().1.file
     }
 
-    pub fn run(&self, site: &Shell, json: bool, wire: &mut Wire) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
         let (kind, from, what) = self.parts();
         let (list, bytes) = wire.attached.as_mut().ok_or_else(|| broken("the list did not come along"))?;
         let deed = match kind {
@@ -95,17 +95,14 @@ impl Import {
         if !from.dry_run {
             tracing::info!(what = what[1], new, same, "a list was imported from the shell");
         }
-        if json {
-            return Ok(as_json(&json!({ "new": new, "same": same, "dry_run": from.dry_run })));
-        }
-        let done = if from.dry_run { "No mistake. Would take" } else { "Took" };
+        let verb = if from.dry_run { "No mistake. Would take" } else { "Took" };
         let what = if new == 1 { what[0] } else { what[1] };
         let rest = match same {
             0 => String::new(),
             1 => "; one is here already and stays as it is".to_owned(),
             many => format!("; {many} are here already and stay as they are"),
         };
-        Ok(format!("{done} {new} {what}{rest}."))
+        done(format!("{verb} {new} {what}{rest}."), json!({ "new": new, "same": same, "dry_run": from.dry_run }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused};
+use super::{Answered, Global, Trouble, broken, done, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
@@ -47,7 +47,7 @@ fn machine_zone() -> Option<String> {
 }
 
 impl Init {
-    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+    pub fn run(self, global: &Global) -> Answered {
         let zone = match &self.time_zone {
             Some(named) => {
                 Some(local_time::zone(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?)
@@ -69,19 +69,18 @@ impl Init {
             Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
         };
         let site = make(&place, config, &identity, record).map_err(broken)?;
-        if global.json {
-            return Ok(as_json(&serde_json::json!({
-                "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone
-            })));
-        }
-        Ok(format!(
+        let words = format!(
             "{} is ready in {}. Its days begin at midnight in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
              tunneldesk serve                                           the site itself",
             identity.name,
             dir.display(),
             zone.as_deref().unwrap_or("UTC")
-        ))
+        );
+        let values = serde_json::json!({
+            "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone
+        });
+        done(words, values)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, stop_it_first};
+use super::{Answered, Global, broken, done, stop_it_first};
 use crate::clock::Clock;
 use crate::site::Site;
 use crate::store::engine::place::Place;
@@ -16,7 +16,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+    pub fn run(self, global: &Global) -> Answered {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();
@@ -26,20 +26,18 @@ impl Key {
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
         let rotated = site.rotate_key(&place, &by);
         site.close();
-        let done = rotated.map_err(broken)?;
-        if global.json {
-            return Ok(as_json(&json!({ "values": done.values, "damaged": done.damaged })));
-        }
-        let damaged = match done.damaged {
+        let rotated = rotated.map_err(broken)?;
+        let damaged = match rotated.damaged {
             0 => String::new(),
             damaged => format!(" {damaged} of them could not be opened before, and stay so."),
         };
-        Ok(format!(
+        let words = format!(
             "The site has a new key, and {} values are sealed by it.{damaged} PINs, recovery codes and delays go on.\n\
              Copies of the database from before open with the old key only, which is gone from here: make a new backup \
              of {} now, database and key together.",
-            done.values,
+            rotated.values,
             dir.display()
-        ))
+        );
+        done(words, json!({ "values": rotated.values, "damaged": rotated.damaged }))
     }
 }

@@ -1,13 +1,13 @@
 //! `tunneldesk kiosk …`: the screens in the hall at which members help themselves.
 
 use super::shell::Shell;
-use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
+use super::{Answered, Part, Row, Table, done, refused, shown_moment};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Whom};
 use crate::store::tables::kiosks;
 use crate::web::desk::kiosks::{NAME_CHARS_MAX, spaced};
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Kiosks that a table shows, unless another number is asked for.
 const LISTED_USUAL: i64 = 1_000;
@@ -34,16 +34,16 @@ pub enum Kiosk {
 }
 
 impl Kiosk {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Kiosk::Pair { name } => pair(site, name, json),
-            Kiosk::List { part } => list(site, part, json),
-            Kiosk::Revoke { kiosk_id } => revoke(site, *kiosk_id, json),
+            Kiosk::Pair { name } => pair(site, name),
+            Kiosk::List { part } => list(site, part),
+            Kiosk::Revoke { kiosk_id } => revoke(site, *kiosk_id),
         }
     }
 }
 
-fn pair(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
+fn pair(site: &Shell, name: &str) -> Answered {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
         return Err(refused(format!("a kiosk's name has 1 to {NAME_CHARS_MAX} letters: say where it stands")));
@@ -54,36 +54,43 @@ fn pair(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
         kiosk::new_pairing(site, tx, name, None)
     })?;
     let ends_at = now + kiosk::PAIRING_SECONDS;
-    Ok(match json {
-        true => as_json(&json!({ "name": name, "code": code, "ends_at": ends_at })),
-        false => format!(
-            "code: {}   (good once, until {} UTC: open /kiosk in the kiosk's browser and type it there)",
-            spaced(&code),
-            shown_moment(ends_at)
-        ),
-    })
+    let words = format!(
+        "code: {}   (good once, until {} UTC: open /kiosk in the kiosk's browser and type it there)",
+        spaced(&code),
+        shown_moment(ends_at)
+    );
+    done(words, json!({ "name": name, "code": code, "ends_at": ends_at }))
 }
 
-fn list(site: &Shell, part: &Part, json: bool) -> Result<String, Trouble> {
-    let limit = part.limit(LISTED_USUAL, json);
+fn list(site: &Shell, part: &Part) -> Answered {
+    let limit = part.limit(site, LISTED_USUAL);
     let (kiosks, total) = site.store.read(|tx| Ok((kiosks::list(tx, limit, part.offset)?, kiosks::count(tx)?)))?;
-    if json {
-        let rows = kiosks.iter().map(|one| {
-            json!({ "kiosk_id": one.kiosk_id, "name": one.name, "paired_at": one.paired_at, "used_at": one.used_at,
-                    "revoked_at": one.revoked_at })
-        });
-        return Ok(as_json(&rows.collect::<Vec<_>>()));
-    }
-    let rows = kiosks.into_iter().map(|one| {
-        let state = one.revoked_at.map_or_else(|| "in use".to_owned(), |at| format!("revoked {}", shown_moment(at)));
-        vec![one.kiosk_id.to_string(), one.name, shown_moment(one.paired_at), shown_moment(one.used_at), state]
-    });
-    let rows: Vec<_> = rows.collect();
-    let listed = table(&["NUMBER", "NAME", "PAIRED", "LAST SIGN-IN", ""], &rows);
-    Ok(format!("{listed}{}", left_out(total, part.offset, rows.len())))
+    let list = Table::new(kiosks);
+    let left_out = list.left_out(total, part.offset);
+    Ok(Box::new(list.foot(left_out)))
 }
 
-fn revoke(site: &Shell, kiosk_id: i64, json: bool) -> Result<String, Trouble> {
+impl Row for kiosks::Kiosk {
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "NAME", "PAIRED", "LAST SIGN-IN", ""];
+
+    fn cells(&self) -> Vec<String> {
+        let state = self.revoked_at.map_or_else(|| "in use".to_owned(), |at| format!("revoked {}", shown_moment(at)));
+        vec![
+            self.kiosk_id.to_string(),
+            self.name.clone(),
+            shown_moment(self.paired_at),
+            shown_moment(self.used_at),
+            state,
+        ]
+    }
+
+    fn value(&self) -> Value {
+        json!({ "kiosk_id": self.kiosk_id, "name": self.name, "paired_at": self.paired_at, "used_at": self.used_at,
+                "revoked_at": self.revoked_at })
+    }
+}
+
+fn revoke(site: &Shell, kiosk_id: i64) -> Answered {
     let revoked = site.store.write(site.now(), |tx| {
         let revoked = kiosks::revoke(tx, kiosk_id)?;
         if revoked > 0 {
@@ -94,8 +101,5 @@ fn revoke(site: &Shell, kiosk_id: i64, json: bool) -> Result<String, Trouble> {
     if revoked == 0 {
         return Err(refused(format!("there is no kiosk {kiosk_id} in use: see `tunneldesk kiosk list`")));
     }
-    Ok(match json {
-        true => as_json(&json!({ "kiosk_id": kiosk_id })),
-        false => format!("kiosk {kiosk_id} is locked out"),
-    })
+    done(format!("kiosk {kiosk_id} is locked out"), json!({ "kiosk_id": kiosk_id }))
 }

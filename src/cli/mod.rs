@@ -33,22 +33,25 @@ mod shell;
 mod signer;
 pub mod socket;
 mod sync;
+mod table;
 mod tls;
 mod tunnel;
 mod wire;
 
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
+use crate::domain::audit::By;
 use crate::site::Site;
 use crate::store::engine::place::{Place, Unheld};
+use bar::Bar;
 use clap::{Args, Parser, Subcommand};
-use outcome::{Outcome, Trouble, broken, refused, say};
+use outcome::{Answered, Outcome, Trouble, broken, done, nothing, refused, text};
 use owner::{become_owner, become_owner_for_now};
-use serde::Serialize;
 use shell::Shell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use table::{Part, Row, Table};
 use wire::{Sheet, Wire};
 
 /// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
@@ -159,28 +162,47 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     crate::log::flush();
-    say(&outcome);
+    outcome.print();
     ExitCode::from(outcome.code)
 }
 
 fn run(cli: Cli, args: &[OsString]) -> Outcome {
     let Cli { global, command } = cli;
-    match command {
-        Command::Serve(serve) => serve.run(&global).into(),
-        Command::Init(init) => init.run(&global).into(),
-        Command::Check => check::run(&global).into(),
-        Command::Routes => Ok(routes::run(global.json)).into(),
-        Command::Demo(demo) => demo.run(&global).into(),
-        Command::Clock(clock) => clock.run(&global).into(),
-        Command::Key(key) => key.run(&global).into(),
-        Command::Restore(restore) => restore.run(&global).into(),
-        Command::Health => health::run(&global).into(),
-        Command::Rollback => rollback::run(&global).into(),
-        Command::Describe(describe) => describe.run().into(),
+    let json = global.json;
+    let answered = match command {
+        Command::Serve(serve) => serve.run(&global),
+        Command::Init(init) => init.run(&global),
+        Command::Check => check::run(&global),
+        Command::Routes => routes::run(),
+        Command::Demo(demo) => demo.run(&global),
+        Command::Clock(clock) => clock.run(&global),
+        Command::Key(key) => key.run(&global),
+        Command::Restore(restore) => restore.run(&global),
+        Command::Health => health::run(&global),
+        Command::Rollback => rollback::run(&global),
+        Command::Describe(describe) => describe.run(),
         Command::Doctor(doctor) => doctor.run(&global, args),
-        Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global).into(),
-        command => at_the_site(&global, &command, args),
-    }
+        Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global),
+        Command::Member(_)
+        | Command::Partner(_)
+        | Command::Signer(_)
+        | Command::Kiosk(_)
+        | Command::Session(_)
+        | Command::Outbox(_)
+        | Command::Callbacks(_)
+        | Command::Contact(_)
+        | Command::Tunnel(_)
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Reminders(_)
+        | Command::Sync(_)
+        | Command::Tls(_)
+        | Command::Audit(_)
+        | Command::Backup(_) => {
+            return at_the_site(&global, &command, args).unwrap_or_else(|trouble| Outcome::of(Err(trouble), json));
+        }
+    };
+    Outcome::of(answered, json)
 }
 
 impl Global {
@@ -194,6 +216,15 @@ impl Global {
 
     fn checked(&self) -> Result<Config, Trouble> {
         check_settings(self.settings())
+    }
+
+    /// Whether somebody watches how far long work is.
+    fn shows_progress(&self) -> bool {
+        !self.json
+    }
+
+    fn bar(&self) -> Bar {
+        Bar::new(self.shows_progress())
     }
 }
 
@@ -210,19 +241,12 @@ fn check_settings(settings: Settings) -> Result<Config, Trouble> {
 }
 
 /// Runs a command on the file, or has the server run it that holds the file.
-fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Outcome {
-    match at_either(global, command, args) {
-        Ok(outcome) => outcome,
-        Err(trouble) => Err(trouble).into(),
-    }
-}
-
-fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Outcome, Trouble> {
+fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Outcome, Trouble> {
     let secret = read_secret(command)?;
     let config = global.checked()?;
     let mut attached = attached(command)?;
     let mut sheet = Sheet::new(written(command));
-    let mut bar = bar::Bar::new(!global.json);
+    let mut bar = global.bar();
     let dir = config.data.clone();
     let outcome = match Place::hold(&dir) {
         Ok(place) => {
@@ -243,9 +267,10 @@ fn at_either(global: &Global, command: &Command, args: &[OsString]) -> Result<Ou
                     Ok(())
                 },
             };
-            let outcome = perform(&Shell::new(&site, by), command, global.json, secret.as_deref(), &mut wire);
+            let shell = Shell::new(&site, by, global.json);
+            let outcome = Outcome::of(perform(&shell, command, secret.as_deref(), &mut wire), global.json);
             site.close();
-            outcome.into()
+            outcome
         }
         Err(Unheld::Unfit(text)) => return Err(refused(format!("{text}; make a site with `tunneldesk init`"))),
         Err(Unheld::InUse) => {
@@ -271,47 +296,52 @@ fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, Trouble> 
 
 /// Where a command has its result written, if not on standard output.
 fn written(command: &Command) -> Option<PathBuf> {
-    match command {
-        Command::Export(export) => export.to(),
-        Command::Member(member) => member.to(),
-        _ => None,
+    if let Command::Export(export) = command {
+        return export.to();
     }
+    if let Command::Member(member) = command { member.to() } else { None }
 }
 
 /// On the server's side: the same command line, on the server's own site.
-fn answer_for_site(site: &Shell, request: &control::Request, wire: &mut Wire) -> Outcome {
-    match Cli::try_parse_from(&request.args) {
-        Ok(cli) => perform(site, &cli.command, cli.global.json, request.secret.as_deref(), wire).into(),
-        Err(e) => Outcome { code: 1, text: e.to_string(), is_result: false },
-    }
+fn answer_for_site(site: &Site, by: By, request: &control::Request, wire: &mut Wire) -> Outcome {
+    let Cli { global, command } = match Cli::try_parse_from(&request.args) {
+        Ok(cli) => cli,
+        Err(e) => return Outcome::refused(e.to_string()),
+    };
+    let shell = Shell::new(site, by, global.json);
+    Outcome::of(perform(&shell, &command, request.secret.as_deref(), wire), global.json)
 }
 
-fn perform(
-    site: &Shell,
-    command: &Command,
-    json: bool,
-    secret: Option<&str>,
-    wire: &mut Wire,
-) -> Result<String, Trouble> {
+fn perform(site: &Shell, command: &Command, secret: Option<&str>, wire: &mut Wire) -> Answered {
     match command {
-        Command::Member(command) => command.run(site, json, secret, wire),
-        Command::Partner(command) => command.run(site, json),
-        Command::Signer(command) => command.run(site, json),
-        Command::Kiosk(command) => command.run(site, json),
-        Command::Session(command) => command.run(site, json),
-        Command::Outbox(command) => command.run(site, json),
-        Command::Callbacks(command) => command.run(site, json),
-        Command::Contact(command) => command.run(site, json),
-        Command::Tunnel(command) => command.run(site, json, secret),
-        Command::Import(command) => command.run(site, json, wire),
+        Command::Member(command) => command.run(site, secret, wire),
+        Command::Partner(command) => command.run(site),
+        Command::Signer(command) => command.run(site),
+        Command::Kiosk(command) => command.run(site),
+        Command::Session(command) => command.run(site),
+        Command::Outbox(command) => command.run(site),
+        Command::Callbacks(command) => command.run(site),
+        Command::Contact(command) => command.run(site),
+        Command::Tunnel(command) => command.run(site, secret),
+        Command::Import(command) => command.run(site, wire),
         Command::Export(command) => command.run(site, wire),
-        Command::Reminders(command) => command.run(site, json),
-        Command::Sync(command) => command.run(site, json, wire.progress),
-        Command::Tls(command) => command.run(site, json),
+        Command::Reminders(command) => command.run(site),
+        Command::Sync(command) => command.run(site, wire.progress),
+        Command::Tls(command) => command.run(site),
         Command::Doctor(command) => command.answer(site),
-        Command::Audit(command) => command.run(site, json, wire.progress),
-        Command::Backup(command) => command.run(site, json, wire.progress),
-        _ => Err(refused("a running server does not carry out this command")),
+        Command::Audit(command) => command.run(site, wire.progress),
+        Command::Backup(command) => command.run(site, wire.progress),
+        Command::Serve(_)
+        | Command::Init(_)
+        | Command::Check
+        | Command::Routes
+        | Command::Clock(_)
+        | Command::Key(_)
+        | Command::Restore(_)
+        | Command::Rollback
+        | Command::Health
+        | Command::Demo(_)
+        | Command::Describe(_) => Err(refused("a running server does not carry out this command")),
     }
 }
 
@@ -335,55 +365,8 @@ fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
     Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// JSON as machines read it: one line.
-fn as_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("our own structs can be written as JSON")
-}
-
 /// A moment as people read it, in UTC.
 fn shown_moment(moment: i64) -> String {
     jiff::Timestamp::from_second(moment)
         .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M").to_string())
-}
-
-/// Which part of a list a person asks for.
-#[derive(Args)]
-struct Part {
-    /// Rows to list
-    #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-    limit: Option<i64>,
-    /// Rows to pass over first
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-    offset: i64,
-}
-
-impl Part {
-    /// Unless it is said, a table has `usual` rows, and a machine gets all.
-    fn limit(&self, usual: i64, json: bool) -> i64 {
-        self.limit.unwrap_or(if json { i64::MAX } else { usual })
-    }
-}
-
-/// The line under a table that does not show all rows: how many come after it, and how to see them. Empty where none do.
-fn left_out(total: i64, offset: i64, listed: usize) -> String {
-    let next = offset.saturating_add(listed as i64);
-    match total - next {
-        more @ 1.. if listed > 0 => format!("\n… and {more} more: --offset {next}, or a larger --limit"),
-        _ => String::new(),
-    }
-}
-
-/// Rows under headings, in columns as wide as they need to be.
-fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(headings[column].len())
-    };
-    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let line = |cells: Vec<&str>| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect::<Vec<_>>();
-        padded.join("  ").trim_end().to_owned()
-    };
-    let mut lines = vec![line(headings.to_vec())];
-    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
-    lines.join("\n")
 }

@@ -1,7 +1,7 @@
 //! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, marks, refused, shown_moment, table};
+use super::{Answered, Row, Table, Trouble, done, marks, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -58,34 +58,26 @@ pub struct Retry {
 }
 
 impl Outbox {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset), json),
-            Outbox::Show { message_id } => show(site, *message_id, json),
-            Outbox::Retry(retry) => retry.run(site, json),
-            Outbox::Marked { limit, offset } => marks::list(site, (*limit, *offset), json),
-            Outbox::Lift { address } => marks::lift(site, address, json),
+            Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset)),
+            Outbox::Show { message_id } => show(site, *message_id),
+            Outbox::Retry(retry) => retry.run(site),
+            Outbox::Marked { limit, offset } => marks::list(site, (*limit, *offset)),
+            Outbox::Lift { address } => marks::lift(site, address),
         }
     }
 }
 
-fn list(site: &Site, state: Option<&str>, page: (i64, i64), json: bool) -> Result<String, Trouble> {
+fn list(site: &Site, state: Option<&str>, page: (i64, i64)) -> Answered {
     let (messages, waiting, dead) = site.store.read(|tx| {
         let (waiting, dead) = outbox::counts(tx)?;
         let messages = outbox::list(tx, state, page.0, page.1)?;
         Ok::<_, Failure>((messages, waiting, dead))
     })?;
-    if json {
-        let rows: Vec<_> = messages.iter().map(as_row).collect();
-        return Ok(as_json(&json!({ "waiting": waiting, "dead": dead, "messages": rows })));
-    }
     let totals = format!("{waiting} waiting, {dead} dead{}", where_to(site));
-    if messages.is_empty() {
-        return Ok(totals);
-    }
-    let rows: Vec<_> = messages.iter().map(as_cells).collect();
-    let headings = ["NUMBER", "STATE", "BY", "TO", "MESSAGE", "QUEUED", "TRIES", "NEXT", "WHY"];
-    Ok(format!("{}\n\n{totals}", table(&headings, &rows)))
+    let beside = json!({ "waiting": waiting, "dead": dead });
+    Ok(Box::new(Table::new(messages).part("messages", beside).total(totals)))
 }
 
 /// What is missing for messages to leave.
@@ -98,36 +90,41 @@ fn where_to(site: &Site) -> &'static str {
     }
 }
 
-fn as_row(message: &Message) -> Value {
-    json!({
-        "message_id": message.message_id, "state": message.state, "channel": message.channel.name(),
-        "recipient": message.recipient, "language": message.language, "template": message.template,
-        "tries": message.tries, "created_at": message.created_at, "next_try_at": next_try_at(message),
-        "sent_at": message.sent_at, "last_error": message.last_error, "provider_id": message.provider_id,
-        "delivery": message.delivery, "deferrals": message.deferrals, "soft_bounces": message.soft_bounces,
-    })
-}
-
 fn next_try_at(message: &Message) -> Option<i64> {
     (message.state == "waiting").then_some(message.next_try_at)
 }
 
-fn as_cells(message: &Message) -> Vec<String> {
-    let mut why: String = message.last_error.chars().take(WHY_CHARS_MAX).collect();
-    if why.len() < message.last_error.len() {
-        why.push('…');
+impl Row for Message {
+    const HEADINGS: &'static [&'static str] =
+        &["NUMBER", "STATE", "BY", "TO", "MESSAGE", "QUEUED", "TRIES", "NEXT", "WHY"];
+
+    fn cells(&self) -> Vec<String> {
+        let mut why: String = self.last_error.chars().take(WHY_CHARS_MAX).collect();
+        if why.len() < self.last_error.len() {
+            why.push('…');
+        }
+        vec![
+            self.message_id.to_string(),
+            state(self),
+            self.channel.name().to_owned(),
+            self.recipient.clone(),
+            self.template.clone(),
+            shown_moment(self.created_at),
+            self.tries.to_string(),
+            next_try_at(self).map_or_else(String::new, shown_moment),
+            why,
+        ]
     }
-    vec![
-        message.message_id.to_string(),
-        state(message),
-        message.channel.name().to_owned(),
-        message.recipient.clone(),
-        message.template.clone(),
-        shown_moment(message.created_at),
-        message.tries.to_string(),
-        next_try_at(message).map_or_else(String::new, shown_moment),
-        why,
-    ]
+
+    fn value(&self) -> Value {
+        json!({
+            "message_id": self.message_id, "state": self.state, "channel": self.channel.name(),
+            "recipient": self.recipient, "language": self.language, "template": self.template,
+            "tries": self.tries, "created_at": self.created_at, "next_try_at": next_try_at(self),
+            "sent_at": self.sent_at, "last_error": self.last_error, "provider_id": self.provider_id,
+            "delivery": self.delivery, "deferrals": self.deferrals, "soft_bounces": self.soft_bounces,
+        })
+    }
 }
 
 /// With what the mail provider said, where it said anything.
@@ -143,7 +140,7 @@ fn find(site: &Site, message_id: i64) -> Result<Message, Trouble> {
     found.ok_or_else(|| refused(format!("there is no message {message_id}: `tunneldesk outbox list` numbers them")))
 }
 
-fn show(site: &Shell, message_id: i64, json: bool) -> Result<String, Trouble> {
+fn show(site: &Shell, message_id: i64) -> Answered {
     let message = find(site, message_id)?;
     let letter = read_letter(site, &message);
     if letter.is_ok() {
@@ -151,13 +148,10 @@ fn show(site: &Shell, message_id: i64, json: bool) -> Result<String, Trouble> {
             (message.member_id.map_or(Whom::Site, Whom::Member), Detail::none().number("message_id", message_id));
         site.store.write(site.now(), |tx| site.record(tx, "message.read_out", &whom, &detail))?;
     }
-    if json {
-        let mut row = as_row(&message);
-        let said = letter.as_ref().ok();
-        row["subject"] = said.map(|letter| letter.subject.clone()).into();
-        row["text"] = said.map(|letter| letter.by(message.channel).to_owned()).into();
-        return Ok(as_json(&row));
-    }
+    let mut values = message.value();
+    let said = letter.as_ref().ok();
+    values["subject"] = said.map(|letter| letter.subject.clone()).into();
+    values["text"] = said.map(|letter| letter.by(message.channel).to_owned()).into();
     let state = match message.sent_at {
         Some(moment) if message.delivery.is_empty() => format!("sent on {}", shown_moment(moment)),
         Some(moment) => format!("sent on {}, {} by the mail provider's word", shown_moment(moment), message.delivery),
@@ -166,17 +160,18 @@ fn show(site: &Shell, message_id: i64, json: bool) -> Result<String, Trouble> {
     };
     let head =
         format!("To:      {}\nState:   {state}\nQueued:  {}", message.recipient, shown_moment(message.created_at));
-    Ok(match letter {
+    let words = match letter {
         Ok(letter) if message.channel == Channel::Email => {
             format!("{head}\nSubject: {}\n\n{}", letter.subject, letter.by(message.channel))
         }
         Ok(letter) => format!("{head}\n\n{}", letter.by(message.channel)),
         Err(why) => format!("{head}\n\nThere is nothing to read out: {why}."),
-    })
+    };
+    done(words, values)
 }
 
 impl Retry {
-    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell) -> Answered {
         for message_id in &self.message_ids {
             let message = find(site, *message_id)?;
             match site.store.read(|tx| again::bar(tx, &message))? {
@@ -201,9 +196,9 @@ impl Retry {
             site.record(tx, "messages.retried", &Whom::Site, &detail)?;
             Ok(retried)
         })?;
-        if json {
-            return Ok(as_json(&json!({ "retried": retried })));
-        }
-        Ok(format!("{retried} message{} in line again", if retried == 1 { "" } else { "s" }))
+        done(
+            format!("{retried} message{} in line again", if retried == 1 { "" } else { "s" }),
+            json!({ "retried": retried }),
+        )
     }
 }

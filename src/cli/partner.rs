@@ -1,7 +1,7 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
 use crate::auth::access::{
     self, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
 };
@@ -10,7 +10,7 @@ use crate::site::Site;
 use crate::store::tables::partners;
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub enum Partner {
@@ -62,18 +62,18 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl Partner {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Partner::Add(add) => add.run(site, json),
-            Partner::List => list(site, json),
-            Partner::Rotate { client_id, keep_days } => rotate(site, client_id, *keep_days, json),
-            Partner::Revoke { client_id } => revoke(site, client_id, json),
+            Partner::Add(add) => add.run(site),
+            Partner::List => list(site),
+            Partner::Rotate { client_id, keep_days } => rotate(site, client_id, *keep_days),
+            Partner::Revoke { client_id } => revoke(site, client_id),
         }
     }
 }
 
 impl Add {
-    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell) -> Answered {
         if self.name.trim().is_empty() {
             return Err(refused("a partner needs a name"));
         }
@@ -85,15 +85,13 @@ impl Add {
             site.record(tx, "partner.added", &Whom::Partner(handed.client_id.clone()), &detail)?;
             Ok(handed)
         })?;
-        Ok(shown_secret(json, &handed))
+        shown_secret(&handed)
     }
 }
 
-fn shown_secret(json: bool, Handed { client_id, secret, .. }: &Handed) -> String {
-    if json {
-        return as_json(&json!({ "client_id": client_id, "secret": secret }));
-    }
-    format!("client-id: {client_id}\nsecret:    {secret}   (shown this once)")
+fn shown_secret(Handed { client_id, secret, .. }: &Handed) -> Answered {
+    let words = format!("client-id: {client_id}\nsecret:    {secret}   (shown this once)");
+    done(words, json!({ "client_id": client_id, "secret": secret }))
 }
 
 fn find(site: &Site, client_id: &str) -> Result<partners::Partner, Trouble> {
@@ -103,7 +101,7 @@ fn find(site: &Site, client_id: &str) -> Result<partners::Partner, Trouble> {
     })
 }
 
-fn rotate(site: &Shell, client_id: &str, keep_days: i64, json: bool) -> Result<String, Trouble> {
+fn rotate(site: &Shell, client_id: &str, keep_days: i64) -> Answered {
     let partner = find(site, client_id)?;
     if partner.revoked_at.is_some() {
         return Err(refused(format!("{} is revoked: add it anew", partner.name)));
@@ -113,19 +111,19 @@ fn rotate(site: &Shell, client_id: &str, keep_days: i64, json: bool) -> Result<S
         site.record(tx, "partner.rotated", &Whom::Partner(client_id.to_owned()), &detail)?;
         access::rotate(site, tx, partner, keep_days)
     })?;
-    Ok(shown_secret(json, &handed))
+    shown_secret(&handed)
 }
 
-fn revoke(site: &Shell, client_id: &str, json: bool) -> Result<String, Trouble> {
+fn revoke(site: &Shell, client_id: &str) -> Answered {
     let partner = find(site, client_id)?;
     site.store.write(site.now(), |tx| {
         site.record(tx, "partner.revoked", &Whom::Partner(client_id.to_owned()), &Detail::none())?;
         Ok(partners::revoke(tx, partner.partner_id)?)
     })?;
-    Ok(if json { as_json(&json!({ "client_id": client_id })) } else { format!("{} can no longer call", partner.name) })
+    done(format!("{} can no longer call", partner.name), json!({ "client_id": client_id }))
 }
 
-fn list(site: &Site, json: bool) -> Result<String, Trouble> {
+fn list(site: &Site) -> Answered {
     let now = site.now();
     let shown = site.store.read(|tx| {
         partners::list(tx)?
@@ -133,37 +131,47 @@ fn list(site: &Site, json: bool) -> Result<String, Trouble> {
             .map(|partner| {
                 let networks = partners::list_networks(tx, partner.partner_id)?;
                 let secrets = partners::list_secrets(tx, Some(&partner.client_id), now)?.len();
-                Ok((partner, networks, secrets))
+                Ok(Listed { partner, networks, secrets })
             })
             .collect::<Result<Vec<_>, crate::http::failure::Failure>>()
     })?;
-    if json {
-        let rows: Vec<_> = shown.iter().map(|(p, networks, secrets)| json!({
+    Ok(Box::new(Table::new(shown)))
+}
+
+/// A partner, the networks that it may call from, and how many secrets it has.
+struct Listed {
+    partner: partners::Partner,
+    networks: Vec<String>,
+    secrets: usize,
+}
+
+impl Row for Listed {
+    const HEADINGS: &'static [&'static str] = &["CLIENT-ID", "NAME", "STATE", "FROM", "PACE", "", "SINCE"];
+
+    fn cells(&self) -> Vec<String> {
+        let Listed { partner, networks, secrets } = self;
+        let from = if networks.is_empty() { "anywhere".to_owned() } else { networks.join(", ") };
+        let pace = partner.requests_per_minute.map_or("no limit".to_owned(), |n| format!("{n}/min"));
+        let state = match partner.revoked_at {
+            Some(_) => "revoked".to_owned(),
+            None => format!("{secrets} secret{}", if *secrets == 1 { "" } else { "s" }),
+        };
+        vec![
+            partner.client_id.clone(),
+            partner.name.clone(),
+            state,
+            from,
+            pace,
+            if partner.strict { "strict" } else { "" }.to_owned(),
+            shown_moment(partner.created_at),
+        ]
+    }
+
+    fn value(&self) -> Value {
+        let Listed { partner: p, networks, secrets } = self;
+        json!({
             "client_id": p.client_id, "name": p.name, "strict": p.strict, "requests_per_minute": p.requests_per_minute,
             "networks": networks, "secrets": secrets, "created_at": p.created_at, "revoked_at": p.revoked_at,
-        })).collect();
-        return Ok(as_json(&rows));
-    }
-    let rows: Vec<_> = shown
-        .into_iter()
-        .map(|(p, networks, secrets)| {
-            let from = if networks.is_empty() { "anywhere".to_owned() } else { networks.join(", ") };
-            let pace = p.requests_per_minute.map_or("no limit".to_owned(), |n| format!("{n}/min"));
-            let state = if p.revoked_at.is_some() {
-                "revoked".to_owned()
-            } else {
-                format!("{secrets} secret{}", if secrets == 1 { "" } else { "s" })
-            };
-            vec![
-                p.client_id,
-                p.name,
-                state,
-                from,
-                pace,
-                if p.strict { "strict" } else { "" }.to_owned(),
-                shown_moment(p.created_at),
-            ]
         })
-        .collect();
-    Ok(table(&["CLIENT-ID", "NAME", "STATE", "FROM", "PACE", "", "SINCE"], &rows))
+    }
 }

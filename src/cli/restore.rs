@@ -1,9 +1,8 @@
 //! `tunneldesk restore`: a backup takes the site's place, while no server runs.
 
-use super::bar::Bar;
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
+use super::{Answered, Global, Trouble, broken, done, refused, shown_moment, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
@@ -36,7 +35,7 @@ struct Choice {
 }
 
 impl Restore {
-    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+    pub fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
         let by = by_us();
         become_owner(&config.data)?;
@@ -48,17 +47,15 @@ impl Restore {
             let dir = backup.dir.display();
             return Err(refused(format!("{dir} is encrypted: give the secret key to it with --identity FILE")));
         }
-        let mut bar = Bar::new(!global.json);
+        let mut bar = global.bar();
         let restored = restore::restore(&place, &backup, keys.as_ref(), &config, &by, &mut |step, done, all| {
             bar.tell(step, done, all);
         });
         drop(bar);
         let Restored { replaced, erased } = restored.map_err(|e| broken(format!("nothing was changed: {e}")))?;
         let (name, made) = (backup.name(), shown_moment(backup.manifest.made_at));
-        if global.json {
-            return Ok(as_json(&json!({ "backup": name, "made_at": backup.manifest.made_at,
-                "replaced": replaced, "erased_again": erased, "passed_over": passed_over, "unreadable": unreadable })));
-        }
+        let values = json!({ "backup": name, "made_at": backup.manifest.made_at, "replaced": replaced,
+                             "erased_again": erased, "passed_over": passed_over, "unreadable": unreadable });
         let kept = replaced.map_or_else(String::new, |dir| {
             format!("\nWhat it replaced is in {}; remove that once nobody misses anything.", dir.display())
         });
@@ -73,10 +70,11 @@ impl Restore {
             .iter()
             .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
             .collect();
-        Ok(format!(
+        let words = format!(
             "The site is as it was on {made} UTC ({name}).{gone}{kept}{passed_over}{unreadable}\n\nNext:\n  tunneldesk serve --data {}",
             config.data.display()
-        ))
+        );
+        done(words, values)
     }
 
     /// The named one, or the newest on the two shelves.

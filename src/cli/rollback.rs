@@ -1,38 +1,34 @@
 //! `tunneldesk rollback`: the file as it was before the last upgrade, while no server runs.
 
-use super::bar::Bar;
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment, stop_it_first};
+use super::{Answered, Global, broken, done, refused, shown_moment, stop_it_first};
 use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
 use crate::store::engine::place::Place;
 use serde_json::json;
 
-pub fn run(global: &Global) -> Result<String, Trouble> {
+pub fn run(global: &Global) -> Answered {
     let config = global.checked()?;
     let by = by_us();
     become_owner(&config.data)?;
     let place = Place::hold(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
-    let mut bar = Bar::new(!global.json);
-    let done = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
+    let mut bar = global.bar();
+    let ran = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
     drop(bar);
-    let done = done.map_err(|unmoved| match unmoved {
+    let rolled_back = ran.map_err(|unmoved| match unmoved {
         Unmoved::Nothing(text) => refused(text),
         Unmoved::Failed(text) => broken(format!("nothing was changed: {text}")),
     })?;
-    Ok(if global.json { in_json(&done) } else { in_words(&done, &config.data) })
+    let manifest = &rolled_back.backup.manifest;
+    let values = json!({ "backup": rolled_back.backup.name(), "made_at": manifest.made_at, "schema": manifest.schema,
+                         "version": version(&rolled_back), "replaced": rolled_back.replaced,
+                         "erased_and_back": rolled_back.erased_and_back });
+    done(in_words(&rolled_back, &config.data), values)
 }
 
 fn version(done: &RolledBack) -> Option<&str> {
     let upgrade = done.backup.manifest.upgrade.as_ref();
     upgrade.map(|upgrade| upgrade.from_version.as_str()).filter(|version| !version.is_empty())
-}
-
-fn in_json(done: &RolledBack) -> String {
-    let manifest = &done.backup.manifest;
-    as_json(&json!({ "backup": done.backup.name(), "made_at": manifest.made_at, "schema": manifest.schema,
-                     "version": version(done), "replaced": done.replaced,
-                     "erased_and_back": done.erased_and_back }))
 }
 
 fn in_words(done: &RolledBack, data: &std::path::Path) -> String {

@@ -1,28 +1,31 @@
 //! `tunneldesk routes`: the table, as it is.
 
-use super::{as_json, table};
+use super::{Answered, Row, Table};
 use crate::routes::{PAGES, ROUTES, Route, TABLE};
+use serde_json::{Value, json};
 
-pub fn run(json: bool) -> String {
-    if json {
-        let rows: Vec<_> = TABLE.iter().map(|r| {
-            serde_json::json!({ "method": r.method.as_str(), "path": format!("{}{}", r.base, r.path), "caller": r.caller(), "ours": r.ours })
-        }).collect();
-        return as_json(&rows);
-    }
-    let state = |r: &Route| match (r.is_page(), r.ours) {
-        (true, _) => "a page, or a form of one",
-        (false, true) => "ours, beside the contract",
-        (false, false) => "",
-    };
-    let rows: Vec<_> = TABLE
-        .iter()
-        .map(|r| {
-            vec![r.method.to_string(), format!("{}{}", r.base, r.path), r.caller().to_owned(), state(r).to_owned()]
-        })
-        .collect();
-    let ours = ROUTES.iter().filter(|r| r.ours).count();
+pub fn run() -> Answered {
+    let ours = ROUTES.iter().filter(|route| route.ours).count();
     let contract = ROUTES.len() - ours;
-    let rows = table(&["METHOD", "PATH", "CALLER", ""], &rows);
-    format!("{rows}\n\n{contract} operations of the contract, {ours} of ours, {} rows of pages", PAGES.len())
+    let total = format!("{contract} operations of the contract, {ours} of ours, {} rows of pages", PAGES.len());
+    Ok(Box::new(Table::new(TABLE.iter().copied().collect()).total(total)))
+}
+
+impl Row for &Route {
+    const HEADINGS: &'static [&'static str] = &["METHOD", "PATH", "CALLER", ""];
+
+    fn cells(&self) -> Vec<String> {
+        let state = match (self.is_page(), self.ours) {
+            (true, _) => "a page, or a form of one",
+            (false, true) => "ours, beside the contract",
+            (false, false) => "",
+        };
+        let path = format!("{}{}", self.base, self.path);
+        vec![self.method.to_string(), path, self.caller().to_owned(), state.to_owned()]
+    }
+
+    fn value(&self) -> Value {
+        json!({ "method": self.method.as_str(), "path": format!("{}{}", self.base, self.path),
+                "caller": self.caller(), "ours": self.ours })
+    }
 }

@@ -3,7 +3,7 @@
 use super::outcome::BROKEN;
 use super::owner::become_owner;
 use super::socket::Named;
-use super::{Global, Trouble, broken, check_settings, control, refused};
+use super::{Answered, Global, Trouble, broken, check_settings, control, nothing, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
@@ -90,7 +90,7 @@ fn hear_commands(site: &Site, place: &Place, writable: bool) -> Result<Option<Na
 }
 
 impl Serve {
-    pub fn run(self, global: &Global) -> Result<String, Trouble> {
+    pub fn run(self, global: &Global) -> Answered {
         let mut service = Service::from_environment();
         let ended = self.run_for(&mut service, global);
         if let Err(Trouble::Refused(text) | Trouble::Broken(text)) = &ended {
@@ -99,7 +99,7 @@ impl Serve {
         ended
     }
 
-    fn run_for(&self, service: &mut Service, global: &Global) -> Result<String, Trouble> {
+    fn run_for(&self, service: &mut Service, global: &Global) -> Answered {
         let mut config = self.config(global)?;
         crate::log::start(&config.log);
         fit_connections(&mut config, raise_descriptor_limit());
@@ -134,7 +134,7 @@ impl Serve {
         if end == End::Writable {
             return Err(broken("the disk takes writes again, and the site was served as it is until now; start again"));
         }
-        Ok(String::new())
+        nothing()
     }
 
     fn config(&self, global: &Global) -> Result<Config, Trouble> {

@@ -1,7 +1,7 @@
 //! `tunneldesk session …`: sessions for jobs.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment};
+use super::{Answered, done, refused, shown_moment};
 use crate::auth::new_token;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
@@ -25,7 +25,7 @@ pub enum Session {
 }
 
 impl Session {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         let Session::Issue { role } = self;
         if Role::parse(role) != Some(Role::Sync) {
             return Err(refused("only --role sync has sessions without a sign-in; people sign in"));
@@ -38,10 +38,10 @@ impl Session {
             site.record(tx, "session.issued", &Whom::Member(member_id), &detail)?;
             Ok((token, member_id, tx.now() + Role::Sync.session_lifetime().1.as_secs() as i64))
         })?;
-        if json {
-            return Ok(as_json(&json!({ "token": token, "member_id": member_id, "ends_at": ends_at })));
-        }
-        Ok(format!("token: {token}   (shown this once; good until {})", shown_moment(ends_at)))
+        done(
+            format!("token: {token}   (shown this once; good until {})", shown_moment(ends_at)),
+            json!({ "token": token, "member_id": member_id, "ends_at": ends_at }),
+        )
     }
 }
 

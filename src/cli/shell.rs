@@ -11,11 +11,17 @@ use std::ops::Deref;
 pub struct Shell<'s> {
     site: &'s Site,
     by: By,
+    lists_all: bool,
 }
 
 impl<'s> Shell<'s> {
-    pub fn new(site: &'s Site, by: By) -> Shell<'s> {
-        Shell { site, by }
+    pub fn new(site: &'s Site, by: By, lists_all: bool) -> Shell<'s> {
+        Shell { site, by, lists_all }
+    }
+
+    /// Whether a list without a limit is whole, as machines take it.
+    pub fn lists_all(&self) -> bool {
+        self.lists_all
     }
 
     pub fn by(&self) -> &By {

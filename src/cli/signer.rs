@@ -2,7 +2,7 @@
 
 use super::member::find;
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment, table};
+use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::http::failure::Failure;
@@ -12,7 +12,7 @@ use crate::store::queries::{holdings, standing};
 use crate::store::tables::signers::{self, Appointment, New};
 use crate::store::tables::tunnels;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub enum Signer {
@@ -47,19 +47,19 @@ pub struct Add {
 }
 
 impl Signer {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Signer::Add(add) => add.run(site, json),
-            Signer::List { tunnel } => list(site, tunnel.unwrap_or(site.tunnel_id), json),
+            Signer::Add(add) => add.run(site),
+            Signer::List { tunnel } => list(site, tunnel.unwrap_or(site.tunnel_id)),
             Signer::Remove { name, programme, tunnel } => {
-                remove(site, name, programme, tunnel.unwrap_or(site.tunnel_id), json)
+                remove(site, name, programme, tunnel.unwrap_or(site.tunnel_id))
             }
         }
     }
 }
 
 impl Add {
-    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell) -> Answered {
         let account = find(site, &self.name)?;
         let programme = signing_programme(site.catalogue, &self.programme)?;
         let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
@@ -80,14 +80,15 @@ impl Add {
             site.record(tx, "signer.added", &Whom::Member(account.member_id), &first)?;
             Ok(signers::insert(tx, &new)?)
         })?;
-        Ok(if json {
-            as_json(&json!({ "member_id": account.member_id, "username": account.username, "tunnel_id": tunnel_id,
-                             "cat_group": programme, "cat_id": cat_id }))
-        } else if self.first.is_some() {
-            format!("{} stands in for {programme} {cat_id} at tunnel {tunnel_id} and may sign", account.username)
-        } else {
-            format!("{} may sign as {programme} at tunnel {tunnel_id}", account.username)
-        })
+        let words = match self.first {
+            Some(_) => {
+                format!("{} stands in for {programme} {cat_id} at tunnel {tunnel_id} and may sign", account.username)
+            }
+            None => format!("{} may sign as {programme} at tunnel {tunnel_id}", account.username),
+        };
+        let values = json!({ "member_id": account.member_id, "username": account.username, "tunnel_id": tunnel_id,
+                             "cat_group": programme, "cat_id": cat_id });
+        done(words, values)
     }
 
     /// Why somebody cannot be put on the list.
@@ -149,7 +150,7 @@ fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c st
     found.copied().ok_or_else(|| refused(format!("nobody signs as {asked}: give one of {}", signing.join(", "))))
 }
 
-fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64, json: bool) -> Result<String, Trouble> {
+fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> Answered {
     let account = find(site, name)?;
     let programme = signing_programme(site.catalogue, programme)?;
     let ended = site.store.write(site.now(), |tx| {
@@ -163,40 +164,52 @@ fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64, json: bool)
     if ended == 0 {
         return Err(refused(format!("{} is not on the list of tunnel {tunnel_id} as {programme}", account.username)));
     }
-    Ok(if json {
-        as_json(&json!({ "member_id": account.member_id, "tunnel_id": tunnel_id, "cat_group": programme }))
-    } else {
-        format!("{} can no longer sign as {programme} at tunnel {tunnel_id}", account.username)
-    })
+    done(
+        format!("{} can no longer sign as {programme} at tunnel {tunnel_id}", account.username),
+        json!({ "member_id": account.member_id, "tunnel_id": tunnel_id, "cat_group": programme }),
+    )
 }
 
-fn list(site: &Site, tunnel_id: i64, json: bool) -> Result<String, Trouble> {
+fn list(site: &Site, tunnel_id: i64) -> Answered {
     let now = site.now();
     let shown = site.store.read(|tx| {
         let all = signers::list(tx, tunnel_id)?;
-        all.into_iter().map(|one| state(tx, &one, now).map(|state| (one, state))).collect::<Result<Vec<_>, Failure>>()
+        all.into_iter()
+            .map(|one| state(tx, &one, now).map(|state| Listed { one, state }))
+            .collect::<Result<Vec<_>, Failure>>()
     })?;
-    if json {
-        let rows = shown.iter().map(|(one, state)| {
-            json!({
-                "member_id": one.member_id, "username": one.username, "tunnel_id": one.tunnel_id,
-                "cat_group": one.cat_group, "cat_id": one.cat_id, "appointed_by": one.appointed_by,
-                "appointed_at": one.appointed_at, "state": state,
-            })
-        });
-        return Ok(as_json(&rows.collect::<Vec<_>>()));
-    }
-    let rows = shown.into_iter().map(|(one, state)| {
+    Ok(Box::new(Table::new(shown)))
+}
+
+/// A signer, and what the appointment is worth now.
+struct Listed {
+    one: Appointment,
+    state: String,
+}
+
+impl Row for Listed {
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "USERNAME", "NAME", "SIGNS AS", "", "SINCE"];
+
+    fn cells(&self) -> Vec<String> {
+        let Listed { one, state } = self;
         vec![
             one.member_id.to_string(),
-            one.username,
-            one.screen_name,
-            one.cat_group,
-            state,
+            one.username.clone(),
+            one.screen_name.clone(),
+            one.cat_group.clone(),
+            state.clone(),
             shown_moment(one.appointed_at),
         ]
-    });
-    Ok(table(&["NUMBER", "USERNAME", "NAME", "SIGNS AS", "", "SINCE"], &rows.collect::<Vec<_>>()))
+    }
+
+    fn value(&self) -> Value {
+        let Listed { one, state } = self;
+        json!({
+            "member_id": one.member_id, "username": one.username, "tunnel_id": one.tunnel_id,
+            "cat_group": one.cat_group, "cat_id": one.cat_id, "appointed_by": one.appointed_by,
+            "appointed_at": one.appointed_at, "state": state,
+        })
+    }
 }
 
 /// What the row is worth now.

@@ -1,9 +1,8 @@
 //! `tunneldesk sync`: what goes upstream, and how far it is. A running server carries by itself; this does it now, or
 //! from another machine.
 
-use super::bar::Bar;
 use super::shell::Shell;
-use super::{Global, Trouble, as_json, broken, refused, shown_moment, table};
+use super::{Answered, Global, Row, Table, Trouble, broken, done, nothing, refused, shown_moment};
 use crate::clock::Clock;
 use crate::config;
 use crate::domain::audit::{Detail, Whom};
@@ -12,7 +11,7 @@ use crate::ops::backup::Progress;
 use crate::site::Site;
 use crate::store::tables::sync::Refused;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -60,38 +59,38 @@ impl Sync {
         self.from.is_some()
     }
 
-    pub fn run(&self, site: &Shell, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
         if self.status {
             let status = sync::status(site)?;
-            return Ok(shown(&status, &sync::refused(site)?, json));
+            return shown(&status, sync::refused(site)?);
         }
         let settings = site.config.sync.as_ref().ok_or_else(no_receiver)?;
         if self.dry_run {
-            return dry_run(site, settings, json);
+            return dry_run(site, settings);
         }
         if let Some(seq) = self.rewind {
-            return rewind(site, seq, json);
+            return rewind(site, seq);
         }
         let mut pump = sync::pump(site).map_err(refused)?.ok_or_else(no_receiver)?;
         if self.again {
-            return again(site, &mut pump, json, progress);
+            return again(site, &mut pump, progress);
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
         // What comes later is not in the snapshot of that question.
         site.store.rest();
         let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
-        carried(rows.map_err(broken)?, &status, json)
+        carried(rows.map_err(broken)?, &status)
     }
 
     /// Beside a site on another machine: nothing here is of a site.
-    pub fn run_from_elsewhere(&self, global: &Global) -> Result<String, Trouble> {
+    pub fn run_from_elsewhere(&self, global: &Global) -> Answered {
         let config = global.checked()?;
         let settings = config.sync.as_ref().ok_or_else(no_receiver)?;
         let mut reports = self.reports()?;
         if self.status {
             let status = reports.status(settings).map_err(broken)?;
-            return Ok(shown(&status, reports.refused_rows(), global.json));
+            return shown(&status, reports.refused_rows().to_vec());
         }
         let upstream = sync::upstream(settings, &reports.id(), reports.clock()).map_err(refused)?;
         let total = reports.status(settings).map_err(broken)?.waiting_rows.unsigned_abs();
@@ -101,13 +100,13 @@ impl Sync {
             // Until the process is ended: every batch is kept as it is taken.
             let (_never, stop) = mpsc::channel();
             sync::work(pump, settings, &stop);
-            return Ok(String::new());
+            return nothing();
         }
-        let mut bar = Bar::new(!global.json);
+        let mut bar = global.bar();
         let rows = sync::drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
         drop((bar, pump));
         let status = self.reports()?.status(settings).map_err(broken)?;
-        carried(rows.map_err(broken)?, &status, global.json)
+        carried(rows.map_err(broken)?, &status)
     }
 
     fn reports(&self) -> Result<Reports, Trouble> {
@@ -126,54 +125,46 @@ fn no_receiver() -> Trouble {
     refused("nothing goes upstream: name a receiver in [sync] of tunneldesk.toml (url, client_id, secret_file)")
 }
 
-fn carried(rows: u64, status: &Status, json: bool) -> Result<String, Trouble> {
-    if json {
-        return Ok(as_json(&json!({ "rows": rows, "status": status })));
-    }
+fn carried(rows: u64, status: &Status) -> Answered {
     let refused = match status.refused_rows {
         0 => String::new(),
         1 => " The receiver refuses 1 row: tunneldesk sync --status".to_owned(),
         many => format!(" The receiver refuses {many} rows: tunneldesk sync --status"),
     };
-    Ok(match rows {
+    let words = match rows {
         0 => format!("Nothing waited: the receiver has everything up to row {}.{refused}", status.cursor),
         _ => format!("Sent {}; the receiver has everything up to row {}.{refused}", count(rows as i64), status.cursor),
-    })
+    };
+    done(words, json!({ "rows": rows, "status": status }))
 }
 
-fn again(site: &Site, pump: &mut Pump, json: bool, progress: &mut Progress) -> Result<String, Trouble> {
+fn again(site: &Site, pump: &mut Pump, progress: &mut Progress) -> Answered {
     let mut told = |offered, all| progress("sending again", offered as u64, all as u64);
     let taken = pump.offer_refused(&mut told).map_err(broken)?;
     let left = sync::status(site)?.refused_rows;
-    if json {
-        return Ok(as_json(&json!({ "taken": taken, "refused_rows": left })));
-    }
-    if taken == 0 && left == 0 {
-        return Ok("The receiver refuses nothing.".to_owned());
-    }
-    Ok(format!("The receiver took {} this time and refuses {}.", count(taken as i64), count(left)))
+    let words = match (taken, left) {
+        (0, 0) => "The receiver refuses nothing.".to_owned(),
+        _ => format!("The receiver took {} this time and refuses {}.", count(taken as i64), count(left)),
+    };
+    done(words, json!({ "taken": taken, "refused_rows": left }))
 }
 
-fn rewind(site: &Shell, seq: i64, json: bool) -> Result<String, Trouble> {
+fn rewind(site: &Shell, seq: i64) -> Answered {
     let detail = Detail::none().number("seq", seq);
     let waiting = sync::rewind(site, seq, |tx| site.record(tx, "sync.rewound", &Whom::Site, &detail))?;
-    if json {
-        return Ok(as_json(&json!({ "cursor": seq, "waiting_rows": waiting })));
-    }
-    Ok(format!("{} go again, unless the receiver says that it has them.", count(waiting)))
+    let words = format!("{} go again, unless the receiver says that it has them.", count(waiting));
+    done(words, json!({ "cursor": seq, "waiting_rows": waiting }))
 }
 
-fn dry_run(site: &Site, settings: &config::Sync, json: bool) -> Result<String, Trouble> {
+fn dry_run(site: &Site, settings: &config::Sync) -> Answered {
     let status = sync::status(site)?;
     let batch = sync::next(site, settings)?;
-    if json {
-        let first = batch.as_ref().map(|batch| {
-            json!({ "key": batch.key(), "after": batch.after, "last": batch.last, "rows": batch.rows, "bytes": batch.body.len() })
-        });
-        return Ok(as_json(&json!({ "waiting_rows": status.waiting_rows, "first_batch": first })));
-    }
-    let Some(batch) = batch else { return Ok("Nothing waits.".to_owned()) };
-    Ok(format!(
+    let first = batch.as_ref().map(|batch| {
+        json!({ "key": batch.key(), "after": batch.after, "last": batch.last, "rows": batch.rows, "bytes": batch.body.len() })
+    });
+    let values = json!({ "waiting_rows": status.waiting_rows, "first_batch": first });
+    let Some(batch) = batch else { return done("Nothing waits.", values) };
+    let words = format!(
         "{} would go to {}, unless it says that it has them.\nFirst batch: rows {} to {} in {:.1} KB, key {}",
         count(status.waiting_rows),
         status.upstream,
@@ -181,17 +172,16 @@ fn dry_run(site: &Site, settings: &config::Sync, json: bool) -> Result<String, T
         batch.last,
         batch.body.len() as f64 / 1e3,
         batch.key()
-    ))
+    );
+    done(words, values)
 }
 
 fn count(rows: i64) -> String {
     if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
-fn shown(status: &Status, refused: &[Refused], json: bool) -> String {
-    if json {
-        return as_json(&json!({ "status": status, "refused": refused }));
-    }
+fn shown(status: &Status, refused: Vec<Refused>) -> Answered {
+    let values = json!({ "status": status, "refused": refused });
     let mut lines = vec![("site", status.site_id.clone()), ("upstream", upstream(status))];
     let taken = status.taken_at.map_or(String::new(), |at| format!(", the last on {} UTC", shown_moment(at)));
     let batches = match status.batches {
@@ -219,7 +209,7 @@ fn shown(status: &Status, refused: &[Refused], json: bool) -> String {
     }
     lines.push(("refused", if refused.is_empty() { "nothing".to_owned() } else { count(status.refused_rows) }));
     let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name:<12}{value}")).collect();
-    lines.join("\n") + &refused_in_words(refused)
+    done(lines.join("\n") + &refused_in_words(refused), values)
 }
 
 fn upstream(status: &Status) -> String {
@@ -230,22 +220,26 @@ fn upstream(status: &Status) -> String {
     }
 }
 
-fn refused_in_words(refused: &[Refused]) -> String {
+fn refused_in_words(refused: Vec<Refused>) -> String {
     if refused.is_empty() {
         return String::new();
     }
-    let row = |row: &Refused| {
-        vec![row.seq.to_string(), shown_moment(row.refused_at), row.tries.to_string(), row.error.clone()]
-    };
-    let rows: Vec<_> = refused.iter().take(REFUSED_SHOWN_MAX).map(row).collect();
-    let more = match refused.len().saturating_sub(REFUSED_SHOWN_MAX) {
-        0 => String::new(),
-        more => format!("\n… and {more} more"),
-    };
+    let table = Table::new(refused).shown_max(REFUSED_SHOWN_MAX);
     format!(
-        "\n\n{}{more}\n\nThe others go past them. They are offered again every day, and now by `tunneldesk sync --again`.",
-        table(&["ROW", "REFUSED (UTC)", "TRIES", "THE RECEIVER SAID"], &rows)
+        "\n\n{table}\n\nThe others go past them. They are offered again every day, and now by `tunneldesk sync --again`."
     )
+}
+
+impl Row for Refused {
+    const HEADINGS: &'static [&'static str] = &["ROW", "REFUSED (UTC)", "TRIES", "THE RECEIVER SAID"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.seq.to_string(), shown_moment(self.refused_at), self.tries.to_string(), self.error.clone()]
+    }
+
+    fn value(&self) -> Value {
+        json!(self)
+    }
 }
 
 /// As people say it.

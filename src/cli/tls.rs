@@ -1,7 +1,7 @@
 //! `tunneldesk tls …`: the certificate for https on the hall's own network.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, shown_moment};
+use super::{Answered, Trouble, done, refused, shown_moment, text};
 use crate::config::host_name;
 use crate::ops::tls;
 use crate::site::Site;
@@ -38,26 +38,23 @@ pub struct Init {
 }
 
 impl Tls {
-    pub fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Tls::Init(init) => init.run(site, json),
-            Tls::Status => Ok(status(site, json)?),
+            Tls::Init(init) => init.run(site),
+            Tls::Status => status(site),
             Tls::Renew => {
                 authority(site)?;
                 let made = tls::renew(site, site.by())?;
-                Ok(if json {
-                    as_json(&facts(&made))
-                } else {
-                    format!("The site shows a new certificate, good until {}.", shown_moment(made.ends_at))
-                })
+                let words = format!("The site shows a new certificate, good until {}.", shown_moment(made.ends_at));
+                done(words, facts(&made))
             }
-            Tls::Authority => Ok(authority(site)?.certificate),
+            Tls::Authority => text(authority(site)?.certificate),
         }
     }
 }
 
 impl Init {
-    fn run(&self, site: &Shell, json: bool) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell) -> Answered {
         if !self.replace && tls::find(site, Kind::Authority)?.is_some() {
             return Err(refused(
                 "the site has an authority already, which devices trust: `tunneldesk tls renew` makes a new certificate, --replace a new authority",
@@ -69,9 +66,6 @@ impl Init {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
         let subject = format!("{} tunneldesk authority", home.map_or_else(String::new, |tunnel| tunnel.name));
         let made = tls::init(site, &subject, &names, site.by())?;
-        if json {
-            return Ok(as_json(&facts(&authority(site)?)));
-        }
         let first = &names[0];
         let missing: Vec<_> = self
             .names
@@ -91,11 +85,12 @@ impl Init {
         }
         let port = site.config.listen.first().map_or(8080, std::net::SocketAddr::port);
         next += &format!("\n  http://{first}:{port}/ca   once on each device: it says how to trust the site");
-        Ok(format!(
+        let words = format!(
             "The site has an authority of its own for {}, and a certificate until {}, which renews itself.\n\nNext:{next}",
             names.join(", "),
             shown_moment(made.ends_at)
-        ))
+        );
+        done(words, facts(&authority(site)?))
     }
 }
 
@@ -106,26 +101,24 @@ fn authority(site: &Site) -> Result<Certificate, Trouble> {
     tls::find(site, Kind::Authority)?.ok_or_else(none)
 }
 
-fn status(site: &Site, json: bool) -> Result<String, Trouble> {
+fn status(site: &Site) -> Answered {
     let authority = authority(site)?;
     let server =
         tls::find(site, Kind::Server)?.ok_or_else(|| refused("there is no certificate: `tunneldesk tls renew`"))?;
-    if json {
-        return Ok(as_json(&json!({ "authority": facts(&authority), "certificate": facts(&server) })));
-    }
     let used = match &site.config.tls {
         config if config.files.is_some() => "not used: the site shows the certificate of tls.certificate_file",
         config if config.listen.is_empty() => "not used yet: tls.listen is empty",
         _ => "in use",
     };
-    Ok(format!(
+    let words = format!(
         "Authority    {}, until {}\nFingerprint  {}\nCertificate  {}, until {}; {used}",
         authority.subject,
         shown_moment(authority.ends_at),
         tls::fingerprint(&authority.certificate),
         authority.names.join(", "),
         shown_moment(server.ends_at)
-    ))
+    );
+    done(words, json!({ "authority": facts(&authority), "certificate": facts(&server) }))
 }
 
 fn facts(row: &Certificate) -> serde_json::Value {

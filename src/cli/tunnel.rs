@@ -1,7 +1,7 @@
 //! `tunneldesk tunnel …`: the tunnels that this site knows, and lists of them from elsewhere.
 
 use super::shell::Shell;
-use super::{Trouble, as_json, refused, table};
+use super::{Answered, Row as Shown, Table, Trouble, done, refused};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::tunnel::{self, FIELDS, Listed};
 use crate::http::failure::Failure;
@@ -53,43 +53,50 @@ impl Tunnel {
         Ok(Some(text))
     }
 
-    pub fn run(&self, site: &Shell, json: bool, text: Option<&str>) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, text: Option<&str>) -> Answered {
         match self {
-            Tunnel::List => list(site, json),
-            Tunnel::Import { .. } => import(site, text.unwrap_or(""), json),
+            Tunnel::List => list(site),
+            Tunnel::Import { .. } => import(site, text.unwrap_or("")),
         }
     }
 }
 
-fn list(site: &Site, json: bool) -> Result<String, Trouble> {
+fn list(site: &Site) -> Answered {
     let all = site.store.read(|tx| Ok(tunnels::list_whole(tx, i64::MAX, 0)?))?;
-    if json {
-        return Ok(as_json(&all.iter().map(|tunnel| as_row(site, tunnel)).collect::<Vec<_>>()));
+    let rows = all.into_iter().map(|tunnel| Known { is_ours: tunnel.tunnel_id == site.tunnel_id, tunnel });
+    Ok(Box::new(Table::new(rows.collect())))
+}
+
+/// A tunnel that the site knows.
+struct Known {
+    tunnel: tunnel::Tunnel,
+    is_ours: bool,
+}
+
+impl Shown for Known {
+    const HEADINGS: &'static [&'static str] =
+        &["NUMBER", "NAME", "CITY", "COUNTRY", "TIME ZONE", "WEBSITE", "PHONE", ""];
+
+    fn cells(&self) -> Vec<String> {
+        let tunnel = &self.tunnel;
+        let texts = [&tunnel.name, &tunnel.city, &tunnel.country, &tunnel.time_zone, &tunnel.website, &tunnel.phone];
+        let mut cells = vec![tunnel.tunnel_id.to_string()];
+        cells.extend(texts.into_iter().cloned());
+        cells.push(if self.is_ours { "this site" } else { "" }.to_owned());
+        cells
     }
-    let rows: Vec<_> = all.iter().map(|tunnel| as_cells(site, tunnel)).collect();
-    let headings = ["NUMBER", "NAME", "CITY", "COUNTRY", "TIME ZONE", "WEBSITE", "PHONE", ""];
-    Ok(table(&headings, &rows))
-}
 
-fn as_row(site: &Site, tunnel: &tunnel::Tunnel) -> Value {
-    json!({
-        "tunnel_id": tunnel.tunnel_id, "name": tunnel.name, "city": tunnel.city, "country": tunnel.country,
-        "time_zone": tunnel.time_zone, "website": tunnel.website, "phone": tunnel.phone,
-        "this_site": tunnel.tunnel_id == site.tunnel_id,
-    })
-}
-
-fn as_cells(site: &Site, tunnel: &tunnel::Tunnel) -> Vec<String> {
-    let own = if tunnel.tunnel_id == site.tunnel_id { "this site" } else { "" };
-    let texts = [&tunnel.name, &tunnel.city, &tunnel.country, &tunnel.time_zone, &tunnel.website, &tunnel.phone];
-    let mut cells = vec![tunnel.tunnel_id.to_string()];
-    cells.extend(texts.into_iter().cloned());
-    cells.push(own.to_owned());
-    cells
+    fn value(&self) -> Value {
+        let tunnel = &self.tunnel;
+        json!({
+            "tunnel_id": tunnel.tunnel_id, "name": tunnel.name, "city": tunnel.city, "country": tunnel.country,
+            "time_zone": tunnel.time_zone, "website": tunnel.website, "phone": tunnel.phone, "this_site": self.is_ours,
+        })
+    }
 }
 
 /// Takes a list as a whole, or nothing of it.
-fn import(site: &Shell, text: &str, json: bool) -> Result<String, Trouble> {
+fn import(site: &Shell, text: &str) -> Answered {
     let rows = match text.trim_start().chars().next() {
         Some('[' | '{') => from_json(text),
         _ => from_csv(text),
@@ -107,10 +114,10 @@ fn import(site: &Shell, text: &str, json: bool) -> Result<String, Trouble> {
         let detail = Detail::none().number("new", new).number("changed", changed).number("same", same);
         site.record(tx, "tunnels.imported", &Whom::Site, &detail)
     })?;
-    if json {
-        return Ok(as_json(&json!({ "new": new, "changed": changed, "same": same })));
-    }
-    Ok(format!("{new} new, {changed} changed, {same} as they were"))
+    done(
+        format!("{new} new, {changed} changed, {same} as they were"),
+        json!({ "new": new, "changed": changed, "same": same }),
+    )
 }
 
 enum Put {

@@ -4,7 +4,7 @@ use super::find;
 use crate::app::erasure;
 use crate::cli::shell::Shell;
 use crate::cli::wire::Wire;
-use crate::cli::{Trouble, as_json, broken, refused, shown_moment};
+use crate::cli::{Answered, Trouble, broken, done, nothing, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -45,7 +45,7 @@ impl Export {
         self.to.clone()
     }
 
-    pub fn run(&self, site: &Site, wire: &mut Wire) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
         let member_id = find(site, &self.name)?.member_id;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
         for part in held::PARTS {
@@ -62,7 +62,7 @@ impl Export {
         });
         let text = serde_json::to_string_pretty(&whole).map_err(|e| broken(e.to_string()))? + "\n";
         (wire.part)(&text).map_err(|e| broken(format!("nobody takes the result: {e}")))?;
-        Ok(String::new())
+        nothing()
     }
 }
 
@@ -85,7 +85,7 @@ impl Erase {
         }
     }
 
-    pub fn run(&self, site: &Shell, json: bool, typed: Option<&str>, wire: &mut Wire) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, typed: Option<&str>, wire: &mut Wire) -> Answered {
         if !self.yes && typed != Some(&self.name) {
             return Err(refused("this cannot be undone: say --yes"));
         }
@@ -119,29 +119,26 @@ impl Erase {
         erasure::rebuild(site, wire.progress)
             .map_err(|e| incomplete(format!("the bytes still lie in the file: {e}")))?;
         erasure::remember_beside(site).map_err(|e| incomplete(format!("a backup may bring the person back: {e}")))?;
-        Ok(self.said(site, member_id, before, json))
+        said(site, member_id, before)
     }
+}
 
-    fn said(&self, site: &Site, member_id: i64, before: Option<i64>, json: bool) -> String {
-        let copies = erasure::older_copies(&site.config.data);
-        if json {
-            return as_json(&json!({ "member_id": member_id, "erased_before": before, "older_copies": copies }));
-        }
-        let done = match before {
-            Some(at) => format!("Member {member_id} was erased on {} UTC already.", shown_moment(at)),
-            None => {
-                format!("Member {member_id} is erased: nothing in the file, its log or its queue tells who that was.")
-            }
-        };
-        let older = copies.iter().map(|path| format!("\n  {}", path.display())).collect::<String>();
-        let older = if copies.is_empty() {
-            String::new()
-        } else {
-            format!("\n\nOlder copies that nothing prunes still hold the person; remove them when you can:{older}")
-        };
-        format!(
-            "{done}\nBackups from before still do, until they are pruned (five weeks at the most); one that is restored \
-             forgets the person again.{older}"
-        )
-    }
+fn said(site: &Site, member_id: i64, before: Option<i64>) -> Answered {
+    let copies = erasure::older_copies(&site.config.data);
+    let values = json!({ "member_id": member_id, "erased_before": before, "older_copies": copies });
+    let erased = match before {
+        Some(at) => format!("Member {member_id} was erased on {} UTC already.", shown_moment(at)),
+        None => format!("Member {member_id} is erased: nothing in the file, its log or its queue tells who that was."),
+    };
+    let older = copies.iter().map(|path| format!("\n  {}", path.display())).collect::<String>();
+    let older = if copies.is_empty() {
+        String::new()
+    } else {
+        format!("\n\nOlder copies that nothing prunes still hold the person; remove them when you can:{older}")
+    };
+    let words = format!(
+        "{erased}\nBackups from before still do, until they are pruned (five weeks at the most); one that is restored \
+         forgets the person again.{older}"
+    );
+    done(words, values)
 }

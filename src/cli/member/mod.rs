@@ -4,7 +4,7 @@ mod leaving;
 
 use super::shell::Shell;
 use super::wire::Wire;
-use super::{Part, Trouble, as_json, left_out, refused, shown_moment, table};
+use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
 use crate::auth::account::{self, Kept};
 use crate::auth::appointment::appoint;
 use crate::auth::counters::{self, Lifted};
@@ -25,7 +25,7 @@ use crate::store::tables::second_factors::{self, Kind};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -114,15 +114,15 @@ impl Member {
         if let Member::Export(export) = self { export.to() } else { None }
     }
 
-    pub fn run(&self, site: &Shell, json: bool, secret: Option<&str>, wire: &mut Wire) -> Result<String, Trouble> {
+    pub fn run(&self, site: &Shell, secret: Option<&str>, wire: &mut Wire) -> Answered {
         match self {
-            Member::Add(add) => add.run(site, json, secret),
+            Member::Add(add) => add.run(site, secret),
             Member::Export(export) => export.run(site, wire),
-            Member::Erase(erase) => erase.run(site, json, secret, wire),
-            Member::List { role, part } => list(site, *role, part, json),
-            Member::Show { name } => show(site, name, json),
+            Member::Erase(erase) => erase.run(site, secret, wire),
+            Member::List { role, part } => list(site, *role, part),
+            Member::Show { name } => show(site, name),
             Member::SetRole { name, role } => {
-                change(site, name, json, &format!("now has the role {}", role.name()), |tx, account| {
+                change(site, name, &format!("now has the role {}", role.name()), |tx, account| {
                     let role_word = Detail::none().word("role", role.name());
                     site.record(tx, "member.role_set", &Whom::Member(account.member_id), &role_word)?;
                     appoint(tx, account.member_id, *role)
@@ -132,37 +132,37 @@ impl Member {
                 if find(site, name)?.email.is_empty() {
                     return Err(refused(format!("{name} has no e-mail address that could be confirmed")));
                 }
-                change(site, name, json, "has a confirmed e-mail address", |tx, account| {
+                change(site, name, "has a confirmed e-mail address", |tx, account| {
                     site.record(tx, "member.confirmed", &Whom::Member(account.member_id), &Detail::none())?;
                     members::confirm_email(tx, account.member_id)
                 })
             }
-            Member::Ban { name, lift: true } => change(site, name, json, "may sign in again", |tx, account| {
+            Member::Ban { name, lift: true } => change(site, name, "may sign in again", |tx, account| {
                 site.record(tx, "member.unbanned", &Whom::Member(account.member_id), &Detail::none())?;
                 account::lift_ban(tx, account.member_id).map(|()| 1)
             }),
             Member::Ban { name, lift: false } => {
-                change(site, name, json, "is banned, and every session has ended", |tx, account| {
+                change(site, name, "is banned, and every session has ended", |tx, account| {
                     site.record(tx, "member.banned", &Whom::Member(account.member_id), &Detail::none())?;
                     account::ban(tx, account.member_id).map(|()| 1)
                 })
             }
             Member::ResetSecondFactor { name } => {
                 let what = "has no second factor any more, and every session has ended";
-                change(site, name, json, what, |tx, account| {
+                change(site, name, what, |tx, account| {
                     // Recorded with the word to the member.
                     let language = Language::default();
                     second_factor::turn_off(site, tx, account.member_id, None, language, site.by()).map(|()| 1)
                 })
             }
-            Member::Unlock { name } => unlock(site, name, json),
-            Member::ResetPassword { name, .. } => reset_password(site, name, json, secret),
+            Member::Unlock { name } => unlock(site, name),
+            Member::ResetPassword { name, .. } => reset_password(site, name, secret),
         }
     }
 }
 
 impl Add {
-    fn run(&self, site: &Shell, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+    fn run(&self, site: &Shell, secret: Option<&str>) -> Answered {
         let field = |name: &str, outcome: Result<String, Text>| {
             outcome.map_err(|text| refused(format!("{name} {}", text.in_english())))
         };
@@ -191,7 +191,7 @@ impl Add {
             site.record(tx, "member.added", &Whom::Member(member_id), &detail)?;
             Ok(member_id)
         })?;
-        Ok(given.shown(json, member_id, &name, &format!("{name} is {} {member_id}", self.role.name())))
+        given.shown(member_id, &name, format!("{name} is {} {member_id}", self.role.name()))
     }
 }
 
@@ -208,13 +208,10 @@ fn given_or_made(secret: Option<&str>, owner: &Owner) -> Result<Given, Trouble> 
 }
 
 impl Given {
-    fn shown(&self, json: bool, member_id: i64, username: &str, what: &str) -> String {
+    fn shown(&self, member_id: i64, username: &str, what: String) -> Answered {
         let shown = self.made.then_some(&self.text);
-        match (json, shown) {
-            (true, shown) => as_json(&json!({ "member_id": member_id, "username": username, "password": shown })),
-            (false, Some(text)) => format!("{what}\npassword: {text}   (shown this once)"),
-            (false, None) => what.to_owned(),
-        }
+        let password = shown.map_or_else(String::new, |text| format!("\npassword: {text}   (shown this once)"));
+        done(what + &password, json!({ "member_id": member_id, "username": username, "password": shown }))
     }
 }
 
@@ -239,21 +236,16 @@ pub fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
 fn change(
     site: &Site,
     name: &str,
-    json: bool,
     what: &str,
     effect: impl FnOnce(&crate::store::Write, &Account) -> Result<usize, Failure>,
-) -> Result<String, Trouble> {
+) -> Answered {
     let account = find(site, name)?;
     site.store.write(site.now(), |tx| effect(tx, &account))?;
     let Account { member_id, username, .. } = account;
-    Ok(if json {
-        as_json(&json!({ "member_id": member_id, "username": username }))
-    } else {
-        format!("{username} (member {member_id}) {what}")
-    })
+    done(format!("{username} (member {member_id}) {what}"), json!({ "member_id": member_id, "username": username }))
 }
 
-fn reset_password(site: &Shell, name: &str, json: bool, secret: Option<&str>) -> Result<String, Trouble> {
+fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> Answered {
     let account = find(site, name)?;
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
@@ -267,10 +259,10 @@ fn reset_password(site: &Shell, name: &str, json: bool, secret: Option<&str>) ->
         "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
         account.username, account.member_id
     );
-    Ok(given.shown(json, account.member_id, &account.username, &what))
+    given.shown(account.member_id, &account.username, what)
 }
 
-fn unlock(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
+fn unlock(site: &Shell, name: &str) -> Answered {
     let Account { member_id, username, .. } = find(site, name)?;
     let lifted = site.store.write(site.now(), |tx| {
         site.record(tx, "member.unlocked", &Whom::Member(member_id), &Detail::none())?;
@@ -278,19 +270,18 @@ fn unlock(site: &Shell, name: &str, json: bool) -> Result<String, Trouble> {
     })?;
     let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
     tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
-    if json {
-        return Ok(as_json(&json!({
-            "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,
-        })));
-    }
-    let done = [
+    let values = json!({
+        "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,
+    });
+    let lifted = [
         (delays > 0).then(|| format!("{delays} {} lifted", if delays == 1 { "delay is" } else { "delays are" })),
         pin_paused.then(|| "the PIN works again".to_owned()),
         passcodes_used_up.then(|| "passcodes go out again".to_owned()),
     ];
-    let done: Vec<_> = done.into_iter().flatten().collect();
-    let what = if done.is_empty() { "was not delayed; its misses are forgotten".to_owned() } else { done.join(", ") };
-    Ok(format!("{username} (member {member_id}): {what}"))
+    let lifted: Vec<_> = lifted.into_iter().flatten().collect();
+    let what =
+        if lifted.is_empty() { "was not delayed; its misses are forgotten".to_owned() } else { lifted.join(", ") };
+    done(format!("{username} (member {member_id}): {what}"), values)
 }
 
 /// With the flight time that is flown, without what is only booked.
@@ -299,70 +290,59 @@ fn by_now(tx: &Read, mut profile: Profile, now: i64) -> Result<Profile, Failure>
     Ok(profile)
 }
 
-fn as_value(profile: &Profile) -> serde_json::Value {
-    json!({
-        "member_id": profile.member_id, "username": profile.username, "real_name": profile.real_name, "screen_name": profile.screen_name,
-        "email": profile.email, "email_verified": profile.email_verified, "role": profile.role.name(), "join_date": profile.join_date,
-        "paid_until": profile.paid_until, "banned_at": profile.banned_at, "flight_minutes": profile.flight_minutes,
-    })
-}
-
 /// Members that a table shows, unless another number is asked for.
 const LISTED_USUAL: i64 = 50;
 
 /// A table is cut at the limit and says how many members are left; a machine gets all unless it asks for a part.
-fn list(site: &Site, role: Option<Role>, part: &Part, json: bool) -> Result<String, Trouble> {
+fn list(site: &Shell, role: Option<Role>, part: &Part) -> Answered {
     let now = site.now();
-    let limit = part.limit(LISTED_USUAL, json);
-    let (profiles, total): (Vec<Profile>, i64) = site.store.read(|tx| {
-        let (listed, total) = (members::list(tx, role, limit, part.offset)?, members::count_with_role(tx, role)?);
-        if !json {
-            return Ok((listed, total));
-        }
-        let by_now = listed.into_iter().map(|profile| by_now(tx, profile, now)).collect::<Result<_, _>>()?;
-        Ok((by_now, total))
+    let (profiles, total) = site.store.read(|tx| {
+        let listed = members::list(tx, role, part.limit(site, LISTED_USUAL), part.offset)?;
+        let by_now = listed.into_iter().map(|profile| by_now(tx, profile, now)).collect::<Result<Vec<_>, _>>()?;
+        Ok::<_, Failure>((by_now, members::count_with_role(tx, role)?))
     })?;
-    if json {
-        return Ok(as_json(&profiles.iter().map(as_value).collect::<Vec<_>>()));
-    }
-    let state = |p: &Profile| {
-        if p.banned_at.is_some() {
-            "banned"
-        } else if p.email_verified {
-            ""
-        } else {
-            "not confirmed"
-        }
-    };
-    let rows: Vec<_> = profiles
-        .iter()
-        .map(|p| {
-            vec![
-                p.member_id.to_string(),
-                p.username.clone(),
-                p.real_name.clone(),
-                p.email.clone(),
-                p.role.name().to_owned(),
-                state(p).to_owned(),
-            ]
-        })
-        .collect();
-    let listed = table(&["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""], &rows);
-    Ok(format!("{listed}{}", left_out(total, part.offset, rows.len())))
+    let list = Table::new(profiles);
+    let left_out = list.left_out(total, part.offset);
+    Ok(Box::new(list.foot(left_out)))
 }
 
-fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
+impl Row for Profile {
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "USERNAME", "NAME", "E-MAIL", "ROLE", ""];
+
+    fn cells(&self) -> Vec<String> {
+        let state = match (self.banned_at, self.email_verified) {
+            (Some(_), _) => "banned",
+            (None, true) => "",
+            (None, false) => "not confirmed",
+        };
+        vec![
+            self.member_id.to_string(),
+            self.username.clone(),
+            self.real_name.clone(),
+            self.email.clone(),
+            self.role.name().to_owned(),
+            state.to_owned(),
+        ]
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "member_id": self.member_id, "username": self.username, "real_name": self.real_name, "screen_name": self.screen_name,
+            "email": self.email, "email_verified": self.email_verified, "role": self.role.name(), "join_date": self.join_date,
+            "paid_until": self.paid_until, "banned_at": self.banned_at, "flight_minutes": self.flight_minutes,
+        })
+    }
+}
+
+fn show(site: &Site, name: &str) -> Answered {
     let account = find(site, name)?;
     let (profile, factor) = site.store.read(|tx| {
         let (member_id, now) = (account.member_id, site.now());
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((by_now(tx, profile, now)?, second_factors::find(tx, member_id, now)?.kind))
     })?;
-    if json {
-        let mut value = as_value(&profile);
-        value["second_factor"] = factor.map(Kind::name).into();
-        return Ok(as_json(&value));
-    }
+    let mut values = profile.value();
+    values["second_factor"] = factor.map(Kind::name).into();
     let moment = |at: Option<i64>, none: &str| at.map_or(none.to_owned(), shown_moment);
     let confirmed = if profile.email_verified { "confirmed" } else { "not confirmed" };
     let lines = [
@@ -377,7 +357,7 @@ fn show(site: &Site, name: &str, json: bool) -> Result<String, Trouble> {
         ("banned", moment(profile.banned_at, "no")),
         ("flight time", minutes::show(profile.flight_minutes)),
     ];
-    Ok(lines.map(|(label, value)| format!("{label:12} {value}")).join("\n"))
+    done(lines.map(|(label, value)| format!("{label:12} {value}")).join("\n"), values)
 }
 
 fn shown_factor(kind: Option<Kind>) -> &'static str {

@@ -1,0 +1,128 @@
+//! Lists: rows under headings for people, an array for machines.
+
+use super::shell::Shell;
+use clap::Args;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::fmt::{self, Display, Formatter};
+
+/// A row of a list.
+pub trait Row {
+    const HEADINGS: &'static [&'static str];
+
+    /// A text under each heading.
+    fn cells(&self) -> Vec<String>;
+
+    fn value(&self) -> Value;
+}
+
+/// A list, which a command returns.
+pub struct Table<R> {
+    rows: Vec<R>,
+    /// Rows that people see.
+    shown_max: usize,
+    /// What people read in place of a table without rows; without it, the headings alone.
+    when_empty: Option<String>,
+    foot: String,
+    /// The name of the array and what stands beside it, where the list is one part of an object.
+    part: Option<(&'static str, Map<String, Value>)>,
+}
+
+impl<R: Row> Table<R> {
+    pub fn new(rows: Vec<R>) -> Table<R> {
+        Table { rows, shown_max: usize::MAX, when_empty: None, foot: String::new(), part: None }
+    }
+
+    pub fn shown_max(self, shown_max: usize) -> Table<R> {
+        Table { shown_max, ..self }
+    }
+
+    pub fn when_empty(self, text: impl Into<String>) -> Table<R> {
+        Table { when_empty: Some(text.into()), ..self }
+    }
+
+    /// What follows the last row at once.
+    pub fn foot(self, foot: impl Into<String>) -> Table<R> {
+        Table { foot: foot.into(), ..self }
+    }
+
+    /// A line below the table, or alone where the table has no rows.
+    pub fn total(self, line: impl Into<String>) -> Table<R> {
+        let line = line.into();
+        self.foot(format!("\n\n{line}")).when_empty(line)
+    }
+
+    /// For machines the rows are the part `name` of an object that also has the values `beside`.
+    pub fn part(self, name: &'static str, beside: Value) -> Table<R> {
+        let Value::Object(beside) = beside else { return self };
+        Table { part: Some((name, beside)), ..self }
+    }
+
+    /// How many rows come after a page of the list, and how to see them; nothing where none do.
+    pub fn left_out(&self, total: i64, offset: i64) -> String {
+        let next = offset.saturating_add(self.rows.len() as i64);
+        match total - next {
+            more @ 1.. if !self.rows.is_empty() => {
+                format!("\n… and {more} more: --offset {next}, or a larger --limit")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl<R: Row> Serialize for Table<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rows = self.rows.iter().map(Row::value);
+        let Some((name, beside)) = &self.part else { return serializer.collect_seq(rows) };
+        let mut object = beside.clone();
+        object.insert((*name).to_owned(), rows.collect());
+        object.serialize(serializer)
+    }
+}
+
+impl<R: Row> Display for Table<R> {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        if let (true, Some(text)) = (self.rows.is_empty(), &self.when_empty) {
+            return f.write_str(text);
+        }
+        let rows: Vec<_> = self.rows.iter().take(self.shown_max).map(Row::cells).collect();
+        f.write_str(&in_columns(R::HEADINGS, &rows))?;
+        if self.rows.len() > self.shown_max {
+            write!(f, "\n… and {} more", self.rows.len() - self.shown_max)?;
+        }
+        f.write_str(&self.foot)
+    }
+}
+
+/// Rows under headings, in columns as wide as they need to be.
+fn in_columns(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(headings[column].len())
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect::<Vec<_>>();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let mut lines = vec![line(headings.to_vec())];
+    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    lines.join("\n")
+}
+
+/// Which part of a list is asked for.
+#[derive(Args)]
+pub struct Part {
+    /// Rows to list
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    limit: Option<i64>,
+    /// Rows to pass over first
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    pub offset: i64,
+}
+
+impl Part {
+    /// Unless a limit is given, people get `usual` rows and machines all.
+    pub fn limit(&self, site: &Shell, usual: i64) -> i64 {
+        self.limit.unwrap_or(if site.lists_all() { i64::MAX } else { usual })
+    }
+}
