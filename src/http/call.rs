@@ -9,6 +9,7 @@ use crate::routes::Route;
 use bytes::Bytes;
 use http::header::{self, AsHeaderName};
 use http::{HeaderMap, HeaderName, Method};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use std::cell::{Cell, OnceCell};
 use std::net::{IpAddr, Ipv6Addr};
@@ -260,10 +261,7 @@ impl Call {
 
     /// The same path and query with another `limit` and `offset`.
     pub fn path_of_page(&self, page: Page) -> String {
-        let is_other = |pair: &&str| {
-            let name = decode(pair.split('=').next().unwrap_or(""), true);
-            !pair.is_empty() && name != "limit" && name != "offset"
-        };
+        let is_other = |pair: &&str| pairs(pair).next().is_some_and(|(name, _)| name != "limit" && name != "offset");
         let others: String = self.query.split('&').filter(is_other).map(|pair| format!("{pair}&")).collect();
         format!("{}?{others}limit={}&offset={}", self.path, page.limit, page.offset)
     }
@@ -377,10 +375,7 @@ fn is_form(content_type: &str) -> bool {
 
 /// The pairs of a query or a form, decoded.
 fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
-    text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decode(name, true), decode(value, true))
-    })
+    form_urlencoded::parse(text.as_bytes()).into_owned()
 }
 
 fn is_json(content_type: &str) -> bool {
@@ -388,29 +383,9 @@ fn is_json(content_type: &str) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// Percent-decoded; a `+` is a space in a query and a plus in a path. Bytes that are no text become U+FFFD.
-pub fn decode(text: &str, in_query: bool) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let pair = || {
-            Some(
-                (char::from(*bytes.get(at + 1)?).to_digit(16)? << 4 | char::from(*bytes.get(at + 2)?).to_digit(16)?)
-                    as u8,
-            )
-        };
-        match (bytes[at], pair()) {
-            (b'%', Some(byte)) => {
-                decoded.push(byte);
-                at += 2;
-            }
-            (b'+', _) if in_query => decoded.push(b' '),
-            (byte, _) => decoded.push(byte),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+/// A part of a path, percent-decoded. Bytes that are no text become U+FFFD.
+pub fn decode(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -419,11 +394,13 @@ mod tests {
 
     #[test]
     fn percent_signs_are_decoded_and_broken_ones_stay() {
-        assert_eq!(decode("a%20b+c%C3%A9", true), "a b cé");
-        assert_eq!(decode("a+b", false), "a+b");
-        assert_eq!(decode("%", false), "%");
-        assert_eq!(decode("%zz%4", false), "%zz%4");
-        assert_eq!(decode("%ff", false), "\u{fffd}");
+        let query: Vec<_> = pairs("a%20b+c%C3%A9=%zz%4&&%=%ff").collect();
+        let read = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(query, [read("a b cé", "%zz%4"), read("%", "\u{fffd}")]);
+        assert_eq!(decode("a+b%20c"), "a+b c");
+        assert_eq!(decode("%"), "%");
+        assert_eq!(decode("%zz%4"), "%zz%4");
+        assert_eq!(decode("%ff"), "\u{fffd}");
     }
 
     #[test]

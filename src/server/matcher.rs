@@ -40,7 +40,7 @@ pub fn find(method: &Method, path: &str) -> Match {
         }
         if TABLE[place].method == *method {
             let named = pattern.iter().zip(&segments).filter(|(part, _)| matches!(part, Part::Param));
-            return Match::Found(place, named.map(|(_, segment)| decode(segment, false)).collect());
+            return Match::Found(place, named.map(|(_, segment)| decode(segment)).collect());
         }
         allowed.push(TABLE[place].method.as_str());
         if TABLE[place].method == Method::GET {

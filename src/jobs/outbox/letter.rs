@@ -6,8 +6,9 @@
 //! is a quotation, with its line breaks. Two more lines may stand at the beginning: `Reply-To:` says where an answer goes,
 //! and `Closing:` names another text for the end.
 
-use super::places::{code, escaped, fill, one_line};
+use super::places::{code, fill, one_line};
 use crate::app::notice;
+use crate::documents::markup::escape;
 use crate::domain::local_time::Hall;
 use crate::i18n::language::{Language, Text};
 use crate::i18n::when;
@@ -159,7 +160,7 @@ impl Places<'_> {
     }
 
     fn quotation_in_html(&self) -> Result<String, String> {
-        let lines: Vec<String> = self.lines()?.iter().map(|line| escaped(line)).collect();
+        let lines: Vec<String> = self.lines()?.iter().map(|line| escape(line)).collect();
         Ok(format!(
             "<p class=\"text quote\" style=\"margin:0 0 20px 0;padding:2px 0 2px 14px;border-left:3px solid #0b5c92;font-size:16px;\
              line-height:24px;color:#1c2733;overflow-wrap:anywhere\">{}</p>\n",
@@ -200,14 +201,14 @@ fn as_text(paragraph: &str) -> String {
 }
 
 fn as_html(paragraph: &str, places: &Places) -> Result<String, String> {
-    let filled = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| escaped(&one_line(&value))));
+    let filled = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| escape(&one_line(&value))));
     Ok(match button(paragraph) {
         None if paragraph == QUOTATION => places.quotation_in_html()?,
         Some((words, target)) => format!(
             "<p style=\"margin:0 0 20px 0\"><a href=\"{}\" style=\"display:inline-block;background:#0b5c92;color:#ffffff;\
              text-decoration:none;font-size:16px;line-height:20px;font-weight:600;padding:13px 22px;border-radius:8px\">{}</a></p>\n",
             filled(target)?,
-            escaped(words)
+            escape(words)
         ),
         None if CODES.contains(&paragraph) => code_in_html(&filled(paragraph)?),
         None => format!(
@@ -232,10 +233,10 @@ fn code_in_html(code: &str) -> String {
 fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, closing: &str) -> String {
     let part = |name: &str| match name {
         "language" => Some(language.tag().to_owned()),
-        "subject" => Some(escaped(subject)),
-        "site" => Some(escaped(&one_line(sender.site))),
+        "subject" => Some(escape(subject)),
+        "site" => Some(escape(&one_line(sender.site))),
         "body" => Some(body.to_owned()),
-        "closing" => Some(escaped(closing)),
+        "closing" => Some(escape(closing)),
         _ => None,
     };
     fill(LAYOUT, part).expect("the layout has these places only")

@@ -1,6 +1,6 @@
 //! Values into texts: places filled in one pass, so that no value is read as a template, and escaped for where they go.
 
-use std::fmt::Write;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Replaces each `{name}`; braces around anything but a lower-case word stay. The error names a place without a value.
 pub fn fill(pattern: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
@@ -27,37 +27,17 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
 }
 
-/// For HTML, also inside a quoted attribute.
-pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
 /// Without line breaks and other control characters: a value never begins a header or a paragraph.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// What a URL's query and a form hold as it is: the unreserved characters of RFC 3986.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// For a URL's query, and for a form.
 pub fn code(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => safe.push(byte.into()),
-            byte => _ = write!(safe, "%{byte:02X}"),
-        }
-    }
-    safe
+    utf8_percent_encode(text, PLAIN).to_string()
 }
 
 #[cfg(test)]

@@ -4,6 +4,10 @@ pub mod asked;
 pub mod damage;
 pub mod drill;
 pub mod elsewhere;
+#[cfg(feature = "encrypted-backups")]
+pub mod encrypted;
+#[cfg(not(feature = "encrypted-backups"))]
+#[path = "unencrypted.rs"]
 pub mod encrypted;
 pub mod manifest;
 pub mod restore;

@@ -70,10 +70,7 @@ fn signed_part(body: &[u8]) -> String {
         let events = ["mail_events", "mandrill_events"].into_iter().find_map(|name| Some((name, fields.get(name)?)));
         return events.map_or_else(String::new, |(name, events)| format!("{name}{}", events.get()));
     }
-    let text = String::from_utf8_lossy(body);
-    let pairs = text.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    let mut pairs: Vec<_> =
-        pairs.map(|(name, value)| [name, value].map(|t| tunneldesk::http::call::decode(t, true))).collect();
+    let mut pairs: Vec<_> = form_urlencoded::parse(body).into_owned().map(|(name, value)| [name, value]).collect();
     pairs.sort();
     pairs.concat().concat()
 }

@@ -1,0 +1,52 @@
+//! A build without the cargo feature `encrypted-backups`: an option that needs it is refused with the reason.
+
+use super::manifest::Print;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What a file's name ends in once it is encrypted.
+pub const SUFFIX: &str = ".age";
+const LACKING: &str =
+    "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";
+
+/// Whom copies are encrypted to: nobody, in this build.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recipient {}
+
+/// Keys that may open them: none, in this build.
+pub enum Identities {}
+
+impl Recipient {
+    pub fn parse(_: &str) -> Result<Recipient, &'static str> {
+        Err(LACKING)
+    }
+
+    pub fn encrypt(&self, _: &Path, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        match *self {}
+    }
+}
+
+impl Identities {
+    pub fn read(path: &Path) -> Result<Identities, String> {
+        Err(format!("{}: opening an encrypted backup {LACKING}", path.display()))
+    }
+
+    pub fn decrypt(&self, _: &Path, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> Result<Print, String> {
+        match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_encryption_says_so_whatever_key_it_is_given() {
+        for given in ["", "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"] {
+            assert!(Recipient::parse(given).unwrap_err().contains("`encrypted-backups`"));
+        }
+        let refusal = Identities::read(Path::new("key")).err().unwrap();
+        assert!(refusal.starts_with("key: ") && refusal.contains("`encrypted-backups`"), "{refusal}");
+    }
+}
