@@ -1,6 +1,7 @@
 //! What the server counts, for `/metrics` and the tests. Counters are atomic, so counting costs nothing worth saving.
 
-use crate::routes::TABLE;
+use crate::http::row::rows;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ pub const BOUNDS_MICROS: [u64; 10] = [250, 500, 1_000, 2_500, 5_000, 10_000, 25_
 
 pub struct Stats {
     /// One a row of the table, and a last one for what met none.
-    routes: Vec<RouteStats>,
+    routes: LazyLock<Vec<RouteStats>>,
     pub panics: AtomicU64,
     pub connections_open: AtomicU64,
     pub connections_refused: AtomicU64,
@@ -30,7 +31,7 @@ pub struct RouteStats {
 impl Default for Stats {
     fn default() -> Stats {
         Stats {
-            routes: (0..=TABLE.len()).map(|_| RouteStats::default()).collect(),
+            routes: LazyLock::new(|| (0..=rows().len()).map(|_| RouteStats::default()).collect()),
             panics: AtomicU64::new(0),
             connections_open: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
@@ -44,7 +45,7 @@ impl Default for Stats {
 impl Stats {
     /// Counts one answer of the row with this place in the table; `None`: it met no row.
     pub fn answered(&self, row: Option<usize>, status: u16, took: Duration) {
-        let route = &self.routes[row.unwrap_or(TABLE.len())];
+        let route = &self.routes[row.unwrap_or(rows().len())];
         let micros = took.as_micros() as u64;
         let bucket = BOUNDS_MICROS.iter().position(|bound| micros <= *bound).unwrap_or(BOUNDS_MICROS.len());
         route.answers[usize::from(status / 100).clamp(1, 5) - 1].fetch_add(1, Ordering::Relaxed);

@@ -2,11 +2,11 @@
 
 use crate::auth::member_if_any;
 use crate::domain::health::Fact;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::ops::health;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Condition;
 use http::{HeaderValue, StatusCode, header};

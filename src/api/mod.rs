@@ -1,7 +1,6 @@
 //! The operations, one directory a contract group.
 
 pub mod auth;
-pub mod authority;
 pub mod callbacks;
 pub mod description;
 pub mod health;
@@ -11,4 +10,3 @@ pub mod notifications;
 pub mod partner;
 pub mod profile;
 pub mod public;
-pub mod verify;

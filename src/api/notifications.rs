@@ -3,11 +3,11 @@
 use crate::app::notice;
 use crate::auth::Member;
 use crate::domain::local_time::Hall;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Language;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::notices::{self, Notice};
 use http::HeaderName;

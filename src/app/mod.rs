@@ -4,17 +4,16 @@
 //! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. What changes nothing
 //! writes no audit row and no notice.
 
-pub mod erasure;
 pub mod import_export;
 pub mod notice;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::role::{Rank, Role};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::audit;

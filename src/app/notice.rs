@@ -6,8 +6,8 @@
 
 use crate::domain::local_time::Hall;
 use crate::domain::payment::Price;
+use crate::domain::when;
 use crate::i18n::language::{Language, Text};
-use crate::i18n::when;
 use serde_json::Value;
 
 /// Stands for a text that this version does not know.

@@ -9,7 +9,6 @@ pub mod clerk;
 pub mod confirmation;
 pub mod counters;
 pub mod device;
-pub mod hashing;
 pub mod kiosk;
 mod origin;
 mod partner;
@@ -37,19 +36,58 @@ pub use rates::{Caller, Pace, Rates, take_document, take_message};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 pub use signer::Signer;
 
+use crate::auth::refusals::Refusals;
+use crate::http::Answer;
 use crate::http::call::{Call, Who};
 use crate::http::failure::Failure;
-use crate::routes::{Access, Answer};
+use crate::http::row::Demand;
 use crate::site::Site;
 use crate::store::Condition;
 
+/// Who may call, as the type of the operation.
+pub enum Access {
+    Open(fn(&Site, &Call) -> Answer),
+    Member(fn(&Site, &Call, &Member) -> Answer),
+    /// A member's session, or the token of a booking.
+    Bearer(fn(&Site, &Call, &Bearer) -> Answer),
+    Staff(fn(&Site, &Call, &Staff) -> Answer),
+    Partner(fn(&Site, &Call, &Partner) -> Answer),
+    /// A third party, by the signature of its own scheme.
+    Callback(Callback),
+    /// A browser, whoever sits before it. What changes something must come from a page of ours.
+    Page(fn(&Site, &Call) -> Answer),
+    /// A browser in which somebody of the desk is signed in; everybody else is sent to sign in.
+    Desk(fn(&Site, &Call, &Clerk) -> Answer),
+    /// A browser that was paired as a kiosk; every other is told how that is done.
+    Kiosk(fn(&Site, &Call, &Kiosk) -> Answer),
+    /// A kiosk at which a member is signed in; where nobody is, it begins anew.
+    Guest(fn(&Site, &Call, &Guest) -> Answer),
+}
+
+impl Access {
+    pub const fn demand(&self) -> Demand {
+        match self {
+            Access::Open(_) => Demand::Open,
+            Access::Member(_) => Demand::Member,
+            Access::Bearer(_) => Demand::Bearer,
+            Access::Staff(_) => Demand::Staff,
+            Access::Partner(_) => Demand::Partner,
+            Access::Callback(_) => Demand::Callback,
+            Access::Page(_) => Demand::Page,
+            Access::Desk(_) => Demand::Desk,
+            Access::Kiosk(_) => Demand::Kiosk,
+            Access::Guest(_) => Demand::Guest,
+        }
+    }
+}
+
 /// Finds out who calls, refuses those who may not, and runs the operation.
-pub fn admit(site: &Site, call: &Call) -> Answer {
+pub fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
     let full = site.store.writer().condition() == Condition::Full;
-    if full && !call.reads() && !call.route.when_full {
+    if full && !call.reads() && !call.row.when_full {
         return Err(Failure::disk_full().because("the room that is left is for sign-in"));
     }
-    match &call.route.access {
+    match access {
         Access::Open(operation) => repeat::or_run(site, call, Who::Anyone, || operation(site, call)),
         Access::Member(operation) => {
             let member = session::member(site, call)?;
@@ -69,7 +107,7 @@ pub fn admit(site: &Site, call: &Call) -> Answer {
             let partner = partner::admit(site, call)?;
             let answer = repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner));
             answer.inspect_err(|failure| {
-                site.refusals.note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
+                site.kept::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
             })
         }
         Access::Callback(callback) => callback::admit(site, call, callback),

@@ -1,6 +1,8 @@
 //! Partners: a request is theirs when `token` is the HMAC of its body under one of their secrets.
 
 use super::rates::{Caller, Pace};
+use crate::auth::Rates;
+use crate::auth::refusals::Refusals;
 use crate::http::call::{Call, TOKEN, Who};
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -41,7 +43,7 @@ pub fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
 /// Signature, then address, then pace, then (strict partners) time and first use. What is refused is noted for the desk.
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
     judge(site, call).map_err(|No { failure, partner_id, why }| {
-        site.refusals.note(call, site.now(), partner_id, &failure, why);
+        site.kept::<Refusals>().note(call, site.now(), partner_id, &failure, why);
         failure
     })
 }
@@ -68,7 +70,7 @@ impl From<Failure> for No {
 
 fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
     let client_id = call.header(CLIENT_ID);
-    if call.route.client_id && client_id.is_none() {
+    if call.row.client_id && client_id.is_none() {
         return Err(No::new(Failure::client_id_missing(), None, "refused.client_id_missing"));
     }
     let now = site.now();
@@ -96,7 +98,7 @@ fn check_terms(site: &Site, call: &Call, signer: &partners::Partner, digest: &[u
     check_address(site, call, signer.partner_id)
         .map_err(|failure| no(failure, Text::new("refused.address").with("address", call.peer)))?;
     if let Some(per_minute) = signer.requests_per_minute {
-        let taken = site.rates.take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute));
+        let taken = site.kept::<Rates>().take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute));
         taken.map_err(|failure| no(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
     }
     if signer.strict {

@@ -90,17 +90,18 @@ impl Bucket {
 /// so is signing out.
 pub(crate) fn take_change(site: &Site, call: &Call) -> Result<(), Failure> {
     let member_id = match call.who.get() {
-        Who::Member(member_id) | Who::Booking(member_id) if !call.reads() && !call.route.when_full => member_id,
+        Who::Member(member_id) | Who::Booking(member_id) if !call.reads() && !call.row.when_full => member_id,
         _ => return Ok(()),
     };
-    site.rates.take(Caller::ChangesOf(member_id), Pace::per_day(site.config.limits.changes_per_day_per_member))
+    site.kept::<Rates>()
+        .take(Caller::ChangesOf(member_id), Pace::per_day(site.config.limits.changes_per_day_per_member))
 }
 
 /// One request that may end in a message to somebody, of as many as an address may send in a day. Counted before anybody
 /// looks whether there is an account, so that the count tells nothing.
 pub fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_day(site.config.limits.messages_per_day_per_address);
-    site.rates.take(Caller::MessagesFrom(call.network()), pace)
+    site.kept::<Rates>().take(Caller::MessagesFrom(call.network()), pace)
 }
 
 /// One picture or document for a signed-in member. Whoever works at the desk makes them for everybody.
@@ -108,7 +109,7 @@ pub fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(), Fail
     if role.is_staff() {
         return Ok(());
     }
-    site.rates.take(Caller::DocumentsOf(member_id), Pace::per_hour(DOCUMENTS_PER_HOUR))
+    site.kept::<Rates>().take(Caller::DocumentsOf(member_id), Pace::per_hour(DOCUMENTS_PER_HOUR))
 }
 
 impl Rates {

@@ -1,12 +1,12 @@
 //! `Idempotency-Key`: the same key and body get the first answer again, also after a crash.
 
 use super::session;
+use crate::http::Answer;
 use crate::http::call::{Call, Repeat, Who};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::keys::Purpose;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::replays::{self, Kept};
 use crate::store::tables::sessions;
@@ -70,7 +70,7 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
     let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
     let whose = format!("{caller} {carried}");
     // What the path names is part of what is asked: the same key for another entry is another key.
-    let mut parts = vec![call.route.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
+    let mut parts = vec![call.row.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
     parts.extend(call.params.iter().map(String::as_bytes));
     Ok(Some(Repeat {
         replay_key: site.keys.hash(Purpose::Replay, &parts),
@@ -100,4 +100,11 @@ fn kept(site: &Site, tx: &Read, repeat: &Repeat) -> Result<Option<Reply>, Failur
         StatusCode::from_u16(u16::from_be_bytes([status[0], status[1]])).map_err(|e| Failure::broken().because(e))?;
     repeat.kept.set(true);
     Ok(Some(reply::json_again(status, body.to_vec())))
+}
+impl Site {
+    /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
+    /// the same transaction, and a repeat gets it again without the effect.
+    pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
+        self.store.write(self.now(), |tx| run(self, tx, call, effect))
+    }
 }

@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::{Answered, Row, Table, broken, done, refused, shown_moment};
 use crate::ops::backup::drill::{self, Drill};
-use crate::ops::backup::elsewhere::silent;
+use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{self, Made, Progress};
 use crate::site::Site;
@@ -75,10 +75,10 @@ fn made(site: &Site, made: &Made) -> Answered {
 
 fn list(site: &Site) -> Answered {
     let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
-    let second = site.config.backup.second_place.as_deref().map(|dir| (dir, site.elsewhere.list(dir)));
+    let second = site.config.backup.second_place.as_deref().map(|dir| (dir, site.kept::<Elsewhere>().list(dir)));
     let mut unreadable = backup::shelf(&site.config.data).unreadable();
     if let Some((dir, Some(_))) = &second {
-        unreadable.extend(site.elsewhere.unreadable(dir).unwrap_or_default());
+        unreadable.extend(site.kept::<Elsewhere>().unreadable(dir).unwrap_or_default());
     }
     let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
     let there_too = second.as_ref().map(|(dir, there)| json!({ "dir": dir, "backups": there.as_deref().map(all) }));

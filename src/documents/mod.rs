@@ -1,8 +1,8 @@
 //! What is drawn: certificates, printed logbooks, the map of progression, pictures and QR codes.
 
 pub mod certificate;
-pub mod drawing;
 pub mod markup;
 pub mod picture;
 pub mod printout;
 pub mod progression;
+pub mod qr;

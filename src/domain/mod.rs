@@ -34,3 +34,4 @@ pub mod tunnel;
 pub mod unicode;
 pub mod username;
 pub mod wanted;
+pub mod when;

@@ -3,9 +3,9 @@
 use crate::domain::audit::{self, By, Origin};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
+use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
 use crate::keys::{hex, random};
-use crate::routes::Route;
 use bytes::Bytes;
 use http::header::{self, AsHeaderName};
 use http::{HeaderMap, HeaderName, Method};
@@ -67,7 +67,7 @@ impl OutcomeWord {
 }
 
 pub struct Call {
-    pub route: &'static Route,
+    pub row: &'static Row,
     pub method: Method,
     /// As it came, without the query.
     pub path: String,

@@ -1,4 +1,4 @@
-//! Larger texts go out compressed to whoever takes that. Which rows may is for [`crate::routes::Route::compresses`] to say.
+//! Larger texts go out compressed to whoever takes that. Which rows may is for [`crate::http::row::Row::compresses`] to say.
 
 use crate::http::call::Call;
 use crate::http::reply::Reply;
@@ -18,7 +18,7 @@ const SHRINKS_TO: usize = 8;
 /// The answer as it goes out, with what caches need to know of it. An answer that is made for one caller is compressed
 /// here, on the thread that made it.
 pub fn finish(reply: Reply, call: &Call) -> Reply {
-    let varies = call.route.compresses() && is_large_text(&reply);
+    let varies = call.row.compresses() && is_large_text(&reply);
     let packed = varies && is_taken(&call.headers);
     let mut reply = reply.with_caching(call, packed);
     if varies {

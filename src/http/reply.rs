@@ -270,7 +270,7 @@ impl Reply {
     /// another tag.
     pub fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
         let reads = call.reads();
-        let policy = match (reads, call.route.is_public()) {
+        let policy = match (reads, call.row.is_public()) {
             (false, _) => "no-store",
             (true, true) => "no-cache",
             (true, false) => "private, no-store",

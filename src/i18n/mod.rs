@@ -2,4 +2,3 @@
 
 pub mod date;
 pub mod language;
-pub mod when;

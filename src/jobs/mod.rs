@@ -10,8 +10,8 @@ use crate::auth::kiosk;
 use crate::auth::passcode::LIFE_SECONDS;
 use crate::domain::mail_event;
 use crate::http::failure::Failure;
-use crate::ops::pace;
 use crate::site::Site;
+use crate::site::pace;
 use crate::store::engine::soundness::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
@@ -141,7 +141,9 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::site::Identity;
+    use crate::ops::asking::Asking;
+    use crate::ops::audit::Verify;
+    use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
     use std::cell::Cell;
     use std::sync::mpsc;
@@ -176,14 +178,14 @@ mod tests {
         let site = site(dir.path());
         let begin = |fault: bool| {
             let work = move |_: &Site| if fault { panic!("a fault") } else { Ok(String::new()) };
-            crate::ops::asking::begin(&site, |site| &site.verifying, (), work)
+            crate::ops::asking::begin(&site, Verify, work)
         };
         for (fault, wanted) in [(true, false), (false, true)] {
             assert!(begin(fault), "what failed before is not under way any more");
-            while site.verifying.last().unwrap().outcome.is_none() {
+            while site.kept::<Asking<Verify>>().last().unwrap().outcome.is_none() {
                 std::thread::yield_now();
             }
-            assert_eq!(site.verifying.last().unwrap().outcome.unwrap().is_ok(), wanted);
+            assert_eq!(site.kept::<Asking<Verify>>().last().unwrap().outcome.unwrap().is_ok(), wanted);
         }
     }
 }

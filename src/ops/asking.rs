@@ -1,8 +1,8 @@
 //! Work that somebody asked for at the desk: one at a time of its kind, on a thread of its own, because it takes as long as
 //! the file is large. How it ended is kept until the next one.
 
-use crate::ops::pace;
 use crate::site::Site;
+use crate::site::pace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -45,27 +45,26 @@ impl<W: Copy> Asking<W> {
     }
 }
 
-/// Begins it; `false`: another is under way. `place` is where the site keeps what was asked for.
-pub fn begin<W: Copy + Send + 'static>(
+/// Begins it; `false`: another of its kind is under way.
+pub fn begin<W: Copy + Send + Sync + 'static>(
     site: &Site,
-    place: fn(&Site) -> &Asking<W>,
     work: W,
     run: impl FnOnce(&Site) -> Result<String, String> + Send + 'static,
 ) -> bool {
-    if !place(site).begin(work, site.now()) {
+    let kept = site.kept::<Asking<W>>();
+    if !kept.begin(work, site.now()) {
         return false;
     }
-    let inside = site.for_another_thread();
+    let (inside, ended) = (site.for_another_thread(), kept.clone());
     let begun = std::thread::Builder::new().name("asked".to_owned()).spawn(move || {
         pace::give_way();
         // A fault in it must not leave it under way for ever.
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
         inside.store.rest();
-        place(&inside)
-            .end(outcome.unwrap_or_else(|_| Err("it failed by a fault of ours; the log says where".to_owned())));
+        ended.end(outcome.unwrap_or_else(|_| Err("it failed by a fault of ours; the log says where".to_owned())));
     });
     if let Err(e) = begun {
-        place(site).end(Err(format!("cannot start a thread: {e}")));
+        kept.end(Err(format!("cannot start a thread: {e}")));
     }
     true
 }

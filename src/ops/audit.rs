@@ -7,6 +7,7 @@ use super::backup::{Progress, shelf};
 use crate::domain::audit::{self, By, ChainKey, Detail, Hash, Head, Whom};
 use crate::http::failure::Failure;
 use crate::keys::hex;
+use crate::ops::backup::elsewhere::Elsewhere;
 use crate::site::Site;
 use crate::store::tables::audit::{Kept, head, insert, list_after, list_returns};
 use serde::Serialize;
@@ -72,15 +73,14 @@ impl Break {
 /// The deed that says that somebody had the log read whole.
 pub const VERIFIED: &str = "audit.verified";
 
+/// The audit log read whole, as work that somebody asks for at the desk.
+#[derive(Debug, Clone, Copy)]
+pub struct Verify;
+
 /// Reads the log whole on a thread of its own, and writes the verdict into it; `false`: that is under way already.
 pub fn begin_verifying(site: &Site, by: &By) -> bool {
     let by = by.clone();
-    asking::begin(
-        site,
-        |site| &site.verifying,
-        (),
-        move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()),
-    )
+    asking::begin(site, Verify, move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()))
 }
 
 fn verify(site: &Site, by: &By) -> Result<(), Failure> {
@@ -207,7 +207,7 @@ impl Witnesses {
     /// file does not have any more.
     fn gather(site: &Site) -> Result<Witnesses, Failure> {
         let returns = read(site, |tx| Ok(list_returns(tx)?))?;
-        let second = site.config.backup.second_place.as_deref().and_then(|dir| site.elsewhere.list(dir));
+        let second = site.config.backup.second_place.as_deref().and_then(|dir| site.kept::<Elsewhere>().list(dir));
         let backups = shelf(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
         let ours = |backup: &Backup| backup.manifest.site_id == *site.site_id;
         let mut waiting: Vec<_> = backups

@@ -6,7 +6,8 @@
 
 use crate::domain::audit::{By, Detail, Head, Whom};
 use crate::keys::Keys;
-use crate::site::{Site, fits};
+use crate::ops::lifecycle::fits;
+use crate::site::Site;
 use crate::store::engine::place::Place;
 use crate::store::queries::sealed::{COLUMNS, Resealed};
 use crate::store::tables::audit;
@@ -98,7 +99,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::keys::Purpose;
-    use crate::site::Identity;
+    use crate::ops::lifecycle::Identity;
     use crate::store::tables::{partners, second_factors};
 
     const SECRET: &[u8] = b"12345678901234567890";

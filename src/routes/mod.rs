@@ -2,12 +2,9 @@
 
 mod row;
 
-pub use row::{Access, Answer, BODY_BYTES_MAX, CALLBACK_BODY_BYTES_MAX, Route};
+pub use row::Route;
 
-use crate::api::{
-    auth, authority, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public,
-    verify,
-};
+use crate::api::{auth, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public};
 use crate::auth::Callback;
 use crate::web::{self, desk, kiosk};
 use http::Method;
@@ -92,7 +89,7 @@ pub static ROUTES: &[Route] = &[
 
     // Callbacks
     callback(POST,   "/social-data-deletion",                               Callback::Deletion(callbacks::deletion::carry_out)),
-    open    (GET,    "/social-data-deletion-status",                        callbacks::status::show),
+    open    (GET,    "/social-data-deletion-status",                        web::public::deletion_status::show),
     callback(POST,   "/mail-webhook",                                       Callback::Mail(callbacks::mail::take)),
     callback(POST,   "/payment-webhook",                                    Callback::Payment(callbacks::payment::take)),
 
@@ -104,7 +101,7 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/auth/logout",                                        auth::logout::end).ours().when_full(),
     member  (POST,   "/account/profile/media",                              profile::media::upload).ours().drawing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
-    open    (GET,    "/verify/{code}",                                      verify::show).ours().at_root(),
+    open    (GET,    "/verify/{code}",                                      web::public::verify::show).ours().at_root(),
     member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
     member  (POST,   "/account/profile/reauthenticate",                     profile::reauthenticate::prove).ours().hashing(),
     member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
@@ -124,8 +121,8 @@ pub static ROUTES: &[Route] = &[
     open    (GET,    "/docs",                                               description::page).ours().at_root(),
     open    (GET,    "/healthz",                                            health::alive).ours().at_root().in_clear(),
     open    (GET,    "/readyz",                                             health::ready).ours().at_root().in_clear(),
-    open    (GET,    "/ca",                                                 authority::page).ours().at_root().in_clear(),
-    open    (GET,    "/ca.crt",                                             authority::certificate).ours().at_root().in_clear(),
+    open    (GET,    "/ca",                                                 web::public::authority::page).ours().at_root().in_clear(),
+    open    (GET,    "/ca.crt",                                             web::public::authority::certificate).ours().at_root().in_clear(),
     bearer  (GET,    "/account/logbook/progression/{member_id}",            logbook::progression::svg).ours(),
     bearer  (GET,    "/account/logbook/export/{member_id}",                 logbook::export::csv).ours().drawing(),
     bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().drawing(),
@@ -142,7 +139,7 @@ pub static ROUTES: &[Route] = &[
 /// The pages: what browsers are shown and send back. They have no place in the API's description.
 pub static PAGES: &[Route] = &[
     page    (GET,    "/",                                                   web::home),
-    page    (GET,    "/assets/{file}",                                      web::assets::get).in_clear().compressed(),
+    page    (GET,    "/assets/{file}",                                      web::asset).in_clear().compressed(),
 
     // Where mails lead
     page    (GET,    "/confirm",                                            web::public::confirm::ask),

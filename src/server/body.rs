@@ -45,7 +45,7 @@ pub async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::BODY_BYTES_MAX;
+    use crate::http::row::BODY_BYTES_MAX;
     use hyper::body::Frame;
     use std::convert::Infallible;
     use std::pin::Pin;

@@ -6,13 +6,15 @@ use super::matcher::{self, Match};
 use super::pool::{self, Finished, Pool};
 use super::tls::HANDSHAKES_MAX;
 use super::{body, metrics};
+use crate::auth::Access;
 use crate::config::{Limits, LogAddresses};
 use crate::http::call::{self, Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
+use crate::http::row::CALLBACK_BODY_BYTES_MAX;
 use crate::i18n::language::Language;
-use crate::routes::{CALLBACK_BODY_BYTES_MAX, TABLE};
+use crate::routes::TABLE;
 use crate::site::Site;
 use crate::stats::Stats;
 use crate::web::{self, Frame};
@@ -158,11 +160,11 @@ impl Front {
         let taken = self.take(request, door, &mut line).await;
         progress.set(Waits::Answer);
         let finished = match taken {
-            Ok(call) => {
+            Ok((access, call)) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
                 let edge = pool::Edge { stats: &self.stats, language, request_id: &line.request_id };
-                let on_the_beat = call.route.on_the_beat;
-                let finished = self.pool.run(&edge, call).await;
+                let on_the_beat = call.row.on_the_beat;
+                let finished = self.pool.run(&edge, access, call).await;
                 if finished.held {
                     tokio::time::sleep(HELD).await;
                 }
@@ -217,8 +219,13 @@ impl Front {
         bytes
     }
 
-    /// The request as a whole call, or why it is none.
-    async fn take(&self, request: Request<Incoming>, door: Door, line: &mut Line) -> Result<Call, Failure> {
+    /// The operation that the request means, with the request as a whole call; or why it is none.
+    async fn take(
+        &self,
+        request: Request<Incoming>,
+        door: Door,
+        line: &mut Line,
+    ) -> Result<(&'static Access, Call), Failure> {
         let (head, incoming) = request.into_parts();
         let (place, params) = match self.find(&head, door) {
             Ok(found) => found,
@@ -240,8 +247,8 @@ impl Front {
             }
         }
         let body = body::read(incoming, route.body_bytes_max).await?;
-        Ok(Call {
-            route,
+        let call = Call {
+            row: &route.row,
             method: head.method,
             path: head.uri.path().to_owned(),
             peer: line.caller,
@@ -255,7 +262,8 @@ impl Front {
             held: Cell::new(false),
             outcome: Cell::default(),
             repeat: OnceCell::new(),
-        })
+        };
+        Ok((&route.access, call))
     }
 
     /// The row that the head means, with the parts of its path.
@@ -391,7 +399,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::site::Identity;
+    use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
 
     #[test]

@@ -13,6 +13,8 @@ mod tls;
 mod unread;
 
 use crate::config::Config;
+use crate::http::row;
+use crate::routes::TABLE;
 use crate::site::{Ports, Site};
 use front::{Door, Front};
 use pool::Pool;
@@ -124,6 +126,7 @@ fn usable(socket: TcpListener) -> std::io::Result<TcpListener> {
 
 /// Starts answering on the sockets.
 pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
+    row::make_known(TABLE.iter().map(|route| &route.row));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .thread_name("net")
         .enable_all()

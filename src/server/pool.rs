@@ -5,15 +5,15 @@
 //!
 //! What hashes a password has a few threads and a queue of its own, so that a flood of sign-ins holds up nobody else; the
 //! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
-//! drawn by [`crate::documents::drawing::Drawer`].
+//! drawn by [`crate::site::drawing::Drawer`].
 
-use crate::auth;
-use crate::auth::hashing::Hashers;
+use crate::auth::{self, Access};
 use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
+use crate::site::hashing::Hashers;
 use crate::web::{self, Frame};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use std::convert::Infallible;
@@ -60,6 +60,7 @@ struct Lane {
 }
 
 struct Job {
+    access: &'static Access,
     call: Call,
     queued: Instant,
     /// The call goes back as well, to be let go of where it was made: threads that free what others made stand in line
@@ -104,9 +105,9 @@ impl Pool {
     }
 
     /// Runs a call on its lane. A full queue is an answer at once.
-    pub async fn run(&self, edge: &Edge<'_>, call: Call) -> Finished {
+    pub async fn run(&self, edge: &Edge<'_>, access: &'static Access, call: Call) -> Finished {
         let queued = Instant::now();
-        let lane = match call.route {
+        let lane = match call.row {
             route if route.hashes => &self.hashing,
             route if route.draws => &self.drawing,
             _ if call.reads() => {
@@ -116,7 +117,7 @@ impl Pool {
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        let unqueued = lane.jobs.try_send(Some(Job { call, queued, done })).err();
+        let unqueued = lane.jobs.try_send(Some(Job { access, call, queued, done })).err();
         if let Some(job) = unqueued.and_then(TrySendError::into_inner) {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
@@ -186,15 +187,15 @@ fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
             finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
         } else {
-            perform(site, &job.call)
+            perform(site, &job)
         };
         _ = job.done.send((finished, job.call));
     }
 }
 
 /// Runs the operation. A panic is a 500 and the thread lives.
-fn perform(site: &Site, call: &Call) -> Finished {
-    let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call)));
+fn perform(site: &Site, Job { access, call, .. }: &Job) -> Finished {
+    let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call, access)));
     site.store.rest();
     let answer = answer.unwrap_or_else(|_| {
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
@@ -212,7 +213,7 @@ fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished 
 }
 
 fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
-    let reply = match call.route.is_page() {
+    let reply = match call.row.is_page() {
         true => web::refusal_of(&call.path).unwrap_or(web::refusal)(&failure, frame(), &call.request_id),
         false => reply::refusal(&failure, call.language(), &call.request_id),
     };
@@ -236,9 +237,10 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
+    use crate::http::Answer;
+    use crate::http::row::{Demand, Row};
     use crate::i18n::language::Language;
-    use crate::routes::{Access, Answer, Route};
-    use crate::site::Identity;
+    use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
     use http::{Method, StatusCode};
 
@@ -250,31 +252,13 @@ mod tests {
         Ok(reply::text(StatusCode::OK, "fine"))
     }
 
-    const fn route(operation: fn(&Site, &Call) -> Answer) -> Route {
-        let (base, path) = ("", "/");
-        Route {
-            access: Access::Open(operation),
-            method: Method::GET,
-            base,
-            path,
-            hashes: false,
-            draws: false,
-            on_the_beat: false,
-            client_id: false,
-            body_bytes_max: 0,
-            ours: false,
-            in_clear: false,
-            when_full: false,
-            compressed: false,
-        }
-    }
+    static PANICS: Access = Access::Open(panics);
+    static WORKS: Access = Access::Open(works);
+    static ROW: Row = Row::new(Demand::Open, Method::GET, "/");
 
-    static PANICS: Route = route(panics);
-    static WORKS: Route = route(works);
-
-    fn call(route: &'static Route) -> Call {
+    fn call() -> Call {
         Call {
-            route,
+            row: &ROW,
             method: Method::GET,
             path: "/".to_owned(),
             headers: Default::default(),
@@ -302,11 +286,11 @@ mod tests {
         let pool = Pool::start(&site).unwrap();
         let edge = Edge { stats: &site.stats, language: Language::English, request_id: "request-1" };
         for _ in 0..3 {
-            let finished = pool.run(&edge, call(&PANICS)).await;
+            let finished = pool.run(&edge, &PANICS, call()).await;
             assert_eq!(finished.reply.status, StatusCode::INTERNAL_SERVER_ERROR);
             let body = String::from_utf8(finished.reply.body.to_vec()).unwrap();
             assert!(body.contains("request-1") && !body.contains("fault"), "{body}");
-            assert_eq!(pool.run(&edge, call(&WORKS)).await.reply.status, StatusCode::OK);
+            assert_eq!(pool.run(&edge, &WORKS, call()).await.reply.status, StatusCode::OK);
         }
         assert_eq!(site.stats.panics.load(Ordering::Relaxed), 3);
         pool.stop(Duration::from_secs(60));

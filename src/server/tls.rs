@@ -1,6 +1,7 @@
 //! The handshake, within its limits.
 
 use super::front::Front;
+use crate::ops::tls::Shown;
 use crate::site::Site;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor
         return Ok(None);
     }
     crate::ops::tls::load(site)?;
-    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.tls.clone())?));
+    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.kept::<Shown>())?));
     Ok(Some(Acceptor { tls, places: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
 }
 

@@ -1,14 +1,12 @@
 //! What stands around every page: whose hall it is, where one is, who is signed in, and the texts of the language.
 
-use super::assets;
 use crate::auth::Clerk;
+use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::routes::PAGES;
 use crate::site::Site;
 use crate::store::tables::members;
-use std::sync::LazyLock;
 
 /// A part of the desk, by the path of its first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +17,7 @@ pub struct Part {
 }
 
 /// In the order in which they are needed.
-const PARTS: [Part; 8] = [
+pub static PARTS: [Part; 8] = [
     Part { path: "/desk", key: "desk.today" },
     Part { path: "/desk/members", key: "desk.members" },
     Part { path: "/desk/sign-offs", key: "desk.sign_offs" },
@@ -29,12 +27,6 @@ const PARTS: [Part; 8] = [
     Part { path: "/desk/kiosks", key: "kiosk.desk_title" },
     Part { path: "/desk/site", key: "desk.site" },
 ];
-
-/// Those that have a page: a row of the table links its part.
-static LINKED: LazyLock<Vec<Part>> = LazyLock::new(|| {
-    let built = |part: &Part| PAGES.iter().any(|row| row.method == http::Method::GET && row.path == part.path);
-    PARTS.into_iter().filter(built).collect()
-});
 
 pub struct Frame {
     language: Language,
@@ -98,6 +90,6 @@ impl Frame {
     }
 
     pub fn parts(&self) -> &'static [Part] {
-        &LINKED
+        &PARTS
     }
 }

@@ -1,7 +1,6 @@
 //! The pages of the front desk: one file a page, over `domain` and `store` as the API is. What they show is in
 //! `assets/templates/`, compiled into the program; every place in it is escaped by the engine.
 
-pub mod assets;
 pub mod desk;
 mod frame;
 pub mod kiosk;
@@ -13,12 +12,13 @@ pub use frame::Frame;
 
 use crate::auth::Clerk;
 use crate::domain::audit::{Detail, Whom};
+use crate::http::Answer;
+use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::writer_held;
@@ -26,6 +26,11 @@ use crate::store::tables::audit;
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
+
+/// `GET /assets/{file}`: a file that pages are made of.
+pub fn asset(_: &Site, call: &Call) -> Answer {
+    assets::get(call)
+}
 
 /// `GET /`: people who type the site's name want the desk.
 pub fn home(_: &Site, _: &Call) -> Answer {

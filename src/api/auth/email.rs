@@ -1,12 +1,13 @@
 //! Confirming an e-mail address.
 
+use crate::auth::Rates;
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::{Caller, Pace, take_message};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply::{self, Done};
-use crate::routes::Answer;
 use crate::site::Site;
 
 const TOKEN_CHARS_MAX: usize = 128;
@@ -47,5 +48,5 @@ pub fn resend(site: &Site, call: &Call) -> Answer {
 /// One token, of as many as there may be sign-ups: each should be used once.
 pub fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.rates.take(Caller::ConfirmationFrom(call.network()), pace)
+    site.kept::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
 }

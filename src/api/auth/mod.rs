@@ -5,7 +5,6 @@ pub mod login;
 pub mod logout;
 pub mod passkey;
 pub mod person;
-pub mod qr;
 pub mod recovery;
 pub mod signup;
 pub mod social;

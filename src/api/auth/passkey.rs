@@ -1,16 +1,17 @@
 //! Passkeys: the questions to the browser, and its answers.
 
 use super::login::{self, LoginReply};
+use crate::auth::Rates;
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Label, Outcome, Party, Question};
 use crate::auth::{Caller, Member, Pace, member_if_any};
 use crate::domain::passkey;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;
 use serde_json::Value;
@@ -81,7 +82,7 @@ fn to_register(site: &Site, call: &Call, mut body: Fields, member: &Member) -> A
 fn admit(site: &Site, call: &Call) -> Result<Party, Failure> {
     let party = Party::of(site, call)?;
     let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.rates.take(Caller::PasskeysFrom(call.network()), pace)?;
+    site.kept::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
     Ok(party)
 }
 

@@ -2,6 +2,7 @@
 //! Whoever asks learns nothing: an unknown name gets the answers, and the work, of a known one.
 
 use crate::api::profile::questions::text;
+use crate::auth::Rates;
 use crate::auth::account::{self, Kept};
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event::{self, Event};
@@ -10,13 +11,13 @@ use crate::auth::{Caller, Pace, sign_in, take_message};
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
 use crate::domain::{email, password, questions};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Done, Reply};
 use crate::i18n::language::Text;
 use crate::keys::Purpose;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::members::{self, Account, Profile};
 use crate::store::tables::outbox::Channel;
@@ -66,7 +67,7 @@ pub fn questions(site: &Site, call: &Call) -> Answer {
 /// One request about a lost password or username, of as many as an address may send in an hour.
 pub fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_hour(site.config.limits.recoveries_per_hour_per_address);
-    site.rates.take(Caller::RecoveryFrom(call.network()), pace)
+    site.kept::<Rates>().take(Caller::RecoveryFrom(call.network()), pace)
 }
 
 /// The questions that are asked of an account, by number: its own, and made-up ones up to three. Whoever answers those too

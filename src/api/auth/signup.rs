@@ -1,14 +1,15 @@
 //! Becoming a member.
 
 use super::person::{self, Person};
+use crate::auth::Rates;
 use crate::auth::{Caller, Pace, confirmation, take_message};
 use crate::domain::{password, questions, username};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields, Unjudged};
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::{members, tunnels};
 use serde::Serialize;
@@ -41,7 +42,7 @@ struct Signup {
 pub fn create(site: &Site, call: &Call) -> Answer {
     // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.rates.take(Caller::SignupFrom(call.network()), pace)?;
+    site.kept::<Rates>().take(Caller::SignupFrom(call.network()), pace)?;
     let signup = Signup::read(site, call)?;
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
     let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.person.username)?))?;

@@ -1,18 +1,18 @@
 //! The second factor from outside a session: setting up an authenticator app, and the second step of a sign-in.
 
 use super::login::{self, enter, refused};
-use super::qr;
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, Verdict};
 use crate::auth::step::{self, Intent};
 use crate::auth::{member_if_any, presented_session};
+use crate::documents::qr;
 use crate::domain::totp;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields, Unjudged};
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::{second_factors, tunnels};

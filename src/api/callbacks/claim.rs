@@ -2,12 +2,13 @@
 //! worth nothing until the processor says that the money came.
 
 use crate::auth::Member;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::http::row::BODY_BYTES_MAX;
 use crate::i18n::language::Text;
-use crate::routes::{Answer, BODY_BYTES_MAX};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::settlement;

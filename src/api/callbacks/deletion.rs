@@ -2,11 +2,11 @@
 
 use crate::auth::DeletionRequest;
 use crate::domain::audit::{Detail, Origin, Who, Whom};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::keys::{Purpose, hex, random};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure;

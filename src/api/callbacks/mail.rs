@@ -3,12 +3,12 @@
 use super::mail_event::{self, About, Event, Mark, Understood};
 use crate::auth::MailEvents;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::callbacks::{self, New, Sender};

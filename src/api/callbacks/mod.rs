@@ -7,7 +7,6 @@ pub mod mail;
 mod mail_event;
 pub mod payment;
 mod payment_event;
-pub mod status;
 
 use crate::keys::hex;
 use sha2::{Digest, Sha256};

@@ -6,11 +6,11 @@ mod sample;
 mod words;
 
 use crate::documents::markup::escape;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::gzip;
 use crate::http::reply;
 use crate::i18n::language::Language;
-use crate::routes::Answer;
 use crate::site::Site;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};

@@ -3,8 +3,8 @@
 use super::fields::{Table, Type};
 use super::words::{Html, anchor, blocks, line};
 use super::{Description, items, members, text};
-use crate::routes::{ROUTES, Route};
-use crate::web::assets;
+use crate::http::assets;
+use crate::http::row::{Row, rows};
 use askama::Template;
 use serde_json::Value;
 
@@ -115,7 +115,8 @@ impl Operation<'_> {
 
 pub fn write(description: &Description) -> String {
     let document = &description.0;
-    let operations: Vec<Operation> = ROUTES.iter().filter_map(|route| description.find(route)).collect();
+    let operations: Vec<Operation> =
+        rows().iter().filter(|row| !row.is_page()).filter_map(|row| description.find(row)).collect();
     let page = Page {
         title: text(&document["info"]["title"]),
         summary: text(&document["info"]["summary"]),
@@ -131,7 +132,7 @@ pub fn write(description: &Description) -> String {
 }
 
 impl Description {
-    fn find(&self, route: &'static Route) -> Option<Operation<'_>> {
+    fn find(&self, route: &'static Row) -> Option<Operation<'_>> {
         let mut paths = members(&self.0["paths"]);
         let (path, item) = paths.find(|(path, _)| unnamed(path).eq(unnamed(route.path)))?;
         let value = item.get(route.method.as_str().to_lowercase())?;

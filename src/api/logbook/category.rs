@@ -4,10 +4,10 @@
 use super::read_member;
 use crate::auth::Bearer;
 use crate::domain::category::{self, Section, Standing};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::i18n::language::Language;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::queries::{holdings, standing};
 use serde::Serialize;

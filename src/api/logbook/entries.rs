@@ -2,10 +2,10 @@
 
 use super::{may_see, no_change, reads_everybody, signing};
 use crate::auth::Member;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::entries;

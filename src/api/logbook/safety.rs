@@ -3,9 +3,9 @@
 use super::read_member;
 use crate::auth::Bearer;
 use crate::domain::safety;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply::Rows;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
 use serde::Serialize;

@@ -3,11 +3,11 @@
 use super::skills::ask::{self, COMMENT_CHARS_MAX, check_place};
 use super::{no_change, read_member, reads_everybody, signing};
 use crate::auth::{Bearer, Member};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Rows};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::members::Holder;

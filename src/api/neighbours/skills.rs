@@ -1,9 +1,9 @@
 //! The catalogue as a client needs it.
 
 use crate::domain::catalogue::{Level, Programme, Safety, Skill};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
 //! The two reports, for the desk, the admins and the job that carries them upstream.
 
 use crate::auth::Staff;
+use crate::http::Answer;
 use crate::http::call::{Call, Page};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Unjudged};
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow};
 use crate::store::tables::history::{self, HistoryRow};

@@ -3,12 +3,12 @@
 use super::booking::record;
 use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::booking::{self, Booking};
+use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields, Unjudged};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::history::{self, About, Event};

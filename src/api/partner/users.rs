@@ -2,11 +2,11 @@
 
 use crate::auth::Partner;
 use crate::domain::email;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::history::{self, About, Event};
 use crate::store::tables::partner_users::{self, PartnerUser};

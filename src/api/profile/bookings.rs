@@ -2,9 +2,9 @@
 
 use crate::api::partner::reports::BookingReply;
 use crate::auth::Member;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, Filter};
 

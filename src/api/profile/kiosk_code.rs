@@ -1,11 +1,11 @@
 //! A QR code with which a member signs in at a kiosk.
 
-use crate::api::auth::qr;
 use crate::auth::{Member, kiosk};
+use crate::documents::qr;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;
 

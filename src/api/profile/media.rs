@@ -2,10 +2,10 @@
 
 use crate::auth::{Member, take_document};
 use crate::documents::picture;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::media;
 use http::{HeaderValue, header};

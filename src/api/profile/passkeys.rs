@@ -1,10 +1,10 @@
 //! A member's own passkeys.
 
 use crate::auth::{Member, passkey};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::passkeys::{self, Passkey};
 use serde::Serialize;

@@ -3,12 +3,12 @@
 use crate::auth::security_event::{self, Event};
 use crate::auth::{Member, sign_in};
 use crate::domain::password;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::{members, sessions};
 use serde_json::json;

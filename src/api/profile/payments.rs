@@ -1,9 +1,9 @@
 //! A member's own payments.
 
 use crate::auth::Member;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::payments::{self, Payment};
 use serde::Serialize;

@@ -1,11 +1,11 @@
 //! The PIN that books tunnel time.
 
 use crate::auth::{Member, pin};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::keys::random;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members;

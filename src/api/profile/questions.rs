@@ -2,10 +2,10 @@
 
 use crate::auth::Member;
 use crate::domain::questions;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::i18n::language::Language;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::members;
 use serde::Serialize;

@@ -2,12 +2,12 @@
 
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::{Member, sign_in};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::{members, second_factors, sessions};

@@ -1,10 +1,10 @@
 //! Where a member is signed in.
 
 use crate::auth::Member;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, Listed};
 use serde::Serialize;

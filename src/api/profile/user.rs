@@ -3,12 +3,12 @@
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
 use crate::domain::{currency, minutes, username};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::members::{self, Profile};

@@ -1,13 +1,14 @@
 //! The contact form.
 
+use crate::auth::Rates;
 use crate::auth::{Caller, Pace, allowance, member_if_any};
 use crate::domain::{country, email};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::contact;
@@ -36,8 +37,8 @@ struct Form {
 pub fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
     let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
-    site.rates.take(Caller::ContactFrom(call.network()), pace)?;
-    site.rates.take(Caller::Contacts, Pace::per_day(CONTACTS_PER_DAY.max(pace.requests)))?;
+    site.kept::<Rates>().take(Caller::ContactFrom(call.network()), pace)?;
+    site.kept::<Rates>().take(Caller::Contacts, Pace::per_day(CONTACTS_PER_DAY.max(pace.requests)))?;
     site.once(call, |tx| {
         contact::insert(tx, &form.as_new(call.language()))?;
         pass_on(site, tx, &form, call.language())?;

@@ -2,9 +2,9 @@
 
 use super::in_language;
 use crate::domain::country::{self, Country};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;
 

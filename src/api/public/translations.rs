@@ -1,11 +1,11 @@
 //! The texts of the product, for clients that show the same.
 
 use super::in_language;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
-use crate::routes::Answer;
 use crate::site::Site;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -3,11 +3,11 @@
 use super::in_language;
 use crate::domain::country;
 use crate::domain::tunnel::Tunnel;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Language;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::tunnels;
 use serde::Serialize;

@@ -10,8 +10,8 @@ pub use mail::MailEvents;
 pub use payment::{PaymentCaller, Processor};
 
 use super::{rates, repeat};
+use crate::http::Answer;
 use crate::http::call::{Call, Who};
-use crate::routes::Answer;
 use crate::site::Site;
 
 /// An operation for third parties, by whom it demands.

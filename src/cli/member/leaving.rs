@@ -1,13 +1,13 @@
 //! `tunneldesk member export` and `member erase`: what a person may ask for, by law and by courtesy.
 
 use super::find;
-use crate::app::erasure;
 use crate::cli::shell::Shell;
 use crate::cli::wire::Wire;
 use crate::cli::{Answered, Trouble, broken, done, nothing, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::Write as StoreWrite;
 use crate::store::queries::{erasure as erasures, held};

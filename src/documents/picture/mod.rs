@@ -31,7 +31,7 @@ pub struct Picture {
 
 /// The picture in a JPEG, PNG or WebP file, upright and at most 512 pixels wide and high. Says what is wrong with it
 /// otherwise. Of a moving picture the first frame is taken. A decoded picture is some fifty megabytes: see
-/// [`crate::documents::drawing`].
+/// [`crate::site::drawing`].
 pub fn remake(upload: &[u8]) -> Result<Picture, Text> {
     let small = upright(upload)?;
     let flat = flatten(&small);

@@ -6,8 +6,8 @@ use super::{Flight, Printout, Signed};
 use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
 use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
 use crate::domain::minutes;
+use crate::domain::when;
 use crate::i18n::language::Text;
-use crate::i18n::when;
 use krilla::Document;
 use krilla::metadata::Metadata;
 

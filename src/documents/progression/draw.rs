@@ -3,10 +3,10 @@
 
 use super::Progression;
 use super::map::{Map, Place, Way};
-use crate::documents::certificate::date_in_words;
 use crate::documents::markup::escape;
 use crate::domain::catalogue::Level;
 use crate::domain::progression::{State, Step};
+use crate::i18n::date::in_words as date_in_words;
 use crate::i18n::language::Text;
 use jiff::Timestamp;
 use jiff::tz::Offset;

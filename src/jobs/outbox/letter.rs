@@ -10,8 +10,8 @@ use super::places::{code, fill, one_line};
 use crate::app::notice;
 use crate::documents::markup::escape;
 use crate::domain::local_time::Hall;
+use crate::domain::when;
 use crate::i18n::language::{Language, Text};
-use crate::i18n::when;
 use crate::store::tables::outbox::Channel;
 use serde_json::Value;
 

@@ -4,9 +4,13 @@ use super::{drain, pump};
 use crate::ops::asking;
 use crate::site::Site;
 
+/// The history carried upstream, as work that somebody asks for at the desk.
+#[derive(Debug, Clone, Copy)]
+pub struct Carry;
+
 /// Begins it; `false`: another is under way.
 pub fn begin(site: &Site) -> bool {
-    asking::begin(site, |site| &site.syncing, (), run)
+    asking::begin(site, Carry, run)
 }
 
 /// How many rows went, or why they did not.

@@ -25,6 +25,7 @@ pub use upstream::{Held, Trouble, Upstream};
 
 use crate::clock::Clock;
 use crate::config::{Sync, Upstream as Kind};
+use crate::jobs::sync::turn::Turn;
 use crate::site::Site;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -43,7 +44,7 @@ pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
     let Some(settings) = &site.config.sync else { return Ok(None) };
     let upstream = upstream(settings, &site.site_id, site.clock.clone())?;
     let source = Box::new(Here::new(site.for_another_thread()));
-    Ok(Some(Pump::new(source, upstream, settings, site.sync_turn.clone())))
+    Ok(Some(Pump::new(source, upstream, settings, site.kept::<Turn>())))
 }
 
 /// Until nothing waits: how many rows went. The error says in one line why a try came to nothing.

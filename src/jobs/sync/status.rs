@@ -5,6 +5,7 @@ use super::source::{Here, Source};
 use super::turn::{BUSY, TURN_WAIT_MAX};
 use crate::config;
 use crate::http::failure::Failure;
+use crate::jobs::sync::turn::Turn;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::history;
@@ -86,7 +87,8 @@ pub fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failu
 
 /// Has everything after this row go again, and returns how many rows that are.
 pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
-    let turn = site.sync_turn.take_within(TURN_WAIT_MAX);
+    let turns = site.kept::<Turn>();
+    let turn = turns.take_within(TURN_WAIT_MAX);
     let _taken = turn.ok_or_else(|| Failure::overloaded().because(BUSY))?;
     site.store.write(site.now(), |tx| {
         let mut state = sync::find(tx)?;

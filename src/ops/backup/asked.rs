@@ -14,7 +14,7 @@ pub enum Work {
 /// Begins it; `false`: another is under way.
 pub fn begin(site: &Site, work: Work, by: &By) -> bool {
     let by = by.clone();
-    asking::begin(site, |site| &site.asking, work, move |site| run(site, work, &by))
+    asking::begin(site, work, move |site| run(site, work, &by))
 }
 
 fn run(site: &Site, work: Work, by: &By) -> Result<String, String> {

@@ -239,7 +239,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::domain::audit::By;
-    use crate::site::{Identity, Site};
+    use crate::ops::lifecycle::Identity;
+    use crate::site::Site;
     use crate::store::engine::place::Place;
     use std::ffi::CString;
     use std::fs::OpenOptions;
@@ -319,8 +320,8 @@ mod tests {
         let mut config = Config::defaults();
         config.data = data;
         config.backup.second_place = Some(second.clone());
-        let mut site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        site.elsewhere = Arc::new(Elsewhere::patient(SHORT, Duration::from_secs(3)));
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        site.keep(Elsewhere::patient(SHORT, Duration::from_secs(3)));
         let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
         for made in 1..=3 {
             let cause = make().second.unwrap().unwrap_err();
@@ -331,7 +332,7 @@ mod tests {
         let (hang, hangs) = mpsc::channel::<()>();
         std::fs::rename(&hanging, dir.path().join("aside")).unwrap();
         let (begun, begins) = mpsc::channel();
-        let copies = site.elsewhere.clone();
+        let copies = site.kept::<Elsewhere>();
         let hung = std::thread::spawn(move || {
             let patience = Patience { line: LONG, step: LONG };
             copies.copies.work(patience, &mut |_, _| begun.send(()).unwrap(), move |step| {
@@ -340,7 +341,7 @@ mod tests {
             })
         });
         begins.recv().unwrap();
-        while site.elsewhere.list(&second).is_none() {
+        while site.kept::<Elsewhere>().list(&second).is_none() {
             _ = OpenOptions::new()
                 .write(true)
                 .custom_flags(libc::O_NONBLOCK)
@@ -353,15 +354,16 @@ mod tests {
         assert_eq!(hung.join().unwrap(), Ok(true));
         std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
         assert!(make().second.unwrap().is_err());
-        assert!(site.elsewhere.list(&second).is_none());
+        assert!(site.kept::<Elsewhere>().list(&second).is_none());
         // It answers again: both who hang there read a manifest that is none, and go.
-        while [&site.elsewhere.looks, &site.elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
+        let elsewhere = site.kept::<Elsewhere>();
+        while [&elsewhere.looks, &elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
             // Without a wait: whoever hung there may be gone already.
             _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&manifest);
             std::thread::yield_now();
         }
         std::fs::remove_dir_all(&hanging).unwrap();
         assert!(make().second.unwrap().is_ok());
-        assert_eq!(site.elsewhere.list(&second).unwrap().len(), 1);
+        assert_eq!(site.kept::<Elsewhere>().list(&second).unwrap().len(), 1);
     }
 }

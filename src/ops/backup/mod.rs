@@ -16,11 +16,12 @@ pub mod shelf;
 pub mod tombstones;
 pub mod upgrade;
 
-use crate::app::erasure;
 use crate::clock::Clock;
 use crate::domain::audit::{By, Detail, Whom};
-use crate::ops::pace;
+use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::erasure;
 use crate::site::Site;
+use crate::site::pace;
 use crate::store::Store;
 use crate::store::engine::{alarm, copy, place};
 use crate::store::tables::audit;
@@ -153,7 +154,7 @@ fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made,
     // Also when nothing could be pruned: a disk that fails is what the second place is for.
     let second = site.config.backup.second_place.as_deref().map(|second| {
         let mut tell = |done, all| progress("copying to the second place", done, all);
-        site.elsewhere.carry(&backup, second, site.config.backup.recipient.as_ref(), spared, &mut tell)
+        site.kept::<Elsewhere>().carry(&backup, second, site.config.backup.recipient.as_ref(), spared, &mut tell)
     });
     Ok(Made { backup, pruned: pruned?, second })
 }

@@ -8,7 +8,8 @@ use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::http::failure::Failure;
 use crate::keys::Keys;
-use crate::site::{self, Site};
+use crate::ops::lifecycle;
+use crate::site::Site;
 use crate::store::engine::migrate;
 use crate::store::engine::place::Place;
 use crate::store::tables::audit;
@@ -74,7 +75,7 @@ fn put_back(place: &Place, backup: &Backup, by: &By, progress: &mut Progress) ->
     let tried = restore::tried_in(place);
     let (unpacked, sound) = restore::unpack(&tried, backup, None, progress)?;
     let keys = Keys::open(&unpacked.key())?;
-    if !site::fits(&keys, &sound.key_check) {
+    if !lifecycle::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.dir.display()));
     }
     // A file from before there was an audit log takes no record, and is as it was to the last row.

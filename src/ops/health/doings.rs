@@ -8,6 +8,7 @@ use crate::domain::health::{
 };
 use crate::i18n::language::Text;
 use crate::jobs::sync;
+use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::tls;
@@ -72,7 +73,7 @@ pub(crate) fn second_place(site: &Site) -> Fact {
     let next = Text::new("health.second_place.next").with("dir", dir.display());
     // That may take its time, and the file's snapshot is not held meanwhile.
     site.store.rest();
-    let Some(there) = site.elsewhere.list(dir) else {
+    let Some(there) = site.kept::<Elsewhere>().list(dir) else {
         let text = Text::new("health.second_place.silent").with("dir", dir.display());
         return Fact::judged("second_place", State::Alarm, text, next);
     };

@@ -25,7 +25,8 @@ pub enum Look {
 }
 
 /// The last brief look, and when that was.
-pub(crate) type Kept = Arc<Mutex<Option<(i64, Arc<[Fact]>)>>>;
+#[derive(Default)]
+struct Kept(Mutex<Option<(i64, Arc<[Fact]>)>>);
 
 /// All facts, the most urgent kinds first.
 pub fn look(site: &Site, look: Look) -> Vec<Fact> {
@@ -64,7 +65,8 @@ pub fn leftovers(data: &Path) -> Option<Fact> {
 /// The brief facts, at most some seconds old.
 pub fn brief(site: &Site) -> Arc<[Fact]> {
     let now = site.now();
-    let kept = || site.health.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = site.kept::<Kept>();
+    let kept = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, facts)) = &*kept()
         && (0..BRIEF_KEPT_SECONDS).contains(&(now - at))
     {
@@ -78,7 +80,7 @@ pub fn brief(site: &Site) -> Arc<[Fact]> {
 impl Site {
     /// Whoever looks next sees how the site is now.
     pub fn forget_health(&self) {
-        *self.health.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.kept::<Kept>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -142,7 +144,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::i18n::language::Language;
-    use crate::site::Identity;
+    use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
 
     #[test]

@@ -73,7 +73,7 @@ pub fn load(site: &Site) -> Result<(), String> {
         .keys
         .unseal(Purpose::TlsKey, &server.sealed_key)
         .ok_or("the key of the certificate is damaged: `tunneldesk tls renew`")?;
-    site.tls.show(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
+    site.kept::<Shown>().show(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
     Ok(())
 }
 
@@ -82,8 +82,9 @@ fn load_files(site: &Site, files: &CertificateFiles) -> Result<(), String> {
     let written = self::written(&files.certificate);
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?)
         .map_err(|e| format!("{} holds no private key in PEM: {e}", files.key.display()))?;
-    site.tls.show(pair(&read(&files.certificate)?, key)?);
-    *site.tls.written.write().unwrap_or_else(PoisonError::into_inner) = written;
+    site.kept::<Shown>().show(pair(&read(&files.certificate)?, key)?);
+    let shown = site.kept::<Shown>();
+    *shown.written.write().unwrap_or_else(PoisonError::into_inner) = written;
     Ok(())
 }
 
@@ -108,7 +109,7 @@ fn pair(certificate: &[u8], key: PrivateKeyDer<'static>) -> Result<CertifiedKey,
 pub fn refresh(site: &Site) -> Result<(), String> {
     if let Some(files) = &site.config.tls.files {
         let written = self::written(&files.certificate);
-        let shown = *site.tls.written.read().unwrap_or_else(PoisonError::into_inner);
+        let shown = *site.kept::<Shown>().written.read().unwrap_or_else(PoisonError::into_inner);
         if written.is_some() && written != shown {
             load_files(site, files)?;
             tracing::info!("the certificate files have changed; the new ones are in use");
@@ -197,7 +198,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::site::Identity;
+    use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
     use std::time::Duration;
 
@@ -208,7 +209,7 @@ mod tests {
     }
 
     fn shown(site: &Site) -> Vec<u8> {
-        let pair = site.tls.now.read().unwrap().clone().unwrap();
+        let pair = site.kept::<Shown>().now.read().unwrap().clone().unwrap();
         pair.cert[0].to_vec()
     }
 

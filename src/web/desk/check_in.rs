@@ -2,11 +2,11 @@
 
 use crate::auth::Clerk;
 use crate::domain::audit::Detail;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::{bookings, members};

@@ -2,13 +2,13 @@
 
 use crate::auth::{Clerk, kiosk};
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::kiosks;
 use crate::web::{Frame, form, record_about, show as shown, skipped};

@@ -3,10 +3,10 @@
 use crate::auth::Clerk;
 use crate::documents::picture;
 use crate::domain::audit::Detail;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::{media, members};

@@ -2,16 +2,16 @@
 
 use super::code::ANEW;
 use super::sign_in::{bar, welcome};
-use crate::api::auth::qr;
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::step::{self, Intent};
 use crate::auth::{clerk, sign_in};
+use crate::documents::qr;
 use crate::domain::totp;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::Account;

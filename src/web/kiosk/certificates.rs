@@ -1,14 +1,14 @@
 //! A member's certificates: a kiosk prints nothing, so it shows the code that opens one on the member's own telephone.
 
 use super::{Screen, show};
-use crate::api::auth::qr;
 use crate::api::profile::certificates;
 use crate::auth::Guest;
+use crate::documents::qr;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::web::form;
 use askama::Template;

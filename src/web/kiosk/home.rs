@@ -2,11 +2,11 @@
 
 use super::{Screen, show, words};
 use crate::auth::Guest;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::bookings;
 use crate::web::desk::check_in as desk_check_in;

@@ -3,12 +3,12 @@
 use super::{Screen, show, status};
 use crate::auth::Kiosk;
 use crate::auth::kiosk::{self, Paired};
+use crate::http::Answer;
 use crate::http::call::{self, Call};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Language;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::kiosks;
 use crate::web::form;

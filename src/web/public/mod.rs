@@ -1,9 +1,12 @@
 //! Pages that mails lead to, for everybody: an address is confirmed, and a lost password replaced. A link only opens a page;
 //! what it does needs a button, because mail servers follow links too.
 
+pub mod authority;
 pub mod confirm;
+pub mod deletion_status;
 pub mod recover;
 pub mod undo;
+pub mod verify;
 
 use super::{Frame, refused, said, show};
 use crate::http::call::Call;

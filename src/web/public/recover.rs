@@ -4,10 +4,10 @@
 use super::{Frame, show, tell};
 use crate::api::auth::recovery::{self, Recovery, Word};
 use crate::api::profile::questions::text;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::web::form;
 use crate::web::kiosk::words;

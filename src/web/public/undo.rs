@@ -2,10 +2,10 @@
 
 use super::{Frame, show, tell};
 use crate::auth::undo::{self, Undone};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::web::form;
 use askama::Template;

@@ -18,9 +18,10 @@ use tunneldesk::config::Config;
 use tunneldesk::domain::audit::By;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::Purpose;
+use tunneldesk::ops::lifecycle::Identity;
 use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
-use tunneldesk::site::{Identity, Site as Inside};
+use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
 use tunneldesk::store::engine::place::Place;
 

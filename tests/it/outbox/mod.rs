@@ -58,7 +58,7 @@ fn round(courier: &mut Courier) {
 
 /// Puts a message in line; its number.
 fn queue(site: &Site, channel: Channel, recipient: &str, language: &str, template: &str, values: &Value) -> i64 {
-    let keys = site.for_a_job().keys;
+    let keys = site.for_a_job().keys.clone();
     site.change(|tx| {
         let new = New { channel, member_id: None, recipient, language, template, values };
         Ok(outbox::insert(tx, &keys, &new)?)

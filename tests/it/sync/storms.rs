@@ -13,8 +13,10 @@ use std::rc::Rc;
 use std::time::Duration;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::{Config, Upstream as Kind};
+use tunneldesk::jobs::sync::turn::Turn;
 use tunneldesk::jobs::sync::{Batch, Held, Here, Pump, Step, Trouble, Upstream};
-use tunneldesk::site::{Identity, Site};
+use tunneldesk::ops::lifecycle::Identity;
+use tunneldesk::site::Site;
 use tunneldesk::store::engine::place::Place;
 use tunneldesk::store::tables::sync as kept;
 
@@ -139,7 +141,7 @@ impl Process {
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
         let source = Box::new(Here::new(site.for_another_thread()));
-        let pump = Pump::new(source, Box::new(Network(world.clone())), &settings, site.sync_turn.clone());
+        let pump = Pump::new(source, Box::new(Network(world.clone())), &settings, site.kept::<Turn>());
         Process { site, pump, _place: place }
     }
 }

@@ -3,11 +3,11 @@
 use super::super::{may_see, read_member};
 use super::row::row;
 use crate::auth::{Bearer, Member};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::queries::standing;
 use crate::store::tables::{moves, skills};

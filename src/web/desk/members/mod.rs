@@ -8,10 +8,10 @@ mod security;
 pub mod time;
 
 use crate::auth::Clerk;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::web::{Frame, show};
 use askama::Template;

@@ -3,11 +3,11 @@
 use super::PART;
 use crate::auth::Clerk;
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
 use crate::web::{Frame, record_about, show as shown};

@@ -4,15 +4,16 @@ use super::refused::Line;
 use super::{PART, Sent, hand, paused, state};
 use crate::auth::Clerk;
 use crate::auth::access::{self, KEEP_DAYS, KEEP_DAYS_MAX};
+use crate::auth::refusals::Refusals;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time::Hall;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::history;
@@ -86,7 +87,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
         let networks = partners::list_networks(tx, partner.partner_id)?;
         let spans = partners::list_spans(tx, partner.partner_id, now)?;
         let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN)?;
-        let refusals = site.refusals.list(Some(partner.partner_id));
+        let refusals = site.kept::<Refusals>().list(Some(partner.partner_id));
         Ok(Page {
             admin: clerk.check_admin().is_ok(),
             since: when::day(call.language(), &hall, partner.created_at),

@@ -3,12 +3,12 @@
 
 use super::{PART, card};
 use crate::auth::{Clerk, expected};
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::partners::{self, Partner};
 use crate::web::{Frame, show as shown};
@@ -16,7 +16,7 @@ use askama::Template;
 use http::StatusCode;
 
 /// What a partner may send in a call, and so what may be pasted.
-const BODY_BYTES_MAX: usize = crate::routes::BODY_BYTES_MAX;
+const BODY_BYTES_MAX: usize = crate::http::row::BODY_BYTES_MAX;
 
 #[derive(Template)]
 #[template(path = "desk/digest.html", config = "assets/templates/askama.toml")]

@@ -7,14 +7,15 @@ mod refused;
 pub mod users;
 
 use crate::auth::access::{self, Handed, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms};
+use crate::auth::refusals::Refusals;
 use crate::auth::{Clerk, pin_guesses};
 use crate::domain::audit::{Detail, Whom};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::partners;
@@ -89,7 +90,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
         Ok((rows?, names))
     })?;
     let name = |id: i64| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
-    let latest = site.refusals.latest(REFUSALS_SHOWN);
+    let latest = site.kept::<Refusals>().latest(REFUSALS_SHOWN);
     let refusals = latest.into_iter().map(|one| Line::of(&hall, call, one.partner_id.and_then(name), one)).collect();
     let status = if sent.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(shown(status, call.language(), &Page { frame, admin: clerk.check_admin().is_ok(), rows, refusals, sent }))

@@ -2,8 +2,8 @@
 
 use crate::auth::refusals::Refusal;
 use crate::domain::local_time::Hall;
+use crate::domain::when;
 use crate::http::call::Call;
-use crate::i18n::when;
 
 pub struct Line {
     pub at: String,

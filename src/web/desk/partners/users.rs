@@ -4,10 +4,10 @@
 use super::card;
 use crate::auth::Clerk;
 use crate::domain::audit::{Detail, Whom};
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::history::{self, About, Event};

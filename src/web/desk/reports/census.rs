@@ -4,8 +4,8 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::http::failure::Failure;
-use crate::ops::pace;
 use crate::site::Site;
+use crate::site::pace;
 use crate::store::Read;
 use crate::store::queries::{holdings, reports, standing};
 use crate::web::mark::{DAY_SECONDS, PROGRAMMES, SOON_DAYS};
@@ -89,7 +89,7 @@ fn begin(site: &Site) -> bool {
         pace::give_way();
         let counted = count(&inside, inside.now());
         inside.store.rest();
-        inside.census.end(counted);
+        inside.kept::<Census>().end(counted);
     });
     begun.inspect_err(|e| tracing::warn!(cause = %e, "no thread to count the members on")).is_ok()
 }

@@ -5,11 +5,12 @@ use super::{PART, tables};
 use crate::auth::Clerk;
 use crate::domain::catalogue::Level as Held;
 use crate::domain::local_time::Hall;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
+use crate::web::desk::reports::census::Census;
 use crate::web::mark::PROGRAMMES;
 use crate::web::{Frame, show as shown};
 use askama::Template;
@@ -51,7 +52,7 @@ struct Programme {
 /// `GET /desk/reports/members`
 pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
-    let taken = site.census.take(site)?;
+    let taken = site.kept::<Census>().take(site)?;
     let counted = taken.counts.map(|counts| draw(site, call, &hall, &counts));
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, under_way: taken.under_way, shown: counted }))
 }
@@ -85,7 +86,9 @@ fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
 /// `GET /desk/reports/members.csv`: levels with their holders, then programmes with their states. Before anything was
 /// counted there is only the page that says so.
 pub fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
-    let Some(counts) = site.census.take(site)?.counts else { return Ok(reply::see_other("/desk/reports/members")) };
+    let Some(counts) = site.kept::<Census>().take(site)?.counts else {
+        return Ok(reply::see_other("/desk/reports/members"));
+    };
     let held = site.catalogue.levels().zip(&counts.levels);
     let levels = held.map(|(level, holders)| {
         vec!["level".to_owned(), level.name.clone(), "holders".to_owned(), holders.to_string()]

@@ -9,10 +9,10 @@ mod range;
 pub mod tables;
 
 use crate::auth::Clerk;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::i18n::language::Text;
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::web::{Frame, show as shown};
 use askama::Template;

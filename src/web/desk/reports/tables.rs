@@ -4,11 +4,11 @@ use super::days;
 use super::range::Range;
 use crate::app::import_export::cell::write_row;
 use crate::auth::Clerk;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::queries::reports::{self, BookingLine};
 

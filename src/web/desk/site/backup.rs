@@ -2,10 +2,10 @@
 
 use super::PART;
 use crate::auth::Clerk;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::ops::backup::asked::{self, Work};
-use crate::routes::Answer;
 use crate::site::Site;
 
 /// `POST /desk/site/backup`

@@ -10,15 +10,16 @@ pub mod users;
 
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::i18n::when;
 use crate::ops::asking;
+use crate::ops::asking::Asking;
 use crate::ops::backup::asked::Work;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::tls;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::outbox;
 use crate::store::tables::tls::Kind;
@@ -68,7 +69,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     frame.done = done(call, &DONE);
     // First of all: a backup that is told as made is in the list.
-    let asked = site.asking.last();
+    let asked = site.kept::<Asking<Work>>().last();
     let backups = shelf(&site.config.data).list();
     let drill = drill::last(&site.config.data);
     let page = Page {

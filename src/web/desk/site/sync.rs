@@ -3,13 +3,15 @@
 use super::{PART, tone};
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::i18n::when;
 use crate::jobs::sync;
-use crate::routes::Answer;
+use crate::jobs::sync::asked::Carry;
+use crate::ops::asking::Asking;
 use crate::site::Site;
 
 /// How it stands, in words.
@@ -23,7 +25,7 @@ pub struct Upstream {
 
 pub fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
     // Before the counts: what is told as gone is no part of what waits.
-    let asked = site.syncing.last();
+    let asked = site.kept::<Asking<Carry>>().last();
     let status = sync::status(site)?;
     let text = match (status.upstream.is_empty(), status.taken_at) {
         (true, _) => Text::new("site.sync_none"),

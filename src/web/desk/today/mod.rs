@@ -5,14 +5,14 @@ mod flown;
 mod waiting;
 
 use crate::auth::Clerk;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
-use crate::i18n::when;
 use crate::keys::random;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::bookings;
 use crate::web::{Frame, show as shown};

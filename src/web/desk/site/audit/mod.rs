@@ -6,13 +6,15 @@ use super::PART;
 use crate::auth::Clerk;
 use crate::domain::deeds::DEEDS;
 use crate::domain::local_time::Hall;
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::i18n::when;
+use crate::ops::asking::Asking;
+use crate::ops::audit::Verify;
 use crate::ops::audit::{VERIFIED, begin_verifying};
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, Kept};
 use crate::web::desk::walk_in::{Unclear, find_member};
@@ -150,7 +152,7 @@ fn deeds(call: &Call) -> Vec<(&'static str, String)> {
 /// What the last reading found, or that one is under way.
 fn verdict(site: &Site, call: &Call, hall: &Hall) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
-    match site.verifying.last() {
+    match site.kept::<Asking<Verify>>().last() {
         Some(asked) if asked.outcome.is_none() => {
             let text = Text::new("audit.under_way").with("at", when::moment(call.language(), hall, asked.began_at));
             return Ok(Verdict { under_way: true, ..say("soon", text) });

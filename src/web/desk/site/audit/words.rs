@@ -3,10 +3,10 @@
 use crate::domain::audit::Row;
 use crate::domain::local_time::Hall;
 use crate::domain::role::Role;
+use crate::domain::when;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::i18n::when;
 use crate::site::Site;
 use crate::store::tables::{members, partners};
 use crate::web::called;

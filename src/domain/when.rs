@@ -1,21 +1,21 @@
 //! Days and moments by the hall's clock, as people say them.
 
-use crate::documents::certificate::{date_in_short, date_in_words};
 use crate::domain::local_time::Hall;
+use crate::i18n::date::{in_short, in_words};
 use crate::i18n::language::Language;
 
 /// `21 November 2026`.
 pub fn day(language: Language, hall: &Hall, moment: i64) -> String {
-    date_in_words(language, hall.noon_utc(moment))
+    in_words(language, hall.noon_utc(moment))
 }
 
 /// `21 Nov 2026, 14:05`.
 pub fn moment(language: Language, hall: &Hall, moment: i64) -> String {
     let noon = hall.noon_utc(moment);
-    format!("{} {}, {}", date_in_short(language, noon), hall.year(moment), hall.clock(moment))
+    format!("{} {}, {}", in_short(language, noon), hall.year(moment), hall.clock(moment))
 }
 
 /// `21 Nov`, where little room is and the year goes without saying.
 pub fn short(language: Language, hall: &Hall, moment: i64) -> String {
-    date_in_short(language, hall.noon_utc(moment))
+    in_short(language, hall.noon_utc(moment))
 }

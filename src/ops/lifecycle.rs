@@ -1,91 +1,21 @@
-//! All that an operation may touch. Each thread that runs operations has a [`Site`] of its own.
+//! The life cycle of a site: made, opened, upgraded where its file is older, and closed.
 
-use crate::app::erasure;
-use crate::auth::hashing::Hashers;
-use crate::auth::refusals::Refusals;
-use crate::auth::{Rates, repeat};
+use super::backup::upgrade::{self, Upgraded};
+use super::backup::{Progress, restore, rollback};
+use super::{levels, rotation};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::documents::drawing::Drawer;
 use crate::domain::audit::Head;
-use crate::domain::catalogue::Catalogue;
-use crate::domain::local_time::Hall;
-use crate::domain::payment::{self, Fee};
-use crate::http::call::Call;
-use crate::http::failure::Failure;
-use crate::jobs::sync::turn::Turn;
 use crate::keys::{Keys, Purpose, hex, random};
-use crate::ops::asking::Asking;
-use crate::ops::backup::asked::Work;
-use crate::ops::backup::elsewhere::Elsewhere;
-use crate::ops::backup::upgrade::{self, Upgraded};
-use crate::ops::backup::{Progress, restore, rollback};
-use crate::ops::tls::Shown;
-use crate::routes::Answer;
-use crate::stats::Stats;
-use crate::store::engine::migrate;
+use crate::ops::erasure;
+use crate::site::Site;
 use crate::store::engine::place::Place;
-use crate::store::engine::soundness;
-use crate::store::tables::outbox::Channel;
+use crate::store::engine::{migrate, soundness};
 use crate::store::tables::{audit, tunnels};
-use crate::store::{Condition, Read, Store, Write};
-use crate::web::desk::reports::census::Census;
-use std::sync::{Arc, OnceLock};
+use crate::store::{Condition, Store};
 
 /// What is sealed into every file to tell whether the key beside it is its own.
 const KEY_CHECK: &[u8] = b"this is the key";
-
-pub struct Site {
-    pub store: Store,
-    pub clock: Arc<Clock>,
-    pub config: Arc<Config>,
-    pub keys: Arc<Keys>,
-    pub catalogue: &'static Catalogue,
-    pub stats: Arc<Stats>,
-    pub rates: Arc<Rates>,
-    pub hashers: Arc<Hashers>,
-    /// Draws pictures and documents, one at a time.
-    pub drawer: Arc<Drawer>,
-    /// The latest refused calls of partners.
-    pub refusals: Arc<Refusals>,
-    /// The members as they were counted last.
-    pub census: Arc<Census>,
-    /// What was asked for at the desk.
-    pub asking: Arc<Asking<Work>>,
-    /// The second place of backups.
-    pub elsewhere: Arc<Elsewhere>,
-    /// The audit log, read whole for somebody at the desk.
-    pub verifying: Arc<Asking<()>>,
-    /// The history, carried upstream for somebody at the desk.
-    pub syncing: Arc<Asking<()>>,
-    /// The certificate that connections are shown.
-    pub tls: Arc<Shown>,
-    /// The last brief look at how the site is.
-    pub(crate) health: crate::ops::health::Kept,
-    /// Held by whoever speaks to the receiver upstream.
-    pub sync_turn: Arc<Turn>,
-    /// Where the server answers, once it does.
-    ports: Arc<OnceLock<Ports>>,
-    pub site_id: Arc<str>,
-    /// This site's own tunnel.
-    pub tunnel_id: i64,
-}
-
-/// Where the server answers.
-#[derive(Debug, Default, PartialEq)]
-pub struct Ports {
-    /// In the clear.
-    pub plain: Vec<u16>,
-    /// By https.
-    pub secure: Vec<u16>,
-}
-
-impl Ports {
-    /// The one that people use: by https where there is one; 0 while there is none.
-    pub fn public(&self) -> u16 {
-        self.secure.first().or(self.plain.first()).copied().unwrap_or(0)
-    }
-}
 
 /// Who a new site is.
 pub struct Identity {
@@ -97,14 +27,6 @@ pub struct Identity {
 }
 
 impl Site {
-    /// Whether somebody outside the house takes messages of this channel; otherwise they wait to be read at the desk.
-    pub fn delivers(&self, channel: Channel) -> bool {
-        match channel {
-            Channel::Email => self.config.mail.is_some(),
-            Channel::Sms => self.config.sms.is_some(),
-        }
-    }
-
     /// Makes a new site in a held directory: key, schema, identity. Refuses a directory that has one.
     pub fn create(place: &Place, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
         if place.database().exists() {
@@ -114,7 +36,7 @@ impl Site {
             ));
         }
         let keys = if place.key().exists() {
-            crate::ops::rotation::begin_chain(place, Keys::open(&place.key())?, None)?
+            rotation::begin_chain(place, Keys::open(&place.key())?, None)?
         } else {
             Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
         };
@@ -139,7 +61,7 @@ impl Site {
             tunnels::insert(tx, &tunnel)?;
             tunnels::insert_site(tx, &row)?;
             tunnels::set_version(tx, crate::VERSION)?;
-            crate::ops::levels::remember(tx, config.catalogue)
+            levels::remember(tx, config.catalogue)
         });
         written.map_err(|e| format!("cannot write {}: {e}", place.database().display()))?;
         Ok(Site::assemble(store, clock, config, keys, row))
@@ -180,7 +102,7 @@ impl Site {
             site.catch_up(progress);
             return Ok((site, None));
         };
-        let keys = crate::ops::rotation::fitting(place, keys, &older.key_check)?;
+        let keys = rotation::fitting(place, keys, &older.key_check)?;
         clock.remember(older.clock_high_water);
         let upgraded = upgrade::run(place, &older, &clock, progress)?;
         let site = Site::open_current(place, config, clock, keys, grouped)?;
@@ -201,7 +123,7 @@ impl Site {
         soundness::settle(&place.database())?;
         let keys = Keys::open(&place.key())?;
         if let Some(older) = migrate::older(place)? {
-            crate::ops::rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
+            rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
             migrate::upgrade(place)?;
         }
         Site::open_current(place, config, clock, keys, true)
@@ -210,15 +132,15 @@ impl Site {
     fn open_current(place: &Place, config: Config, clock: Clock, keys: Keys, grouped: bool) -> Result<Site, String> {
         let store = Store::open(&place.database(), grouped)?;
         let row = read_row(place, &store)?;
-        let keys = crate::ops::rotation::fitting(place, keys, &row.key_check)?;
+        let keys = rotation::fitting(place, keys, &row.key_check)?;
         let keys = match keys.chain_key() {
             Some(_) => keys,
-            None => crate::ops::rotation::begin_chain(place, keys, plain_end(place, &store)?)?,
+            None => rotation::begin_chain(place, keys, plain_end(place, &store)?)?,
         };
         store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
-        crate::ops::levels::follow(&store, clock.now(), config.catalogue);
+        levels::follow(&store, clock.now(), config.catalogue);
         sign(&store, clock.now());
         store.rest();
         Ok(Site::assemble(store, clock, config, keys, row))
@@ -232,65 +154,12 @@ impl Site {
         let store = Store::open_read_only(&place.database())?;
         migrate::check_current(&store, &place.database())?;
         let row = read_row(place, &store)?;
-        let keys = crate::ops::rotation::fitting(place, keys, &row.key_check)?;
+        let keys = rotation::fitting(place, keys, &row.key_check)?;
         store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         store.rest();
         Ok(Site::assemble(store, clock, config, keys, row))
-    }
-
-    fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
-        Site {
-            store,
-            clock: Arc::new(clock),
-            catalogue: config.catalogue,
-            config: Arc::new(config),
-            keys: Arc::new(keys),
-            stats: Arc::default(),
-            rates: Arc::default(),
-            hashers: Arc::default(),
-            drawer: Arc::default(),
-            refusals: Arc::default(),
-            census: Arc::default(),
-            asking: Arc::default(),
-            elsewhere: Arc::default(),
-            verifying: Arc::default(),
-            syncing: Arc::default(),
-            tls: Arc::default(),
-            health: Arc::default(),
-            sync_turn: Arc::default(),
-            ports: Arc::default(),
-            site_id: row.site_id.into(),
-            tunnel_id: row.tunnel_id,
-        }
-    }
-
-    /// The same site for another thread.
-    pub fn for_another_thread(&self) -> Site {
-        Site {
-            store: self.store.for_another_thread(),
-            clock: self.clock.clone(),
-            config: self.config.clone(),
-            keys: self.keys.clone(),
-            catalogue: self.catalogue,
-            stats: self.stats.clone(),
-            rates: self.rates.clone(),
-            hashers: self.hashers.clone(),
-            drawer: self.drawer.clone(),
-            refusals: self.refusals.clone(),
-            census: self.census.clone(),
-            asking: self.asking.clone(),
-            elsewhere: self.elsewhere.clone(),
-            verifying: self.verifying.clone(),
-            syncing: self.syncing.clone(),
-            tls: self.tls.clone(),
-            health: self.health.clone(),
-            sync_turn: self.sync_turn.clone(),
-            ports: self.ports.clone(),
-            site_id: self.site_id.clone(),
-            tunnel_id: self.tunnel_id,
-        }
     }
 
     /// Leaves one file: what is in the write-ahead log goes into the database. A file that takes no writes, or whose disk
@@ -304,54 +173,6 @@ impl Site {
         if let Err(e) = self.store.empty_log() {
             tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
         }
-    }
-
-    /// The ports on which the server answers; none before it does.
-    pub fn ports(&self) -> &Ports {
-        const NONE: &Ports = &Ports { plain: Vec::new(), secure: Vec::new() };
-        self.ports.get().unwrap_or(NONE)
-    }
-
-    /// The origin that links lead to: on the port where the server answers, or would by its settings while none runs.
-    pub fn public_url(&self) -> String {
-        let configured = self.config.tls.listen.first().or(self.config.listen.first()).map_or(0, |one| one.port());
-        let answers = self.ports().public();
-        self.config.public_url(if answers == 0 { configured } else { answers })
-    }
-
-    /// The server says on which ports it answers: what is configured may leave the choice to the system.
-    pub fn answers_on(&self, ports: Ports) {
-        _ = self.ports.set(ports);
-    }
-
-    /// The tunnel's name, as people know it.
-    pub fn name(&self) -> Result<String, Failure> {
-        self.store.read(|tx| Ok(tunnels::find(tx, self.tunnel_id)?.map_or_else(String::new, |tunnel| tunnel.name)))
-    }
-
-    /// Now, in Unix seconds.
-    pub fn now(&self) -> i64 {
-        self.clock.now()
-    }
-
-    /// What a year of membership costs here.
-    pub fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
-        let currency = match &self.config.fee_currency {
-            Some(currency) => Some(currency.clone()),
-            None => tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country)),
-        };
-        Ok(Fee { cents: self.config.yearly_fee_cents, currency })
-    }
-
-    /// The hall's clock: days are what it says, wherever people read them.
-    pub fn hall(&self) -> Result<Hall, Failure> {
-        self.store.read(|tx| Ok(tunnels::find_hall(tx, self.tunnel_id)?))
-    }
-
-    /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
-    /// the same transaction, and a repeat gets it again without the effect.
-    pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
-        self.store.write(self.now(), |tx| repeat::run(self, tx, call, effect))
     }
 }
 

@@ -2,11 +2,11 @@
 //! the holder that is not on it.
 
 use crate::domain::certificate::{number, parse_code};
+use crate::domain::when;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::certificates::{self, Issued};
 use crate::store::tables::tunnels;

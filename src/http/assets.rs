@@ -1,13 +1,12 @@
 //! The files that pages are made of: style, script and icon. Each is named by what is in it, so that browsers keep it for
 //! good and a new version has another name.
 
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply;
 use crate::keys::hex;
-use crate::routes::Answer;
-use crate::site::Site;
 use bytes::Bytes;
 use http::{HeaderValue, header};
 use sha2::{Digest, Sha256};
@@ -60,7 +59,7 @@ pub fn path(name: &str) -> String {
 }
 
 /// `GET /assets/{file}`: one of them, to be kept for a year.
-pub fn get(_: &Site, call: &Call) -> Answer {
+pub fn get(call: &Call) -> Answer {
     let place = NAMES.iter().position(|name| name == call.param(0)).ok_or_else(Failure::not_found)?;
     let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
     let reply = reply::bytes(FILES[place].kind, FILES[place].text).with_packed(PACKED[place].clone());

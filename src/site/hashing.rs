@@ -6,8 +6,8 @@
 //! whatever its priority.
 
 use crate::domain::password;
-use crate::ops::pace;
 use crate::site::Site;
+use crate::site::pace;
 use crate::store::engine::writer_held;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;

@@ -2,6 +2,7 @@
 //! number where a backup could bring them back.
 
 use crate::http::failure::Failure;
+use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::{self, Progress, tombstones};
 use crate::site::Site;
 use crate::store::Write;
@@ -111,7 +112,7 @@ pub fn remember_beside(site: &Site) -> Result<(), String> {
     backup::shelf::make_dir(own.dir()).map_err(failed)?;
     tombstones::keep(own.dir(), &site.site_id, &all).map_err(failed)?;
     let second = site.config.backup.second_place.as_deref();
-    second.map_or(Ok(()), |second| site.elsewhere.keep_erased(second, &site.site_id, &all))
+    second.map_or(Ok(()), |second| site.kept::<Elsewhere>().keep_erased(second, &site.site_id, &all))
 }
 
 /// What an erasure left undone (it was cut off, or came by a callback). Every minute.

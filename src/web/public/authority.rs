@@ -1,13 +1,13 @@
 //! Where a device comes to trust the site: the certificate of its own authority, and how each system installs it. Reached
 //! over a plain connection too, since nobody trusts the site yet.
 
-use super::auth::qr;
-use crate::documents::certificate::date_in_words;
+use crate::documents::qr;
+use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
+use crate::i18n::date::in_words as date_in_words;
 use crate::ops::tls;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::tls::{Certificate, Kind};
 use crate::web::{self, Frame};

@@ -2,8 +2,8 @@
 //! up a sign-in nor fill the memory. One picture at work is some fifty megabytes, and a long logbook is half a second.
 
 use crate::http::failure::Failure;
-use crate::ops::pace;
 use crate::site::Site;
+use crate::site::pace;
 use crate::store::engine::writer_held;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::io;

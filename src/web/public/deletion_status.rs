@@ -1,15 +1,16 @@
 //! What became of a deletion, for whoever has its code.
 
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
-use crate::i18n::when;
-use crate::routes::Answer;
 use crate::site::Site;
 use crate::store::tables::deletions::{self, Deletion, Outcome};
-use crate::web::{self, Frame, assets};
+use crate::web::{self, Frame};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,0 +1,136 @@
+//! What a row of the table says of its requests and answers, whoever may call it.
+
+use http::Method;
+use std::sync::OnceLock;
+
+/// What a body may have, unless its row says otherwise.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Who may call: the kind of credentials that a row demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demand {
+    Open,
+    Member,
+    Bearer,
+    Staff,
+    Partner,
+    Callback,
+    Page,
+    Desk,
+    Kiosk,
+    Guest,
+}
+
+impl Demand {
+    /// One word, as `tunneldesk routes` prints it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Demand::Open => "open",
+            Demand::Member => "member",
+            Demand::Bearer => "bearer",
+            Demand::Staff => "staff",
+            Demand::Partner => "partner",
+            Demand::Callback => "callback",
+            Demand::Page => "page",
+            Demand::Desk => "desk",
+            Demand::Kiosk => "kiosk",
+            Demand::Guest => "guest",
+        }
+    }
+}
+
+pub struct Row {
+    pub demand: Demand,
+    pub method: Method,
+    /// What comes before `path`: `/api` for the contract.
+    pub base: &'static str,
+    pub path: &'static str,
+    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
+    pub hashes: bool,
+    /// Runs on the few threads for pictures, documents and tables, which take long and hold up no sign-in.
+    pub draws: bool,
+    /// Answers go out on a beat, so that the time they take says nothing of what was found.
+    pub on_the_beat: bool,
+    /// A partner must say who it is by `client-id`.
+    pub client_id: bool,
+    pub body_bytes_max: usize,
+    /// Beside the contract.
+    pub ours: bool,
+    /// Answers over a plain connection too, where everything else is sent over to https.
+    pub in_clear: bool,
+    /// Goes on while the disk is full, though it is no `GET`: it signs in or out, or only looks.
+    pub when_full: bool,
+    /// See [`Row::compresses`].
+    pub compressed: bool,
+}
+
+/// The rows of the table in its order, for what shows or counts them from below it. Empty before a server starts.
+static ROWS: OnceLock<Vec<&'static Row>> = OnceLock::new();
+
+/// Makes the table's rows known to [`rows`]; a second call changes nothing.
+pub fn make_known(rows: impl Iterator<Item = &'static Row>) {
+    _ = ROWS.get_or_init(|| rows.collect());
+}
+
+pub fn rows() -> &'static [&'static Row] {
+    ROWS.get().map_or(&[], Vec::as_slice)
+}
+
+impl Row {
+    pub const fn new(demand: Demand, method: Method, path: &'static str) -> Row {
+        let body_bytes_max = match demand {
+            Demand::Callback => CALLBACK_BODY_BYTES_MAX,
+            _ => BODY_BYTES_MAX,
+        };
+        Row {
+            demand,
+            method,
+            base: "/api",
+            path,
+            hashes: false,
+            draws: false,
+            on_the_beat: false,
+            client_id: false,
+            body_bytes_max,
+            ours: false,
+            in_clear: false,
+            when_full: false,
+            compressed: false,
+        }
+    }
+
+    /// One word for who may call.
+    pub fn caller(&self) -> &'static str {
+        self.demand.word()
+    }
+
+    /// Whether the port for metrics answers it too.
+    pub fn is_health(&self) -> bool {
+        self.base.is_empty() && ["/healthz", "/readyz"].contains(&self.path)
+    }
+
+    /// Whether a large answer may go out compressed.
+    ///
+    /// How long a text is after compression says whether a part of it repeats another. Whoever puts words of his own beside
+    /// a secret, has its owner's browser ask for both again and again, and sees the length of the answers, learns the secret
+    /// letter by letter (BREACH). A browser asks by itself with cookies, which open pages; so no page is compressed. What
+    /// a token opens no foreign page can ask for, and a read of the API tells no secret: the operations that make one
+    /// (a session, a PIN, recovery codes) are no `GET`. Beside the reads are the two reports, which a `POST` asks for, and
+    /// the files of the pages, which are the same for everybody.
+    pub fn compresses(&self) -> bool {
+        let reads_by_token =
+            matches!(self.demand, Demand::Open | Demand::Member | Demand::Bearer | Demand::Staff | Demand::Partner);
+        self.compressed || reads_by_token && self.method == Method::GET
+    }
+
+    /// Whether the answer is the same for everybody.
+    pub fn is_public(&self) -> bool {
+        self.demand == Demand::Open
+    }
+
+    /// Whether it is for browsers, refusals included.
+    pub fn is_page(&self) -> bool {
+        matches!(self.demand, Demand::Page | Demand::Desk | Demand::Kiosk | Demand::Guest)
+    }
+}

@@ -1,0 +1,162 @@
+//! All that an operation may touch. Each thread that runs operations has a [`Site`] of its own.
+
+pub mod drawing;
+pub mod hashing;
+pub mod pace;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::catalogue::Catalogue;
+use crate::domain::local_time::Hall;
+use crate::domain::payment::{self, Fee};
+use crate::http::failure::Failure;
+use crate::keys::Keys;
+use crate::stats::Stats;
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::tunnels;
+use crate::store::{Read, Store};
+use drawing::Drawer;
+use hashing::Hashers;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// One thread's way to the file, and what all threads share.
+pub struct Site {
+    pub store: Store,
+    shared: Arc<Shared>,
+}
+
+/// What all threads of a site share.
+pub struct Shared {
+    pub clock: Arc<Clock>,
+    pub config: Arc<Config>,
+    pub keys: Arc<Keys>,
+    pub catalogue: &'static Catalogue,
+    pub stats: Arc<Stats>,
+    pub hashers: Arc<Hashers>,
+    /// Draws pictures and documents, one at a time.
+    pub drawer: Drawer,
+    /// Where the server answers, once it does.
+    ports: OnceLock<Ports>,
+    pub site_id: Box<str>,
+    /// This site's own tunnel.
+    pub tunnel_id: i64,
+    kept: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl Deref for Site {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// Where the server answers.
+#[derive(Debug, Default, PartialEq)]
+pub struct Ports {
+    /// In the clear.
+    pub plain: Vec<u16>,
+    /// By https.
+    pub secure: Vec<u16>,
+}
+
+impl Ports {
+    /// The one that people use: by https where there is one; 0 while there is none.
+    pub fn public(&self) -> u16 {
+        self.secure.first().or(self.plain.first()).copied().unwrap_or(0)
+    }
+}
+
+impl Site {
+    /// Whether somebody outside the house takes messages of this channel; otherwise they wait to be read at the desk.
+    pub fn delivers(&self, channel: Channel) -> bool {
+        match channel {
+            Channel::Email => self.config.mail.is_some(),
+            Channel::Sms => self.config.sms.is_some(),
+        }
+    }
+
+    /// From the parts that [`crate::ops::lifecycle`] has made or opened.
+    pub(crate) fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
+        let shared = Shared {
+            clock: Arc::new(clock),
+            catalogue: config.catalogue,
+            config: Arc::new(config),
+            keys: Arc::new(keys),
+            stats: Arc::default(),
+            hashers: Arc::default(),
+            drawer: Drawer::default(),
+            ports: OnceLock::new(),
+            site_id: row.site_id.into(),
+            tunnel_id: row.tunnel_id,
+            kept: RwLock::default(),
+        };
+        Site { store, shared: Arc::new(shared) }
+    }
+
+    /// The same site for another thread.
+    pub fn for_another_thread(&self) -> Site {
+        Site { store: self.store.for_another_thread(), shared: self.shared.clone() }
+    }
+
+    /// What a module keeps in memory for as long as the site is open: one value of its type, the default until
+    /// [`Site::keep`] puts another in its place.
+    pub fn kept<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let known = self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()).cloned();
+        let kept = known.unwrap_or_else(|| {
+            let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            all.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default())).clone()
+        });
+        kept.downcast().expect("each value is kept under its own type")
+    }
+
+    pub fn keep<T: Send + Sync + 'static>(&self, value: T) {
+        let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(TypeId::of::<T>(), Arc::new(value));
+    }
+
+    /// The ports on which the server answers; none before it does.
+    pub fn ports(&self) -> &Ports {
+        const NONE: &Ports = &Ports { plain: Vec::new(), secure: Vec::new() };
+        self.ports.get().unwrap_or(NONE)
+    }
+
+    /// The origin that links lead to: on the port where the server answers, or would by its settings while none runs.
+    pub fn public_url(&self) -> String {
+        let configured = self.config.tls.listen.first().or(self.config.listen.first()).map_or(0, |one| one.port());
+        let answers = self.ports().public();
+        self.config.public_url(if answers == 0 { configured } else { answers })
+    }
+
+    /// The server says on which ports it answers: what is configured may leave the choice to the system.
+    pub fn answers_on(&self, ports: Ports) {
+        _ = self.ports.set(ports);
+    }
+
+    /// The tunnel's name, as people know it.
+    pub fn name(&self) -> Result<String, Failure> {
+        self.store.read(|tx| Ok(tunnels::find(tx, self.tunnel_id)?.map_or_else(String::new, |tunnel| tunnel.name)))
+    }
+
+    /// Now, in Unix seconds.
+    pub fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    /// What a year of membership costs here.
+    pub fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
+        let currency = match &self.config.fee_currency {
+            Some(currency) => Some(currency.clone()),
+            None => tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country)),
+        };
+        Ok(Fee { cents: self.config.yearly_fee_cents, currency })
+    }
+
+    /// The hall's clock: days are what it says, wherever people read them.
+    pub fn hall(&self) -> Result<Hall, Failure> {
+        self.store.read(|tx| Ok(tunnels::find_hall(tx, self.tunnel_id)?))
+    }
+}
