@@ -65,9 +65,7 @@ fn pair(site: &Shell, name: &str) -> Answered {
 fn list(site: &Shell, part: &Part) -> Answered {
     let limit = part.limit(site, LISTED_USUAL);
     let (kiosks, total) = site.store.read(|tx| Ok((kiosks::list(tx, limit, part.offset)?, kiosks::count(tx)?)))?;
-    let list = Table::new(kiosks);
-    let left_out = list.left_out(total, part.offset);
-    Ok(Box::new(list.foot(left_out)))
+    Ok(Box::new(Table::new(kiosks).page_of(total, part)))
 }
 
 impl Row for kiosks::Kiosk {

@@ -1,7 +1,7 @@
 //! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, Trouble, done, marks, refused, shown_moment};
+use super::{Answered, Part, Row, Table, Trouble, done, marks, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -13,6 +13,8 @@ use crate::store::tables::suppressed::Mark;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+/// Messages that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
 const WHY_CHARS_MAX: usize = 60;
 
 #[derive(Subcommand)]
@@ -23,10 +25,8 @@ pub enum Outbox {
         /// Only one state: waiting, sent or dead
         #[arg(long, value_parser = ["waiting", "sent", "dead"])]
         state: Option<String>,
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Show one message whole, to be read out: also its passcode, while that is good
     Show {
@@ -37,10 +37,8 @@ pub enum Outbox {
     Retry(Retry),
     /// List addresses that no mail goes to, because the mail provider reported a bounce, a complaint or the like
     Marked {
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Have mail go to a marked address again
     Lift { address: String },
@@ -60,24 +58,24 @@ pub struct Retry {
 impl Outbox {
     pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset)),
+            Outbox::List { state, part } => list(site, state.as_deref(), part),
             Outbox::Show { message_id } => show(site, *message_id),
             Outbox::Retry(retry) => retry.run(site),
-            Outbox::Marked { limit, offset } => marks::list(site, (*limit, *offset)),
+            Outbox::Marked { part } => marks::list(site, part),
             Outbox::Lift { address } => marks::lift(site, address),
         }
     }
 }
 
-fn list(site: &Site, state: Option<&str>, page: (i64, i64)) -> Answered {
-    let (messages, waiting, dead) = site.store.read(|tx| {
-        let (waiting, dead) = outbox::counts(tx)?;
-        let messages = outbox::list(tx, state, page.0, page.1)?;
-        Ok::<_, Failure>((messages, waiting, dead))
+fn list(site: &Shell, state: Option<&str>, part: &Part) -> Answered {
+    let limit = part.limit(site, LISTED_USUAL);
+    let (messages, total, (waiting, dead)) = site.store.read(|tx| {
+        let messages = outbox::list(tx, state, limit, part.offset)?;
+        Ok::<_, Failure>((messages, outbox::count(tx, state)?, outbox::counts(tx)?))
     })?;
     let totals = format!("{waiting} waiting, {dead} dead{}", where_to(site));
-    let beside = json!({ "waiting": waiting, "dead": dead });
-    Ok(Box::new(Table::new(messages).part("messages", beside).total(totals)))
+    let list = Table::new(messages).part("messages", json!({ "waiting": waiting, "dead": dead }));
+    Ok(Box::new(list.page_of(total, part).total(totals)))
 }
 
 /// What is missing for messages to leave.

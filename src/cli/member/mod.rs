@@ -301,9 +301,7 @@ fn list(site: &Shell, role: Option<Role>, part: &Part) -> Answered {
         let by_now = listed.into_iter().map(|profile| by_now(tx, profile, now)).collect::<Result<Vec<_>, _>>()?;
         Ok::<_, Failure>((by_now, members::count_with_role(tx, role)?))
     })?;
-    let list = Table::new(profiles);
-    let left_out = list.left_out(total, part.offset);
-    Ok(Box::new(list.foot(left_out)))
+    Ok(Box::new(Table::new(profiles).page_of(total, part)))
 }
 
 impl Row for Profile {

@@ -84,30 +84,58 @@ fn kept(row: &rusqlite::Row) -> Result<Kept> {
 
 /// A page, newest first.
 pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<Kept>> {
-    // All of a kind is a range: `cli` is everything from `cli:` up to, not with, `cli;`.
-    let (one, kind) = match &filter.who {
-        Some(who) if who.contains(':') => (Some(who), None),
-        who => (None, who.as_ref().map(|who| (format!("{who}:"), format!("{who};")))),
-    };
-    let (from, to) = kind.unzip();
-    // Numbers and moments grow together, so a span of time is one of numbers, which every index has.
-    let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
-        Some(None) => return Ok(Vec::new()),
-        first => first.flatten(),
-    };
-    let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
-    let asked = Asked::default()
-        .when("a.who = :who", ":who", &one)
-        .when("a.who >= :who_from", ":who_from", &from)
-        .when("a.who < :who_to", ":who_to", &to)
-        .when("a.whom = :whom", ":whom", &filter.whom)
-        .when("a.deed = :deed", ":deed", &filter.deed)
-        .when("a.seq >= :first", ":first", &first)
-        .when("a.seq < :end", ":end", &end)
-        .when("a.seq < :before", ":before", &filter.before)
-        .with(":limit", &limit);
+    let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(Vec::new()) };
+    let asked = bounds.asked(filter).with(":limit", &limit);
     let sql = format!("{ROW} WHERE {} ORDER BY a.seq DESC LIMIT :limit", asked.sql());
     tx.list(&sql, &*asked.params, kept)
+}
+
+/// How many rows there are.
+pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+    let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(0) };
+    let asked = bounds.asked(filter);
+    let sql = format!("SELECT count(*) FROM audit a WHERE {}", asked.sql());
+    tx.get(&sql, &*asked.params, |row| row.get(0))
+}
+
+/// What a filter comes to in the table.
+struct Bounds {
+    /// One, or all of a kind, which are a range: `cli` is everything from `cli:` up to, not with, `cli;`.
+    who: Option<String>,
+    who_from: Option<String>,
+    who_to: Option<String>,
+    /// Numbers and moments grow together, so a span of time is one of numbers, which every index has.
+    first: Option<i64>,
+    end: Option<i64>,
+}
+
+impl Bounds {
+    /// `None`: nothing is so new.
+    fn of(tx: &Read, filter: &Filter) -> Result<Option<Bounds>> {
+        let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
+            Some(None) => return Ok(None),
+            first => first.flatten(),
+        };
+        let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
+        let (who, kind) = match &filter.who {
+            Some(who) if who.contains(':') => (Some(who.clone()), None),
+            kind => (None, kind.as_ref()),
+        };
+        let (who_from, who_to) = kind.map(|kind| (format!("{kind}:"), format!("{kind};"))).unzip();
+        Ok(Some(Bounds { who, who_from, who_to, first, end }))
+    }
+
+    fn asked<'a>(&'a self, filter: &'a Filter) -> Asked<'a> {
+        Asked::default()
+            .when("a.who = :who", ":who", &self.who)
+            .when("a.who >= :who_from", ":who_from", &self.who_from)
+            .when("a.who < :who_to", ":who_to", &self.who_to)
+            .when("a.whom = :whom", ":whom", &filter.whom)
+            .when("a.deed = :deed", ":deed", &filter.deed)
+            .when("a.seq >= :first", ":first", &self.first)
+            .when("a.seq < :end", ":end", &self.end)
+            .when("a.seq < :before", ":before", &filter.before)
+    }
 }
 
 /// The first row of this moment or later.
@@ -217,6 +245,7 @@ mod tests {
         fill(&conn);
         let seqs = |filter: Filter, limit| {
             let rows = list(&Read::on(&conn), &filter, limit).unwrap();
+            assert!(count(&Read::on(&conn), &filter).unwrap() >= rows.len() as i64);
             rows.iter().map(|kept| kept.row.seq).collect::<Vec<_>>()
         };
         let who = |who: &str| Filter { who: Some(who.to_owned()), ..Filter::default() };
@@ -227,9 +256,11 @@ mod tests {
         assert_eq!(seqs(who("cli"), 9), [2]);
         assert_eq!(seqs(who("job"), 9), [4]);
         assert_eq!(seqs(Filter { whom: Some("member:7".to_owned()), ..Filter::default() }, 9), [3, 1]);
-        let banned = Filter { deed: Some("member.banned".to_owned()), since: Some(15), ..Filter::default() };
-        assert_eq!(seqs(banned, 9), [2]);
+        let banned_since =
+            |since| Filter { deed: Some("member.banned".to_owned()), since: Some(since), ..Filter::default() };
+        assert_eq!(seqs(banned_since(15), 9), [2]);
         let span = |since, until| seqs(Filter { since: Some(since), until: Some(until), ..Filter::default() }, 9);
+        assert_eq!(count(&Read::on(&conn), &banned_since(15)).unwrap(), 1);
         assert_eq!((span(20, 40), span(0, 99), span(41, 99)), (vec![3, 2], vec![4, 3, 2, 1], vec![]));
     }
 }

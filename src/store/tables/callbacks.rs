@@ -103,17 +103,18 @@ pub fn find(tx: &Read, callback_id: i64) -> Result<Option<Kept>> {
 
 /// Newest first, of one sender, with one verdict, or all.
 pub fn list(tx: &Read, sender: Option<&str>, verdict: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Kept>> {
-    let sql = format!(
-        "SELECT {COLUMNS} WHERE (:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)
-         ORDER BY callback_id DESC LIMIT :limit OFFSET :offset"
-    );
+    let sql = format!("SELECT {COLUMNS} WHERE {LISTED} ORDER BY callback_id DESC LIMIT :limit OFFSET :offset");
     let params = named_params! {":sender": sender, ":verdict": verdict, ":limit": limit, ":offset": offset};
     tx.list(&sql, params, kept)
 }
 
-pub fn count(tx: &Read) -> Result<i64> {
-    tx.get("SELECT count(*) FROM callbacks", [], |row| row.get(0))
+/// How many [`list`] has.
+pub fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> Result<i64> {
+    let sql = format!("SELECT count(*) FROM callbacks WHERE {LISTED}");
+    tx.get(&sql, named_params! {":sender": sender, ":verdict": verdict}, |row| row.get(0))
 }
+
+const LISTED: &str = "(:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)";
 
 /// Removes events of a sender that came at `old` or before.
 pub fn sweep(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {

@@ -72,14 +72,23 @@ pub fn find(tx: &Read, contact_id: i64) -> Result<Option<Message>> {
 
 /// Newest first: those that the desk is not through with, or all.
 pub fn list(tx: &Read, all: bool, limit: i64, offset: i64) -> Result<Vec<Message>> {
-    let condition = if all { "true" } else { "done_at IS NULL" };
-    let sql = format!("{MESSAGE} WHERE {condition} ORDER BY contact_id DESC LIMIT ?1 OFFSET ?2");
+    let sql = format!("{MESSAGE} WHERE {} ORDER BY contact_id DESC LIMIT ?1 OFFSET ?2", listed(all));
     tx.list(&sql, (limit, offset), message)
 }
 
 /// How many the desk is not through with.
 pub fn count_open(tx: &Read) -> Result<i64> {
-    tx.get("SELECT count(*) FROM contact_messages WHERE done_at IS NULL", [], |row| row.get(0))
+    count(tx, false)
+}
+
+/// How many [`list`] has.
+pub fn count(tx: &Read, all: bool) -> Result<i64> {
+    let sql = format!("SELECT count(*) FROM contact_messages WHERE {}", listed(all));
+    tx.get(&sql, [], |row| row.get(0))
+}
+
+fn listed(all: bool) -> &'static str {
+    if all { "true" } else { "done_at IS NULL" }
 }
 
 /// The desk is through with it; a second time changes nothing.

@@ -145,15 +145,23 @@ pub fn set_delivery(tx: &Write, message_id: i64, delivery: &str, deferrals: i64,
 
 /// Newest first; without a state what is not sent.
 pub fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
-    // A state by itself, so that each question meets its own index.
-    let condition = match state {
+    let sql = format!("SELECT {COLUMNS} FROM outbox {} ORDER BY message_id DESC LIMIT ?1 OFFSET ?2", listed(state));
+    tx.list(&sql, (limit, offset), message)
+}
+
+/// How many [`list`] has.
+pub fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
+    tx.get(&format!("SELECT count(*) FROM outbox {}", listed(state)), [], |row| row.get(0))
+}
+
+/// A state by itself, so that each question meets its own index.
+fn listed(state: Option<&str>) -> &'static str {
+    match state {
         Some("waiting") => "INDEXED BY outbox_due WHERE state = 'waiting'",
         Some("dead") => "INDEXED BY outbox_dead WHERE state = 'dead'",
         Some(_) => "WHERE state = 'sent'",
         None => "WHERE state IN ('waiting', 'dead')",
-    };
-    let sql = format!("SELECT {COLUMNS} FROM outbox {condition} ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
-    tx.list(&sql, (limit, offset), message)
+    }
 }
 
 /// What is to be sent on a channel now, oldest first.
