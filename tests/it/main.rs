@@ -10,6 +10,8 @@ mod compression;
 mod cors;
 mod credentials;
 mod crowds;
+#[path = "../deadline/mod.rs"]
+mod deadline;
 mod description;
 mod desk;
 mod everywhere;

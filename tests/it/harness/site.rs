@@ -5,6 +5,7 @@ use super::door::Door;
 use super::file;
 #[cfg(debug_assertions)]
 use super::plans;
+use crate::deadline::Deadline;
 use std::cell::{Cell, OnceCell};
 use std::net::SocketAddr;
 use std::process::Command;
@@ -41,6 +42,7 @@ pub struct Site {
     numbers: AtomicI64,
     /// Set once the site listens to the shell.
     listening: OnceCell<Named>,
+    _deadline: Deadline,
 }
 
 /// What a restart makes anew.
@@ -62,6 +64,7 @@ impl Site {
 
     /// A new site with other settings.
     pub fn open_with(adjust: impl FnOnce(&mut Config)) -> Site {
+        let deadline = Deadline::start();
         let mut config = Config::defaults();
         let any_port = "127.0.0.1:0".parse().unwrap();
         (config.listen, config.metrics_listen) = (vec![any_port], Some(any_port));
@@ -93,6 +96,7 @@ impl Site {
             faults_expected: Cell::new(false),
             numbers: AtomicI64::new(1000),
             listening: OnceCell::new(),
+            _deadline: deadline,
         }
     }
 
