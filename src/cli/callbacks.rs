@@ -2,12 +2,12 @@
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
+use crate::app::{self, Actor};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::queries::settlement;
 use crate::store::tables::callbacks::{self, Kept, Sender};
 use crate::store::tables::members;
 use crate::store::tables::payments::{self, Payment};
@@ -166,16 +166,11 @@ impl Row for Payment {
 }
 
 fn assign(site: &Shell, intent_id: &str, name: &str) -> Answered {
-    let assigned = site.store.write(site.now(), |tx| {
-        let Some(member) = members::find_account(tx, name)? else { return Ok(Err("member")) };
-        let Some(mut payment) = payments::find(tx, intent_id)? else { return Ok(Err("payment")) };
-        payment.assigned_to = Some(member.member_id);
-        payment.decision = Some(Decision::Counts);
-        settlement::settle(tx, &mut payment, &site.fee(tx)?)?;
-        let payment_id = payments::find_number(tx, intent_id)?;
-        let detail = Detail::none().number("payment_id", payment_id);
-        site.record(tx, "payment.assigned", &Whom::Member(member.member_id), &detail)?;
-        Ok(Ok((member, payment)))
+    let assigned = app::change(site, Actor::owner(site.by()), Language::English, |cx| {
+        let Some(member) = members::find_account(cx.tx, name)? else { return Ok(Err("member")) };
+        let Some(payment_id) = payments::find_number(cx.tx, intent_id)? else { return Ok(Err("payment")) };
+        let decided = app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?;
+        Ok(decided.map(|payment| (member, payment)).ok_or("member"))
     })?;
     let (member, payment) =
         assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;

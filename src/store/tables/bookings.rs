@@ -224,18 +224,28 @@ pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(
     tx.get(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Whose booking it is, at this tunnel.
-pub fn find_member(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<i64>> {
-    let sql = "SELECT member_id FROM bookings WHERE booking_id = ?1 AND tunnel_id = ?2";
-    tx.find(sql, (booking_id, tunnel_id), |row| row.get(0))
+/// Who comes for a booking, and when.
+#[derive(Debug)]
+pub struct Visit {
+    pub member_id: i64,
+    /// Unix seconds.
+    pub flight_date: i64,
 }
 
-/// The member is here; the first time counts.
-pub fn set_arrived(tx: &Write, booking_id: i64, by: i64) -> Result<usize> {
+/// A booking at this tunnel.
+pub fn find_visit(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<Visit>> {
+    let sql = "SELECT member_id, flight_date FROM bookings WHERE booking_id = ?1 AND tunnel_id = ?2";
+    tx.find(sql, (booking_id, tunnel_id), |row| Ok(Visit { member_id: row.get(0)?, flight_date: row.get(1)? }))
+}
+
+/// The member is here; the first time counts. `by`: the member who says so.
+pub fn set_arrived(tx: &Write, booking_id: i64, by: Option<i64>) -> Result<usize> {
     let sql = "UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL";
     tx.run(sql, (booking_id, tx.now(), by))
 }
 
 pub fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
-    tx.run("UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1", [booking_id])
+    let sql =
+        "UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1 AND arrived_at IS NOT NULL";
+    tx.run(sql, [booking_id])
 }

@@ -63,9 +63,9 @@ impl Account {
     }
 }
 
-/// Our own number of a payment that is there.
-pub fn find_number(tx: &Read, intent_id: &str) -> Result<i64> {
-    tx.get("SELECT payment_id FROM payments WHERE intent_id = ?1", [intent_id], |row| row.get(0))
+/// Our own number of a payment.
+pub fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
+    tx.find("SELECT payment_id FROM payments WHERE intent_id = ?1", [intent_id], |row| row.get(0))
 }
 
 const LISTED: &str = "payment_id, intent_id, amount_cents, currency, status, created_at, updated_at FROM payments";

@@ -3,7 +3,7 @@
 use super::entries;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
-use crate::domain::signoff::{self, Authority, Bar};
+use crate::domain::signoff::{self, Authority, Denial};
 use crate::store::queries::holdings;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -100,7 +100,7 @@ pub fn find_authority(
     level: &Level,
     tunnel_id: i64,
     now: i64,
-) -> Result<std::result::Result<Authority, Bar>> {
+) -> Result<std::result::Result<Authority, Denial>> {
     let standing = read(tx, catalogue, signer_id, tunnel_id, now)?;
     Ok(standing.judge(signer_id, holder_id, level))
 }
@@ -134,7 +134,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Bar> {
+    fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Denial> {
         let held: Vec<LevelKey> = self.held.iter().map(holdings::Holding::key).collect();
         let signer = signoff::Signer {
             member_id: signer_id,

@@ -2,6 +2,7 @@
 
 use super::refused::Line;
 use super::{PART, Sent, hand, paused, state};
+use crate::app::bookings::DESK_CLIENT_ID;
 use crate::auth::Clerk;
 use crate::auth::access::{self, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::refusals::Refusals;
@@ -19,7 +20,6 @@ use crate::store::Read;
 use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
-use crate::web::desk::walk_in::CLIENT_ID;
 use crate::web::mark::Mark;
 use crate::web::{Frame, done, form, record_about, show as shown};
 use askama::Template;
@@ -69,7 +69,7 @@ struct Event {
 /// The partner that the path names. The desk's own bookings are nobody's to administer.
 pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
     let partner_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let found = partners::find_by_id(tx, partner_id)?.filter(|partner| partner.client_id != CLIENT_ID);
+    let found = partners::find_by_id(tx, partner_id)?.filter(|partner| partner.client_id != DESK_CLIENT_ID);
     found.ok_or_else(Failure::not_found)
 }
 

@@ -6,6 +6,7 @@ pub mod digest;
 mod refused;
 pub mod users;
 
+use crate::app::bookings::DESK_CLIENT_ID;
 use crate::auth::access::{self, Handed, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms};
 use crate::auth::refusals::Refusals;
 use crate::auth::{Clerk, pin_guesses};
@@ -19,7 +20,6 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::partners;
-use crate::web::desk::walk_in::CLIENT_ID;
 use crate::web::mark::Mark;
 use crate::web::{Frame, form, record_about, show as shown};
 use askama::Template;
@@ -85,7 +85,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
         let all = partners::list(tx)?;
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
         // The desk's own bookings stand among the partners', but nobody calls by that name.
-        let others = all.into_iter().filter(|one| one.client_id != CLIENT_ID);
+        let others = all.into_iter().filter(|one| one.client_id != DESK_CLIENT_ID);
         let rows: Result<Vec<Row>, Failure> = others.map(|one| row(site, call, tx, one, now)).collect();
         Ok((rows?, names))
     })?;
