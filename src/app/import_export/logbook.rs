@@ -303,6 +303,6 @@ fn cells(names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
         entry.comment_denial,
         names.author,
         opening.unwrap_or_default(),
-        names.booking.map(|(client_id, booking)| booking_key(&client_id, &booking)).unwrap_or_default(),
+        names.booking.map(|booked| booking_key(&booked.client_id, &booked.booking)).unwrap_or_default(),
     ]
 }
