@@ -126,7 +126,7 @@ pub fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<V
 
 /// How many [`list`] has.
 pub fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
-    tx.get(listed!(state, "SELECT count(*) FROM outbox", ""), [], row)
+    tx.get(listed!(state, joined!("SELECT count(*) FROM outbox"), ""), [], row)
 }
 
 /// What is to be sent on a channel now, oldest first.

@@ -57,7 +57,7 @@ pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Mark>> {
 
 /// How many there are.
 pub fn count(tx: &Read) -> Result<i64> {
-    tx.get(&format!("SELECT count(*) FROM suppressed WHERE {IN_FORCE}"), [], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM suppressed WHERE ", IN_FORCE), [], row)
 }
 
 /// Mails in line to marked addresses are dead, with the reason: nobody sends them, and the desk can read them out.
