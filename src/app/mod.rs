@@ -4,10 +4,15 @@
 //! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. What changes nothing
 //! writes no audit row and no notice.
 
+pub mod accounts;
 pub mod bookings;
+pub mod credentials;
 pub mod import_export;
+pub mod kiosks;
 pub mod logbook;
+pub mod messages;
 pub mod notice;
+pub mod partners;
 pub mod payments;
 pub mod photos;
 
@@ -77,7 +82,7 @@ impl Actor {
 
 impl From<&Clerk> for Actor {
     fn from(clerk: &Clerk) -> Actor {
-        Actor::account(clerk.id(), clerk.role(), clerk.by())
+        Actor { by: clerk.by().clone(), rank: clerk.rank() }
     }
 }
 

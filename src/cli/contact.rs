@@ -2,7 +2,8 @@
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
+use crate::app::Outcome;
+use crate::app::messages::set_contact_done;
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
 use clap::Subcommand;
@@ -89,9 +90,10 @@ fn mark_done(site: &Shell, contact_ids: &[i64]) -> Answered {
     for contact_id in contact_ids {
         site.store.read(|tx| Ok(contact::find(tx, *contact_id)?))?.ok_or_else(|| unknown(*contact_id))?;
     }
-    let marked = site.store.write(site.now(), |tx| {
-        site.record(tx, "contact.done", &Whom::Site, &Detail::none().numbers("contact_ids", contact_ids))?;
-        contact_ids.iter().try_fold(0, |marked, contact_id| Ok(marked + contact::set_done(tx, *contact_id)?))
+    let marked = site.change(|cx| {
+        contact_ids.iter().try_fold(0, |marked, contact_id| {
+            Ok(marked + usize::from(set_contact_done(cx, *contact_id)? == Outcome::Done))
+        })
     })?;
     done(format!("{marked} message{} marked as done", if marked == 1 { "" } else { "s" }), json!({ "done": marked }))
 }

@@ -2,8 +2,7 @@
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
-use crate::jobs::outbox::again;
+use crate::app::messages;
 use crate::store::tables::suppressed::{self, Mark};
 use serde_json::{Value, json};
 
@@ -31,14 +30,7 @@ impl Row for Mark {
 }
 
 pub fn lift(site: &Shell, address: &str) -> Answered {
-    let lifted = site.store.write(site.now(), |tx| {
-        let lifted = again::lift(tx, address)?;
-        if lifted.is_some() {
-            // An address is a person's, so which one it was is not said.
-            site.record(tx, "address.lifted", &Whom::Site, &Detail::none())?;
-        }
-        Ok(lifted)
-    })?;
+    let lifted = site.change(|cx| messages::lift_mark(cx, address))?;
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;
     let words = format!(

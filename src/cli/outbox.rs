@@ -2,10 +2,8 @@
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, Trouble, done, marks, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
-use crate::domain::role::Role;
+use crate::app::messages::{self, Unsendable};
 use crate::http::failure::Failure;
-use crate::jobs::outbox::again::{self, Bar};
 use crate::jobs::outbox::read_letter;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Channel, Message};
@@ -142,9 +140,7 @@ fn show(site: &Shell, message_id: i64) -> Answered {
     let message = find(site, message_id)?;
     let letter = read_letter(site, &message);
     if letter.is_ok() {
-        let (whom, detail) =
-            (message.member_id.map_or(Whom::Site, Whom::Member), Detail::none().number("message_id", message_id));
-        site.store.write(site.now(), |tx| site.record(tx, "message.read_out", &whom, &detail))?;
+        site.change(|cx| messages::read_out(cx, &message))?;
     }
     let mut values = message.value();
     let said = letter.as_ref().ok();
@@ -172,27 +168,26 @@ impl Retry {
     fn run(&self, site: &Shell) -> Answered {
         for message_id in &self.message_ids {
             let message = find(site, *message_id)?;
-            match site.store.read(|tx| again::bar(tx, &message))? {
+            match site.store.read(|tx| messages::find_obstacle(tx, &message))? {
                 None => {}
-                Some(Bar::Sent) => return Err(refused(format!("message {message_id} is sent; have a new one made"))),
-                Some(Bar::Wiped) => {
+                Some(Unsendable::Sent) => {
+                    return Err(refused(format!("message {message_id} is sent; have a new one made")));
+                }
+                Some(Unsendable::Wiped) => {
                     return Err(refused(format!("message {message_id} says nothing any more; have a new one made")));
                 }
-                Some(Bar::Marked(Mark { address, reason, .. })) => {
+                Some(Unsendable::Marked(Mark { address, reason, .. })) => {
                     return Err(refused(format!(
                         "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
                     )));
                 }
             }
         }
-        let retried = site.store.write(site.now(), |tx| {
-            let mut retried = if self.dead { outbox::retry_dead(tx, &Role::ALL)? } else { 0 };
-            for message_id in &self.message_ids {
-                retried += again::put(tx, *message_id)?;
-            }
-            let detail = Detail::none().numbers("message_ids", &self.message_ids).flag("dead", self.dead);
-            site.record(tx, "messages.retried", &Whom::Site, &detail)?;
-            Ok(retried)
+        let retried = site.change(|cx| {
+            let dead = if self.dead { messages::retry_dead(cx)? } else { 0 };
+            self.message_ids.iter().try_fold(dead, |retried, message_id| {
+                Ok(retried + usize::from(messages::retry(cx, *message_id)?.is_ok()))
+            })
         })?;
         done(
             format!("{retried} message{} in line again", if retried == 1 { "" } else { "s" }),

@@ -30,6 +30,7 @@ mod profile;
 mod public;
 mod public_client;
 mod repeats;
+mod same_deed;
 mod same_deed_flying;
 mod sync;
 mod table;

@@ -35,16 +35,18 @@ row! {
     }
 }
 
-/// Whether anything but this member's social links opens the account, or it is one of somebody who works here.
-pub fn has_other_ways_in(tx: &Read, member_id: i64) -> Result<bool> {
+/// Whether anything but this link (provider and subject) opens the account, or it is one of somebody who works here.
+pub fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Result<bool> {
     let sql = sql!(
         "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
                       OR phone_confirmed_at IS NOT NULL
                       OR EXISTS (SELECT 1 FROM passkeys WHERE member_id = :id)
-                      OR EXISTS (SELECT 1 FROM social_links WHERE member_id = :id)
+                      OR EXISTS (SELECT 1 FROM social_links
+                                 WHERE member_id = :id AND (provider, subject) <> (:provider, :subject))
                FROM members WHERE member_id = :id"
     );
-    tx.get(sql, named_params! {":id": member_id}, row)
+    let params = named_params! {":id": member_id, ":provider": link.0, ":subject": link.1};
+    tx.get(sql, params, row)
 }
 
 /// A name that came with a link and still stands is replaced by the username, which is the member's own.

@@ -1,7 +1,7 @@
 //! Accounts at social networks, and whose they are here.
 
-use crate::store::Write;
 use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 /// The member of this link, which counts as used now.
@@ -10,6 +10,12 @@ pub fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<
         "UPDATE social_links SET used_at = :now WHERE provider = :provider AND subject = :subject RETURNING member_id"
     );
     tx.find(sql, named_params! {":provider": provider, ":subject": subject, ":now": tx.now()}, row)
+}
+
+/// The member of this link.
+pub fn find(tx: &Read, provider: &str, subject: &str) -> Result<Option<i64>> {
+    let sql = sql!("SELECT member_id FROM social_links WHERE provider = ?1 AND subject = ?2");
+    tx.find(sql, (provider, subject), row)
 }
 
 /// `name`: the one that came with it and is the member's now, or nothing.

@@ -7,8 +7,10 @@ use super::file;
 use super::plans;
 use crate::deadline::Deadline;
 use std::cell::{Cell, OnceCell};
+use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::net::SocketAddr;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -144,12 +146,24 @@ impl Site {
 
     /// What the technician types at the machine's shell, carried out by the running server.
     pub fn shell(&self, args: &[&str]) {
+        let output = self.run_in_shell(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// The same where it may be refused: whether it was done.
+    pub fn try_shell(&self, args: &[impl AsRef<OsStr> + Debug]) -> bool {
+        let output = self.run_in_shell(args);
+        let code = output.status.code();
+        assert!([Some(0), Some(1)].contains(&code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        code == Some(0)
+    }
+
+    fn run_in_shell(&self, args: &[impl AsRef<OsStr>]) -> Output {
         let dir = self.dir.path();
         self.listening.get_or_init(|| {
             control::listen(dir, self.inside().for_another_thread()).expect("a socket in the directory")
         });
-        let output = Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs")
     }
 
     /// From here on an answer of 500 or more is the test's subject and no fault.
