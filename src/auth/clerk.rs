@@ -35,11 +35,6 @@ impl Clerk {
         self.role
     }
 
-    /// Whom this clerk may serve.
-    pub fn rank(&self) -> Rank {
-        Rank::Account { member_id: self.id, role: self.role }
-    }
-
     /// The session that this browser holds.
     pub fn session(&self) -> &TokenHash {
         &self.session
@@ -52,7 +47,7 @@ impl Clerk {
 
     /// Why this clerk may not serve an account: see [`Rank::denial`].
     pub fn denial(&self, subject: &Account) -> Option<&'static str> {
-        self.rank().denial(subject.member_id, subject.role)
+        Rank::Account { member_id: self.id, role: self.role }.denial(subject.member_id, subject.role)
     }
 
     /// 403 with the reason of [`Clerk::denial`].

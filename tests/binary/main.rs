@@ -7,8 +7,6 @@ mod backups;
 mod callbacks;
 mod cli;
 mod control;
-#[path = "../deadline/mod.rs"]
-mod deadline;
 mod doctor;
 mod ending;
 mod faults;
@@ -25,4 +23,3 @@ mod story;
 mod sync;
 mod tls;
 mod upgrade;
-mod waits;

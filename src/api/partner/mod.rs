@@ -1,5 +1,6 @@
 //! The partner metrics group.
 
+pub mod booking;
 pub mod reports;
 pub mod token;
 pub mod users;

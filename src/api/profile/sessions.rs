@@ -1,6 +1,5 @@
 //! Where a member is signed in.
 
-use crate::app::{self, credentials};
 use crate::auth::Member;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -47,8 +46,8 @@ pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `DELETE /account/profile/sessions`: ends every session of the caller but this one, and the tokens of bookings.
 pub fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
-    app::change_once(site, call, member, |cx| {
-        credentials::end_sessions(cx, &cx.own()?, Some(member.session()))?;
+    site.once(call, |tx| {
+        sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
         Ok(reply::done(call.say("done.sessions_ended")))
     })
 }

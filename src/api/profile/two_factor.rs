@@ -1,6 +1,5 @@
 //! The second factor from inside a session.
 
-use crate::app::{self, Change, Subject, credentials};
 use crate::auth::second_factor::{self, Due, Next, Proof};
 use crate::auth::security_event::{self, Event};
 use crate::auth::{Member, sign_in};
@@ -12,6 +11,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
+use crate::store::tables::members::{self, Account};
 use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::Serialize;
 use serde_json::json;
@@ -63,11 +63,10 @@ pub fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = body.optional("code", fields::code(CODE_CHARS_MAX));
     let ok = body.finish()?;
     let (wanted, code) = (wanted.get(&ok), code.get(&ok));
-    app::change_once(site, call, member, |cx| {
-        let (tx, account) = (cx.tx, cx.own()?);
+    site.once(call, |tx| {
+        let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
         let factor = second_factors::find(tx, account.member_id, tx.now())?;
-        let code = code.as_deref();
-        let this = Request { site, call, tx, cx, member, account: &account, factor: &factor, code };
+        let this = Request { site, call, tx, member, account: &account, factor: &factor, code: code.as_deref() };
         match wanted {
             Operation::Status => this.status(),
             Operation::Enable => this.enable(),
@@ -83,9 +82,8 @@ struct Request<'a> {
     site: &'a Site,
     call: &'a Call,
     tx: &'a Write<'a>,
-    cx: &'a Change<'a>,
     member: &'a Member,
-    account: &'a Subject,
+    account: &'a Account,
     factor: &'a Factor,
     code: Option<&'a str>,
 }
@@ -135,7 +133,8 @@ impl Request<'_> {
             return Err(Failure::second_factor_required());
         }
         self.proven(|| {
-            credentials::turn_off_second_factor(self.cx, self.account, Some(self.member.session()))?;
+            let (member_id, kept) = (self.account.member_id, Some(self.member.session()));
+            second_factor::turn_off(self.site, self.tx, member_id, kept, self.call.language(), self.member.by())?;
             self.answer(None, "factor.turned_off", Vec::new())
         })
     }

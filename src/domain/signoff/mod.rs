@@ -26,7 +26,7 @@ pub struct Authority {
 
 /// Why somebody may not sign; the gravest reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denial {
+pub enum Bar {
     Oneself,
     /// Holds nothing that the level is signed by.
     Level,
@@ -47,23 +47,23 @@ impl Authority {
     }
 }
 
-impl Denial {
+impl Bar {
     /// The key of its text.
     pub fn key(self) -> &'static str {
         match self {
-            Denial::Oneself => "signer.oneself",
-            Denial::Level => "signer.level",
-            Denial::NotListed => "signer.not_listed",
-            Denial::NotCurrent => "signer.not_current",
-            Denial::Account => "signer.account",
+            Bar::Oneself => "signer.oneself",
+            Bar::Level => "signer.level",
+            Bar::NotListed => "signer.not_listed",
+            Bar::NotCurrent => "signer.not_current",
+            Bar::Account => "signer.account",
         }
     }
 }
 
 /// Whether the signer may sign a skill of this level for the holder.
-pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Denial> {
+pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Bar> {
     if signer.member_id == holder_id {
-        return Err(Denial::Oneself);
+        return Err(Bar::Oneself);
     }
     let listed = |key: &LevelKey| signer.listed.iter().any(|programme| programme == key.cat_group);
     // A programme without a currency of its own (AFC) does not lapse.
@@ -73,13 +73,13 @@ pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Autho
         level.signable_by(&held)
     };
     if !signs(&|_| true) {
-        Err(Denial::Level)
+        Err(Bar::Level)
     } else if !signs(&listed) {
-        Err(Denial::NotListed)
+        Err(Bar::NotListed)
     } else if !signs(&|key| listed(key) && current(key)) {
-        Err(Denial::NotCurrent)
+        Err(Bar::NotCurrent)
     } else if !signer.in_good_standing {
-        Err(Denial::Account)
+        Err(Bar::Account)
     } else {
         Ok(Authority { signer_id: signer.member_id, holder_id })
     }

@@ -1,15 +1,16 @@
 //! Skill entries: asked for, signed, refused, paused. Safety briefs and trainings go the same way.
 
-mod ask;
+pub mod ask;
 mod create;
 mod edit;
 mod list;
 mod row;
 
-pub use create::create;
+pub use ask::Asked;
+pub use create::{ask as ask_for, create};
 pub use edit::edit;
 pub use list::{list, list_all, moves};
-pub use row::{Row, row};
+pub use row::{Row, names, row};
 
 use crate::domain::entry::Status;
 use serde::Serialize;
