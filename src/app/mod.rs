@@ -4,8 +4,17 @@
 //! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. What changes nothing
 //! writes no audit row and no notice.
 
+pub mod accounts;
+pub mod bookings;
+pub mod credentials;
 pub mod import_export;
+pub mod kiosks;
+pub mod logbook;
+pub mod messages;
 pub mod notice;
+pub mod partners;
+pub mod payments;
+pub mod photos;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Whom};
@@ -55,6 +64,16 @@ impl Actor {
         Actor { by: by.clone(), rank: Rank::Owner }
     }
 
+    /// A partner, or a third party that calls back.
+    pub fn outside(by: By) -> Actor {
+        Actor { by, rank: Rank::Outside }
+    }
+
+    /// 403 for everybody but the desk, the admins and the machine's owner.
+    pub fn check_staff(&self) -> Result<(), Failure> {
+        if self.rank.is_staff() { Ok(()) } else { Err(Failure::not_allowed()) }
+    }
+
     /// Somebody with an account.
     pub fn account(member_id: i64, role: Role, by: &By) -> Actor {
         Actor { by: by.clone(), rank: Rank::Account { member_id, role } }
@@ -63,7 +82,7 @@ impl Actor {
 
 impl From<&Clerk> for Actor {
     fn from(clerk: &Clerk) -> Actor {
-        Actor::account(clerk.id(), clerk.role(), clerk.by())
+        Actor { by: clerk.by().clone(), rank: clerk.rank() }
     }
 }
 
@@ -105,10 +124,7 @@ impl Change<'_> {
 
     /// The actor's own account, if the actor has one.
     pub fn member_id(&self) -> Option<i64> {
-        match self.actor.rank {
-            Rank::Account { member_id, .. } => Some(member_id),
-            Rank::Owner => None,
-        }
+        self.actor.rank.member_id()
     }
 
     /// Adds a row to the audit log.

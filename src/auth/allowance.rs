@@ -2,7 +2,8 @@
 //! money or a stranger's patience, and whoever asks for it may be anybody.
 //!
 //! What strangers cause in a day is counted apart from what a password or a session stood behind: nobody uses up, by asking
-//! for recoveries, a day's passcodes by which a member signs in.
+//! for recoveries, a day's passcodes by which a member signs in. Of what the site sends in a day strangers get half at most,
+//! from however many addresses they ask.
 
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -20,6 +21,8 @@ const PER_DAY_MAX: i64 = 10;
 const EVENTS_PER_DAY_MAX: i64 = 30;
 /// What strangers write in the contact form, by mail to whoever reads it for the site.
 const TO_THE_HOUSE_PER_DAY_MAX: i64 = 200;
+/// Strangers have one part in so many of what the site sends in a day.
+const PARTS_PER_STRANGERS_PART: i64 = 2;
 
 /// Who causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +54,19 @@ pub enum Over {
     Member(i64),
     /// The address's or number's, which others may have used up: told to nobody.
     Recipient,
-    /// The site's.
+    /// The site's, or the strangers' part of it.
     Site(i64),
+}
+
+/// What of the site's share by one channel went out within a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UsedUp {
+    /// There is room for everybody.
+    Nothing,
+    /// Strangers have had their part; members and staff get theirs.
+    StrangersPart,
+    /// Nothing goes out any more.
+    All,
 }
 
 /// What one counter allows within some seconds.
@@ -73,7 +87,7 @@ pub fn take(
 ) -> Result<Result<(), Over>, Failure> {
     let member = member_key(site, cause, member_id, channel);
     let (of_recipient, of_address) = (recipient_key(site, cause, recipient), address_key(site, cause, recipient));
-    let of_site = site_key(site, channel);
+    let of_site = of_site(site, cause, channel);
     let per_day = if (cause, channel) == (Cause::Event, Channel::Email) { EVENTS_PER_DAY_MAX } else { PER_DAY_MAX };
     let per_hour = if cause == Cause::Event { per_day } else { PER_HOUR_MAX };
     let room = |limits: &[Limit]| full_until(tx, limits);
@@ -83,10 +97,10 @@ pub fn take(
     if room(&[hourly(of_address, per_hour), daily(of_recipient, per_day)])?.is_some() {
         return Ok(Err(Over::Recipient));
     }
-    if let Some(until) = room(&[daily(of_site, site_limit(site, channel))])? {
+    if let Some(until) = room(&of_site)? {
         return Ok(Err(Over::Site(until)));
     }
-    for key in [member, of_recipient, of_address, of_site] {
+    for key in [member, of_recipient, of_address].into_iter().chain(of_site.iter().map(|limit| limit.key)) {
         passcodes::insert_send(tx, &key)?;
     }
     Ok(Ok(()))
@@ -95,8 +109,8 @@ pub fn take(
 /// Counts one mail of a stranger's to an address of the site's own; whether there was room for it.
 pub fn take_for_house(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
     let of_house = site.keys.hash(Purpose::PasscodeAddress, &[b"house", recipient.to_lowercase().as_bytes()]);
-    let of_site = site_key(site, Channel::Email);
-    let limits = [daily(of_house, TO_THE_HOUSE_PER_DAY_MAX), daily(of_site, site_limit(site, Channel::Email))];
+    let mut limits = of_site(site, Cause::Stranger, Channel::Email);
+    limits.push(daily(of_house, TO_THE_HOUSE_PER_DAY_MAX));
     if full_until(tx, &limits)?.is_some() {
         return Ok(false);
     }
@@ -106,10 +120,16 @@ pub fn take_for_house(site: &Site, tx: &Write, recipient: &str) -> Result<bool, 
     Ok(true)
 }
 
-/// Whether nothing goes out by this channel any more today.
-pub fn is_used_up(site: &Site, tx: &Read, channel: Channel) -> Result<bool, Failure> {
-    let limit = daily(site_key(site, channel), site_limit(site, channel));
-    Ok(passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, site.now())?.is_some())
+/// How much of what may go out by this channel in a day is used up.
+pub fn used_up(site: &Site, tx: &Read, channel: Channel) -> Result<UsedUp, Failure> {
+    let is_full = |limit: &Limit| {
+        let until = passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, site.now())?;
+        Ok::<_, Failure>(until.is_some())
+    };
+    if is_full(&all(site, channel))? {
+        return Ok(UsedUp::All);
+    }
+    Ok(if is_full(&strangers_part(site, channel))? { UsedUp::StrangersPart } else { UsedUp::Nothing })
 }
 
 /// Forgets what went to the member. Whether a share was used up.
@@ -144,6 +164,21 @@ fn daily(key: [u8; 32], messages: i64) -> Limit {
     Limit { key, messages, seconds: DAY_SECONDS }
 }
 
+/// What of the site's limits a message of this cause counts under.
+fn of_site(site: &Site, cause: Cause, channel: Channel) -> Vec<Limit> {
+    let part = (cause == Cause::Stranger).then(|| strangers_part(site, channel));
+    std::iter::once(all(site, channel)).chain(part).collect()
+}
+
+fn all(site: &Site, channel: Channel) -> Limit {
+    daily(site_key(site, b"site", channel), site_limit(site, channel))
+}
+
+fn strangers_part(site: &Site, channel: Channel) -> Limit {
+    let messages = site_limit(site, channel) / PARTS_PER_STRANGERS_PART;
+    daily(site_key(site, b"strangers at the site", channel), messages)
+}
+
 fn site_limit(site: &Site, channel: Channel) -> i64 {
     match channel {
         Channel::Email => site.config.limits.mails_per_day,
@@ -169,6 +204,6 @@ fn recipient_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
     site.keys.hash(Purpose::PasscodeAddress, &[b"recipient", cause.name(), recipient.to_lowercase().as_bytes()])
 }
 
-fn site_key(site: &Site, channel: Channel) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[b"site", channel.name().as_bytes()])
+fn site_key(site: &Site, whose: &[u8], channel: Channel) -> [u8; 32] {
+    site.keys.hash(Purpose::PasscodeAddress, &[whose, channel.name().as_bytes()])
 }

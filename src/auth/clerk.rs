@@ -35,6 +35,11 @@ impl Clerk {
         self.role
     }
 
+    /// Whom this clerk may serve.
+    pub fn rank(&self) -> Rank {
+        Rank::Account { member_id: self.id, role: self.role }
+    }
+
     /// The session that this browser holds.
     pub fn session(&self) -> &TokenHash {
         &self.session
@@ -47,7 +52,7 @@ impl Clerk {
 
     /// Why this clerk may not serve an account: see [`Rank::denial`].
     pub fn denial(&self, subject: &Account) -> Option<&'static str> {
-        Rank::Account { member_id: self.id, role: self.role }.denial(subject.member_id, subject.role)
+        self.rank().denial(subject.member_id, subject.role)
     }
 
     /// 403 with the reason of [`Clerk::denial`].

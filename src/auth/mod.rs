@@ -1,9 +1,6 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
-pub mod access;
-pub mod account;
 pub mod allowance;
-pub mod appointment;
 mod callback;
 pub mod clerk;
 pub mod confirmation;

@@ -3,6 +3,7 @@
 use super::rates::{Caller, Pace};
 use crate::auth::Rates;
 use crate::auth::refusals::Refusals;
+use crate::domain::audit::{self, By, Origin};
 use crate::http::call::{Call, TOKEN, Who};
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -25,11 +26,17 @@ const CLIENT_ID_CHARS_SHOWN: usize = 64;
 #[derive(Debug)]
 pub struct Partner {
     id: i64,
+    client_id: String,
 }
 
 impl Partner {
     pub fn id(&self) -> i64 {
         self.id
+    }
+
+    /// This partner from where the call came.
+    pub fn by(&self, call: &Call) -> By {
+        By { who: audit::Who::Partner(self.client_id.clone()), origin: Origin::Address(call.peer) }
     }
 }
 
@@ -89,7 +96,7 @@ fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
     let Some(signer) = signer else { return Err(unsigned(site, call, client_id, &secrets, &digest)?) };
     call.who.set(Who::Partner(signer.partner_id));
     check_terms(site, call, signer, &digest, now)?;
-    Ok(Partner { id: signer.partner_id })
+    Ok(Partner { id: signer.partner_id, client_id: signer.client_id.clone() })
 }
 
 /// What a right signature alone does not open.

@@ -231,21 +231,8 @@ pub fn welcome_factor(
     new_recovery_codes(site, tx, member_id)
 }
 
-/// Nothing is due any more, and the credentials from before end, but the session `kept`.
-pub fn turn_off(
-    site: &Site,
-    tx: &Write,
-    member_id: i64,
-    kept: Option<&TokenHash>,
-    language: Language,
-    by: &By,
-) -> Result<(), Failure> {
-    second_factors::delete(tx, member_id)?;
-    end_older(tx, member_id, kept)?;
-    security_event::tell(site, tx, member_id, Event::SecondFactorOff, &json!({}), language, by)
-}
-
-fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
+/// Ends what a second factor from before opened, but the session `kept`.
+pub fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(tx, member_id, kept)?;
     passcodes::delete(tx, member_id, Use::SignIn.name())?;
     Ok(())

@@ -2,10 +2,10 @@
 
 use super::outcome::Done;
 use super::shell::Shell;
-use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
+use super::wire::Wire;
+use super::{Answered, Row, Table, Trouble, broken, done, refused, shown_moment, text};
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
-use crate::ops::backup::Progress;
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, Kept};
 use crate::store::tables::{members, partners};
@@ -16,6 +16,11 @@ use serde_json::{Value, json};
 const KINDS: [&str; 5] = ["member", "cli", "partner", "job", "sender"];
 /// The same, where something was done to.
 const OBJECTS: [&str; 1] = ["site"];
+
+/// Rows that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
+/// Rows that are read at a time for a machine.
+const PAGE_ROWS: i64 = 1_000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken, and for `verify`: the log is not what was written.")]
@@ -40,24 +45,25 @@ pub struct List {
     /// Only one kind of deed, as the list names it: member.banned
     #[arg(long)]
     deed: Option<String>,
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-    limit: i64,
+    /// Rows to list: 50 unless it is said, or with --json all
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    limit: Option<i64>,
     /// Only rows before this one: the next page begins with the last number of the one before
     #[arg(long, value_name = "NUMBER")]
     before: Option<i64>,
 }
 
 impl Audit {
-    pub fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
+    pub fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
         match self {
-            Audit::List(list) => list.run(site),
-            Audit::Verify => verify(&walk(site, progress)?),
+            Audit::List(list) => list.run(site, wire),
+            Audit::Verify => verify(&walk(site, wire.progress)?),
         }
     }
 }
 
 impl List {
-    fn run(&self, site: &Site) -> Answered {
+    fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
         let named =
             |name: &Option<String>, fixed: &[&str]| name.as_deref().map(|name| resolve(site, name, fixed)).transpose();
         let filter = Filter {
@@ -68,9 +74,39 @@ impl List {
             until: None,
             before: self.before,
         };
-        let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit)?))?;
-        Ok(Box::new(Table::new(rows).when_empty("no such deed is in the log")))
+        if site.lists_all() {
+            return for_machines(site, filter, self.limit.unwrap_or(i64::MAX), wire);
+        }
+        let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit.unwrap_or(LISTED_USUAL))?))?;
+        let Some(last) = rows.last() else { return text("no such deed is in the log") };
+        let seq = last.row.seq;
+        let older = site.store.read(|tx| Ok(audit::count(tx, &Filter { before: Some(seq), ..filter })?))?;
+        let left_out = match older {
+            0 => String::new(),
+            more => format!("\n… and {more} more: --before {seq}, or a larger --limit"),
+        };
+        Ok(Box::new(Table::new(rows).foot(left_out)))
     }
+}
+
+/// All rows, or so many: read and handed on page by page, because the log grows for as long as the site does.
+fn for_machines(site: &Site, mut filter: Filter, limit: i64, wire: &mut Wire) -> Answered {
+    let mut left = limit;
+    let mut before_row = '[';
+    while left > 0 {
+        let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, left.min(PAGE_ROWS))?))?;
+        let Some(last) = rows.last() else { break };
+        filter.before = Some(last.row.seq);
+        left -= rows.len() as i64;
+        let mut page = String::new();
+        for row in &rows {
+            page.push(before_row);
+            page += &row.value().to_string();
+            before_row = ',';
+        }
+        (wire.part)(&page).map_err(|e| broken(format!("nobody takes the result: {e}")))?;
+    }
+    text(if before_row == '[' { "[]" } else { "]" })
 }
 
 impl Row for Kept {

@@ -2,12 +2,12 @@
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
+use crate::app::{self, Actor};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::queries::settlement;
 use crate::store::tables::callbacks::{self, Kept, Sender};
 use crate::store::tables::members;
 use crate::store::tables::payments::{self, Payment};
@@ -15,7 +15,9 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 /// Payments that a table shows, unless another number is asked for.
-const LISTED_USUAL: i64 = 500;
+const PAYMENTS_USUAL: i64 = 500;
+/// Events likewise.
+const EVENTS_USUAL: i64 = 50;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such event, payment or member); 2 broken.")]
@@ -28,10 +30,8 @@ pub enum Callbacks {
         /// Only those with one verdict, for instance unmatched or odd
         #[arg(long)]
         verdict: Option<String>,
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Show one event as it came
     Show {
@@ -56,9 +56,7 @@ pub enum Callbacks {
 impl Callbacks {
     pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Callbacks::List { sender, verdict, limit, offset } => {
-                list(site, (sender.as_deref(), verdict.as_deref()), (*limit, *offset))
-            }
+            Callbacks::List { sender, verdict, part } => list(site, (sender.as_deref(), verdict.as_deref()), part),
             Callbacks::Show { callback_id } => show(site, *callback_id),
             Callbacks::Unmatched { part } => unmatched(site, part),
             Callbacks::Match { intent_id, member } => assign(site, intent_id, member),
@@ -66,13 +64,15 @@ impl Callbacks {
     }
 }
 
-fn list(site: &Site, of: (Option<&str>, Option<&str>), page: (i64, i64)) -> Answered {
-    let (events, total) = site.store.read(|tx| {
-        let events = callbacks::list(tx, of.0, of.1, page.0, page.1)?;
-        Ok::<_, Failure>((events, callbacks::count(tx)?))
+fn list(site: &Shell, of: (Option<&str>, Option<&str>), part: &Part) -> Answered {
+    let limit = part.limit(site, EVENTS_USUAL);
+    let (events, asked_for, total) = site.store.read(|tx| {
+        let events = callbacks::list(tx, of.0, of.1, limit, part.offset)?;
+        Ok::<_, Failure>((events, callbacks::count(tx, of.0, of.1)?, callbacks::count(tx, None, None)?))
     })?;
     let kept = format!("{total} event{} kept{}", if total == 1 { "" } else { "s" }, what_is_missing(site));
-    Ok(Box::new(Table::new(events).part("callbacks", json!({ "total": total })).total(kept)))
+    let list = Table::new(events).part("callbacks", json!({ "total": total }));
+    Ok(Box::new(list.page_of(asked_for, part).total(kept)))
 }
 
 /// Which senders would be turned away.
@@ -140,15 +140,13 @@ fn readable(raw: &str) -> String {
 }
 
 fn unmatched(site: &Shell, part: &Part) -> Answered {
-    let limit = part.limit(site, LISTED_USUAL);
+    let limit = part.limit(site, PAYMENTS_USUAL);
     let (payments, total) = site
         .store
         .read(|tx| Ok((payments::list_unmatched(tx, limit, part.offset)?, payments::count_unmatched(tx)?)))?;
-    let list = Table::new(payments);
-    let left_out = list.left_out(total, part.offset);
-    let foot = format!("{left_out}\n\nSay whose they are with: tunneldesk callbacks match PAYMENT MEMBER");
-    let list = if total == 0 { list.when_empty("every payment has its member") } else { list };
-    Ok(Box::new(list.foot(foot)))
+    let list = Table::new(payments).page_of(total, part);
+    let list = list.total("Say whose they are with: tunneldesk callbacks match PAYMENT MEMBER");
+    Ok(Box::new(if total == 0 { list.when_empty("every payment has its member") } else { list }))
 }
 
 impl Row for Payment {
@@ -168,16 +166,11 @@ impl Row for Payment {
 }
 
 fn assign(site: &Shell, intent_id: &str, name: &str) -> Answered {
-    let assigned = site.store.write(site.now(), |tx| {
-        let Some(member) = members::find_account(tx, name)? else { return Ok(Err("member")) };
-        let Some(mut payment) = payments::find(tx, intent_id)? else { return Ok(Err("payment")) };
-        payment.assigned_to = Some(member.member_id);
-        payment.decision = Some(Decision::Counts);
-        settlement::settle(tx, &mut payment, &site.fee(tx)?)?;
-        let payment_id = payments::find_number(tx, intent_id)?;
-        let detail = Detail::none().number("payment_id", payment_id);
-        site.record(tx, "payment.assigned", &Whom::Member(member.member_id), &detail)?;
-        Ok(Ok((member, payment)))
+    let assigned = app::change(site, Actor::owner(site.by()), Language::English, |cx| {
+        let Some(member) = members::find_account(cx.tx, name)? else { return Ok(Err("member")) };
+        let Some(payment_id) = payments::find_number(cx.tx, intent_id)? else { return Ok(Err("payment")) };
+        let decided = app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?;
+        Ok(decided.map(|payment| (member, payment)).ok_or("member"))
     })?;
     let (member, payment) =
         assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;

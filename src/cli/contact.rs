@@ -1,13 +1,16 @@
 //! `tunneldesk contact …`: what people wrote in the contact form.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
+use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
+use crate::app::Outcome;
+use crate::app::messages::set_contact_done;
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+/// Messages that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
 const BEGINNING_CHARS_MAX: usize = 50;
 
 #[derive(Subcommand)]
@@ -18,10 +21,8 @@ pub enum Contact {
         /// Also those that are done
         #[arg(long)]
         all: bool,
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Show one message whole
     Show {
@@ -39,18 +40,21 @@ pub enum Contact {
 impl Contact {
     pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Contact::List { all, limit, offset } => list(site, *all, (*limit, *offset)),
+            Contact::List { all, part } => list(site, *all, part),
             Contact::Show { contact_id } => show(site, *contact_id),
             Contact::Done { contact_ids } => mark_done(site, contact_ids),
         }
     }
 }
 
-fn list(site: &Site, all: bool, page: (i64, i64)) -> Answered {
-    let (messages, open) =
-        site.store.read(|tx| Ok((contact::list(tx, all, page.0, page.1)?, contact::count_open(tx)?)))?;
-    let total = format!("{open} open{}", where_to(site));
-    Ok(Box::new(Table::new(messages).part("messages", json!({ "open": open })).total(total)))
+fn list(site: &Shell, all: bool, part: &Part) -> Answered {
+    let limit = part.limit(site, LISTED_USUAL);
+    let (messages, open, total) = site.store.read(|tx| {
+        let messages = contact::list(tx, all, limit, part.offset)?;
+        Ok((messages, contact::count_open(tx)?, contact::count(tx, all)?))
+    })?;
+    let list = Table::new(messages).part("messages", json!({ "open": open }));
+    Ok(Box::new(list.page_of(total, part).total(format!("{open} open{}", where_to(site)))))
 }
 
 fn where_to(site: &Site) -> String {
@@ -86,9 +90,10 @@ fn mark_done(site: &Shell, contact_ids: &[i64]) -> Answered {
     for contact_id in contact_ids {
         site.store.read(|tx| Ok(contact::find(tx, *contact_id)?))?.ok_or_else(|| unknown(*contact_id))?;
     }
-    let marked = site.store.write(site.now(), |tx| {
-        site.record(tx, "contact.done", &Whom::Site, &Detail::none().numbers("contact_ids", contact_ids))?;
-        contact_ids.iter().try_fold(0, |marked, contact_id| Ok(marked + contact::set_done(tx, *contact_id)?))
+    let marked = site.change(|cx| {
+        contact_ids.iter().try_fold(0, |marked, contact_id| {
+            Ok(marked + usize::from(set_contact_done(cx, *contact_id)? == Outcome::Done))
+        })
     })?;
     done(format!("{marked} message{} marked as done", if marked == 1 { "" } else { "s" }), json!({ "done": marked }))
 }

@@ -10,7 +10,7 @@ use super::{Outcome, answer_for_site};
 use crate::site::Site;
 use crate::site::pace;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,8 +19,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TALK_TIME_MAX: Duration = Duration::from_secs(30);
-/// Between two words of a server at long work, such as checking a large copy.
-const SILENCE_MAX: Duration = Duration::from_secs(30 * 60);
+/// How long a command waits for a server that says nothing.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// To be let in, and then until the command was heard.
+    heard: Duration,
+    /// Between two words after that: checking a large copy takes its time.
+    silence: Duration,
+}
+
+const PATIENCE: Patience = Patience { heard: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
 /// Steps of long work are told at most so often.
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -38,9 +46,10 @@ pub struct Request {
     pub attached_bytes: Option<u64>,
 }
 
-/// What the server says, a line each: how far it is, and at the end what came of it.
+/// What the server says, a line each: that it heard, how far it is, and at the end what came of it.
 #[derive(Serialize, Deserialize)]
 enum Said {
+    Heard,
     Step {
         step: String,
         done: u64,
@@ -51,7 +60,39 @@ enum Said {
     Done(Outcome),
 }
 
-/// Has the server of a data directory carry a command out. The error: why it did not, with what to do.
+/// Why nobody knows what came of a command.
+#[derive(Debug)]
+enum NoOutcome {
+    /// The server did not hear it, or said nothing more, for so long.
+    Silent(Duration),
+    /// The server closed the connection.
+    Closed,
+}
+
+impl NoOutcome {
+    fn of(error: &std::io::Error, waited: Duration) -> NoOutcome {
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => NoOutcome::Silent(waited),
+            _ => NoOutcome::Closed,
+        }
+    }
+
+    /// With what to do.
+    fn in_words(&self, dir: &Path) -> String {
+        let what = match self {
+            NoOutcome::Silent(waited) => format!("has said nothing for {} s", waited.as_secs()),
+            NoOutcome::Closed => "ended before it answered".to_owned(),
+        };
+        format!(
+            "the server of {} {what}, so whether the command was carried out is not known: look at its log, and start the \
+             server again if it hangs",
+            dir.display()
+        )
+    }
+}
+
+/// Has the server of a data directory carry a command out. The error: why it did not, with what to do. The wait for a server
+/// that hangs has a limit at each step.
 pub fn ask(
     dir: &Path,
     request: &Request,
@@ -59,11 +100,31 @@ pub fn ask(
     bar: &mut Bar,
     sheet: &mut Sheet,
 ) -> Result<Outcome, String> {
-    let nobody =
-        || format!("{} is held by another process that takes no commands; wait for it or stop it", dir.display());
-    match socket::connect(dir) {
-        Ok(stream) => talk(&stream, request, attached, bar, sheet).ok_or_else(nobody),
-        Err(Unheard::Nobody) => Err(nobody()),
+    ask_within(PATIENCE, dir, request, attached, bar, sheet)
+}
+
+fn ask_within(
+    patience: Patience,
+    dir: &Path,
+    request: &Request,
+    attached: Option<&mut (dyn Read + Send)>,
+    bar: &mut Bar,
+    sheet: &mut Sheet,
+) -> Result<Outcome, String> {
+    match socket::connect(dir, patience.heard) {
+        Ok(stream) => {
+            let told = talk(&stream, patience, request, attached, bar, sheet);
+            told.map_err(|no_outcome| no_outcome.in_words(dir))
+        }
+        Err(Unheard::Nobody) => {
+            Err(format!("{} is held by another process that takes no commands; wait for it or stop it", dir.display()))
+        }
+        Err(Unheard::Hangs) => Err(format!(
+            "the server of {} takes no more commands and did not within {} s, so nothing was done: look at its log, and \
+             start the server again if it hangs",
+            dir.display(),
+            patience.heard.as_secs()
+        )),
         Err(Unheard::Stranger(path)) => Err(format!(
             "somebody else listens at {} in place of the server, and was told nothing: remove it, and start the server again",
             path.display()
@@ -71,33 +132,53 @@ pub fn ask(
     }
 }
 
-/// `None`: the other side ended before it said what came of it.
 fn talk(
     stream: &UnixStream,
+    patience: Patience,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,
     bar: &mut Bar,
     sheet: &mut Sheet,
-) -> Option<Outcome> {
-    stream.set_read_timeout(Some(SILENCE_MAX)).ok()?;
-    let mut line = serde_json::to_vec(request).ok()?;
+) -> Result<Outcome, NoOutcome> {
+    let because = |e: &std::io::Error| NoOutcome::of(e, patience.heard);
+    stream.set_read_timeout(Some(patience.heard)).map_err(|e| because(&e))?;
+    stream.set_write_timeout(Some(patience.heard)).map_err(|e| because(&e))?;
+    let mut line = serde_json::to_vec(request).map_err(|_| NoOutcome::Closed)?;
     line.push(b'\n');
-    (&*stream).write_all(&line).ok()?;
+    (&*stream).write_all(&line).map_err(|e| because(&e))?;
     std::thread::scope(|scope| {
         scope.spawn(move || {
             // A server that refuses early does not hear the rest.
             _ = attached.map(|file| std::io::copy(file, &mut &*stream));
             stream.shutdown(Shutdown::Write)
         });
-        for line in BufReader::new(stream).lines() {
-            match serde_json::from_str(&line.ok()?).ok()? {
-                Said::Step { step, done, total } => bar.tell(&step, done, total),
-                Said::Part(text) => sheet.write(&text),
-                Said::Done(outcome) => return Some(outcome),
-            }
+        let outcome = hear(stream, patience, bar, sheet);
+        if outcome.is_err() {
+            // The file, of which nobody takes the rest, is no longer sent.
+            _ = stream.shutdown(Shutdown::Both);
         }
-        None
+        outcome
     })
+}
+
+/// What the server says, to its end.
+fn hear(stream: &UnixStream, patience: Patience, bar: &mut Bar, sheet: &mut Sheet) -> Result<Outcome, NoOutcome> {
+    let mut waited = patience.heard;
+    for line in BufReader::new(stream).lines() {
+        let line = line.map_err(|e| NoOutcome::of(&e, waited))?;
+        match serde_json::from_str(&line).map_err(|_| NoOutcome::Closed)? {
+            Said::Heard => {}
+            Said::Step { step, done, total } => bar.tell(&step, done, total),
+            Said::Part(text) => sheet.write(&text),
+            Said::Done(outcome) => return Ok(outcome),
+        }
+        if waited != patience.silence {
+            waited = patience.silence;
+            let longer = stream.set_read_timeout(Some(waited)).and_then(|()| stream.set_write_timeout(Some(waited)));
+            longer.map_err(|e| NoOutcome::of(&e, waited))?;
+        }
+    }
+    Err(NoOutcome::Closed)
 }
 
 /// Carries out commands until the process ends, each on a thread of its own, so that none waits for a backup whose second
@@ -139,6 +220,7 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
     let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
     let (mut bytes, mut from_shell) = (Vec::new(), BufReader::new(&stream));
     (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)?;
+    say(&stream, &Said::Heard)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
         _ if busy => Outcome::broken("too many commands are under way at once: try again when one of them is through"),
         Ok(request) => {
@@ -181,4 +263,94 @@ fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
 /// The user that the other side runs as, if that is ours or root.
 fn user_of(stream: &UnixStream) -> Option<u32> {
     socket::peer(stream).ok().filter(|user| [socket::ours(), 0].contains(user))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::place;
+    use socket2::{Domain, SockAddr, Socket, Type};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixListener;
+    use std::sync::mpsc;
+
+    const BRIEF: Duration = Duration::from_millis(50);
+    /// No test waits longer for what must not come before.
+    const LONG: Duration = Duration::from_secs(30);
+    const FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+    /// With a file that no queue of the kernel's takes whole.
+    fn ask_there(dir: &Path, patience: Patience) -> Result<Outcome, String> {
+        let request = Request { args: Vec::new(), secret: None, attached_bytes: Some(FILE_BYTES) };
+        let mut file = std::io::repeat(b'x').take(FILE_BYTES);
+        ask_within(patience, dir, &request, Some(&mut file), &mut Bar::new(false), &mut Sheet::new(None))
+    }
+
+    /// The kernel lets a few in before anybody takes them.
+    fn bound() -> (tempfile::TempDir, UnixListener) {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        socket.bind(&SockAddr::unix(place::control(dir.path())).unwrap()).unwrap();
+        socket.listen(1).unwrap();
+        (dir, OwnedFd::from(socket).into())
+    }
+
+    #[test]
+    fn a_command_to_a_server_that_never_hears_it_is_given_up() {
+        let patience = Patience { heard: BRIEF, silence: LONG };
+        let (dir, listener) = bound();
+        // The kernel makes the connections, and nobody takes them.
+        let since = Instant::now();
+        let said = ask_there(dir.path(), patience).err().unwrap();
+        assert!(said.contains("has said nothing") && said.contains("not known: look at its log"), "{said}");
+        // A full queue takes no more.
+        let mut waiting = Vec::new();
+        let said = loop {
+            assert!(since.elapsed() < LONG, "{} connections were made", waiting.len());
+            match socket::connect(dir.path(), BRIEF) {
+                Ok(stream) => waiting.push(stream),
+                Err(_) => break ask_there(dir.path(), patience).err().unwrap(),
+            }
+        };
+        assert!(said.contains("takes no more commands") && said.contains("nothing was done"), "{said}");
+        drop(listener);
+        let said = ask_there(dir.path(), patience).err().unwrap();
+        assert!(said.contains("held by another process that takes no commands"), "{said}");
+        assert!(since.elapsed() < LONG, "{:?}", since.elapsed());
+    }
+
+    /// What comes of a command that a server answers like this; the other side is through once the channel ends.
+    fn answered(
+        patience: Patience,
+        answer: impl FnOnce(&UnixStream, mpsc::Receiver<()>) + Send,
+    ) -> Result<Outcome, String> {
+        let (dir, listener) = bound();
+        let (asking, through) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || answer(&listener.accept().unwrap().0, through));
+            let outcome = ask_there(dir.path(), patience);
+            drop(asking);
+            outcome
+        })
+    }
+
+    #[test]
+    fn a_server_that_heard_the_command_has_longer_and_not_for_ever() {
+        let patience = Patience { heard: BRIEF, silence: LONG };
+        let outcome = answered(patience, |stream, _| {
+            say(stream, &Said::Heard).unwrap();
+            std::thread::sleep(3 * BRIEF);
+            say(stream, &Said::Done(Outcome::broken("done"))).unwrap();
+            std::io::copy(&mut &*stream, &mut std::io::sink()).unwrap();
+        });
+        assert_eq!(outcome.unwrap().text, "done");
+        let patience = Patience { heard: LONG, silence: BRIEF };
+        let said = answered(patience, |stream, through| {
+            say(stream, &Said::Heard).unwrap();
+            _ = through.recv_timeout(LONG);
+        });
+        assert!(said.as_ref().is_err_and(|said| said.contains("has said nothing")), "{:?}", said.err());
+        let said = answered(patience, |_, _| {});
+        assert!(said.as_ref().is_err_and(|said| said.contains("ended before it answered")), "{:?}", said.err());
+    }
 }

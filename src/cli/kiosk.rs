@@ -1,11 +1,13 @@
 //! `tunneldesk kiosk …`: the screens in the hall at which members help themselves.
 
 use super::shell::Shell;
-use super::{Answered, Part, Row, Table, done, refused, shown_moment};
+use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
+use crate::app::Outcome;
+use crate::app::kiosks::{self as app_kiosks, NAME_CHARS_MAX};
 use crate::auth::kiosk;
-use crate::domain::audit::{Detail, Whom};
+use crate::http::failure::Failure;
 use crate::store::tables::kiosks;
-use crate::web::desk::kiosks::{NAME_CHARS_MAX, spaced};
+use crate::web::desk::kiosks::spaced;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -44,30 +46,24 @@ impl Kiosk {
 }
 
 fn pair(site: &Shell, name: &str) -> Answered {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
-        return Err(refused(format!("a kiosk's name has 1 to {NAME_CHARS_MAX} letters: say where it stands")));
-    }
-    let now = site.now();
-    let code = site.store.write(now, |tx| {
-        site.record(tx, "kiosk.code_made", &Whom::Site, &Detail::none())?;
-        kiosk::new_pairing(site, tx, name, None)
-    })?;
-    let ends_at = now + kiosk::PAIRING_SECONDS;
+    let unfit = |failure: Failure| match failure.problems() {
+        [] => Trouble::from(failure),
+        _ => refused(format!("a kiosk's name has 1 to {NAME_CHARS_MAX} letters: say where it stands")),
+    };
+    let ends_at = site.now() + kiosk::PAIRING_SECONDS;
+    let code = site.change(|cx| app_kiosks::pair(cx, name)).map_err(unfit)?;
     let words = format!(
         "code: {}   (good once, until {} UTC: open /kiosk in the kiosk's browser and type it there)",
         spaced(&code),
         shown_moment(ends_at)
     );
-    done(words, json!({ "name": name, "code": code, "ends_at": ends_at }))
+    done(words, json!({ "name": name.trim(), "code": code, "ends_at": ends_at }))
 }
 
 fn list(site: &Shell, part: &Part) -> Answered {
     let limit = part.limit(site, LISTED_USUAL);
     let (kiosks, total) = site.store.read(|tx| Ok((kiosks::list(tx, limit, part.offset)?, kiosks::count(tx)?)))?;
-    let list = Table::new(kiosks);
-    let left_out = list.left_out(total, part.offset);
-    Ok(Box::new(list.foot(left_out)))
+    Ok(Box::new(Table::new(kiosks).page_of(total, part)))
 }
 
 impl Row for kiosks::Kiosk {
@@ -91,14 +87,7 @@ impl Row for kiosks::Kiosk {
 }
 
 fn revoke(site: &Shell, kiosk_id: i64) -> Answered {
-    let revoked = site.store.write(site.now(), |tx| {
-        let revoked = kiosks::revoke(tx, kiosk_id)?;
-        if revoked > 0 {
-            site.record(tx, "kiosk.revoked", &Whom::Site, &Detail::none().number("kiosk_id", kiosk_id))?;
-        }
-        Ok(revoked)
-    })?;
-    if revoked == 0 {
+    if site.change(|cx| app_kiosks::revoke(cx, kiosk_id))? == Outcome::Unchanged {
         return Err(refused(format!("there is no kiosk {kiosk_id} in use: see `tunneldesk kiosk list`")));
     }
     done(format!("kiosk {kiosk_id} is locked out"), json!({ "kiosk_id": kiosk_id }))

@@ -1,16 +1,20 @@
 //! `tunneldesk outbox marked` and `outbox lift`: addresses that no mail goes to.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
-use crate::jobs::outbox::again;
-use crate::site::Site;
+use super::{Answered, Part, Row, Table, done, refused, shown_moment};
+use crate::app::messages;
 use crate::store::tables::suppressed::{self, Mark};
 use serde_json::{Value, json};
 
-pub fn list(site: &Site, page: (i64, i64)) -> Answered {
-    let marks = site.store.read(|tx| Ok(suppressed::list(tx, page.0, page.1)?))?;
-    Ok(Box::new(Table::new(marks).when_empty("mail goes to every address")))
+/// Addresses that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
+
+pub fn list(site: &Shell, part: &Part) -> Answered {
+    let limit = part.limit(site, LISTED_USUAL);
+    let (marks, total) =
+        site.store.read(|tx| Ok((suppressed::list(tx, limit, part.offset)?, suppressed::count(tx)?)))?;
+    let list = Table::new(marks).page_of(total, part);
+    Ok(Box::new(if total == 0 { list.when_empty("mail goes to every address") } else { list }))
 }
 
 impl Row for Mark {
@@ -26,14 +30,7 @@ impl Row for Mark {
 }
 
 pub fn lift(site: &Shell, address: &str) -> Answered {
-    let lifted = site.store.write(site.now(), |tx| {
-        let lifted = again::lift(tx, address)?;
-        if lifted.is_some() {
-            // An address is a person's, so which one it was is not said.
-            site.record(tx, "address.lifted", &Whom::Site, &Detail::none())?;
-        }
-        Ok(lifted)
-    })?;
+    let lifted = site.change(|cx| messages::lift_mark(cx, address))?;
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;
     let words = format!(

@@ -329,7 +329,7 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, wire: &mut Wir
         Command::Sync(command) => command.run(site, wire.progress),
         Command::Tls(command) => command.run(site),
         Command::Doctor(command) => command.answer(site),
-        Command::Audit(command) => command.run(site, wire.progress),
+        Command::Audit(command) => command.run(site, wire),
         Command::Backup(command) => command.run(site, wire.progress),
         Command::Serve(_)
         | Command::Init(_)

@@ -1,11 +1,9 @@
 //! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, Trouble, done, marks, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
-use crate::domain::role::Role;
+use super::{Answered, Part, Row, Table, Trouble, done, marks, refused, shown_moment};
+use crate::app::messages::{self, Unsendable};
 use crate::http::failure::Failure;
-use crate::jobs::outbox::again::{self, Bar};
 use crate::jobs::outbox::read_letter;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Channel, Message};
@@ -13,6 +11,8 @@ use crate::store::tables::suppressed::Mark;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+/// Messages that a table shows, unless another number is asked for.
+const LISTED_USUAL: i64 = 50;
 const WHY_CHARS_MAX: usize = 60;
 
 #[derive(Subcommand)]
@@ -23,10 +23,8 @@ pub enum Outbox {
         /// Only one state: waiting, sent or dead
         #[arg(long, value_parser = ["waiting", "sent", "dead"])]
         state: Option<String>,
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Show one message whole, to be read out: also its passcode, while that is good
     Show {
@@ -37,10 +35,8 @@ pub enum Outbox {
     Retry(Retry),
     /// List addresses that no mail goes to, because the mail provider reported a bounce, a complaint or the like
     Marked {
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-        limit: i64,
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
-        offset: i64,
+        #[command(flatten)]
+        part: Part,
     },
     /// Have mail go to a marked address again
     Lift { address: String },
@@ -60,24 +56,24 @@ pub struct Retry {
 impl Outbox {
     pub fn run(&self, site: &Shell) -> Answered {
         match self {
-            Outbox::List { state, limit, offset } => list(site, state.as_deref(), (*limit, *offset)),
+            Outbox::List { state, part } => list(site, state.as_deref(), part),
             Outbox::Show { message_id } => show(site, *message_id),
             Outbox::Retry(retry) => retry.run(site),
-            Outbox::Marked { limit, offset } => marks::list(site, (*limit, *offset)),
+            Outbox::Marked { part } => marks::list(site, part),
             Outbox::Lift { address } => marks::lift(site, address),
         }
     }
 }
 
-fn list(site: &Site, state: Option<&str>, page: (i64, i64)) -> Answered {
-    let (messages, waiting, dead) = site.store.read(|tx| {
-        let (waiting, dead) = outbox::counts(tx)?;
-        let messages = outbox::list(tx, state, page.0, page.1)?;
-        Ok::<_, Failure>((messages, waiting, dead))
+fn list(site: &Shell, state: Option<&str>, part: &Part) -> Answered {
+    let limit = part.limit(site, LISTED_USUAL);
+    let (messages, total, (waiting, dead)) = site.store.read(|tx| {
+        let messages = outbox::list(tx, state, limit, part.offset)?;
+        Ok::<_, Failure>((messages, outbox::count(tx, state)?, outbox::counts(tx)?))
     })?;
     let totals = format!("{waiting} waiting, {dead} dead{}", where_to(site));
-    let beside = json!({ "waiting": waiting, "dead": dead });
-    Ok(Box::new(Table::new(messages).part("messages", beside).total(totals)))
+    let list = Table::new(messages).part("messages", json!({ "waiting": waiting, "dead": dead }));
+    Ok(Box::new(list.page_of(total, part).total(totals)))
 }
 
 /// What is missing for messages to leave.
@@ -144,9 +140,7 @@ fn show(site: &Shell, message_id: i64) -> Answered {
     let message = find(site, message_id)?;
     let letter = read_letter(site, &message);
     if letter.is_ok() {
-        let (whom, detail) =
-            (message.member_id.map_or(Whom::Site, Whom::Member), Detail::none().number("message_id", message_id));
-        site.store.write(site.now(), |tx| site.record(tx, "message.read_out", &whom, &detail))?;
+        site.change(|cx| messages::read_out(cx, &message))?;
     }
     let mut values = message.value();
     let said = letter.as_ref().ok();
@@ -174,27 +168,26 @@ impl Retry {
     fn run(&self, site: &Shell) -> Answered {
         for message_id in &self.message_ids {
             let message = find(site, *message_id)?;
-            match site.store.read(|tx| again::bar(tx, &message))? {
+            match site.store.read(|tx| messages::find_obstacle(tx, &message))? {
                 None => {}
-                Some(Bar::Sent) => return Err(refused(format!("message {message_id} is sent; have a new one made"))),
-                Some(Bar::Wiped) => {
+                Some(Unsendable::Sent) => {
+                    return Err(refused(format!("message {message_id} is sent; have a new one made")));
+                }
+                Some(Unsendable::Wiped) => {
                     return Err(refused(format!("message {message_id} says nothing any more; have a new one made")));
                 }
-                Some(Bar::Marked(Mark { address, reason, .. })) => {
+                Some(Unsendable::Marked(Mark { address, reason, .. })) => {
                     return Err(refused(format!(
                         "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
                     )));
                 }
             }
         }
-        let retried = site.store.write(site.now(), |tx| {
-            let mut retried = if self.dead { outbox::retry_dead(tx, &Role::ALL)? } else { 0 };
-            for message_id in &self.message_ids {
-                retried += again::put(tx, *message_id)?;
-            }
-            let detail = Detail::none().numbers("message_ids", &self.message_ids).flag("dead", self.dead);
-            site.record(tx, "messages.retried", &Whom::Site, &detail)?;
-            Ok(retried)
+        let retried = site.change(|cx| {
+            let dead = if self.dead { messages::retry_dead(cx)? } else { 0 };
+            self.message_ids.iter().try_fold(dead, |retried, message_id| {
+                Ok(retried + usize::from(messages::retry(cx, *message_id)?.is_ok()))
+            })
         })?;
         done(
             format!("{retried} message{} in line again", if retried == 1 { "" } else { "s" }),

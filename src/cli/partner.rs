@@ -2,10 +2,11 @@
 
 use super::shell::Shell;
 use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
-use crate::auth::access::{
-    self, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
+use crate::app::Change;
+use crate::app::partners::{
+    self as access, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
 };
-use crate::domain::audit::{Detail, Whom};
+use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::partners;
 use clap::{Args, Subcommand};
@@ -79,12 +80,7 @@ impl Add {
         }
         let terms =
             Terms { strict: self.strict, networks: self.allow.clone(), requests_per_minute: self.requests_per_minute };
-        let handed = site.store.write(site.now(), |tx| {
-            let handed = access::begin(site, tx, self.client_id.as_deref(), self.name.trim(), &terms)?;
-            let detail = Detail::none().flag("strict", self.strict).number("networks", self.allow.len() as i64);
-            site.record(tx, "partner.added", &Whom::Partner(handed.client_id.clone()), &detail)?;
-            Ok(handed)
-        })?;
+        let handed = site.change(|cx| access::create(cx, self.client_id.as_deref(), &self.name, &terms))?;
         shown_secret(&handed)
     }
 }
@@ -94,33 +90,38 @@ fn shown_secret(Handed { client_id, secret, .. }: &Handed) -> Answered {
     done(words, json!({ "client_id": client_id, "secret": secret }))
 }
 
-fn find(site: &Site, client_id: &str) -> Result<partners::Partner, Trouble> {
-    let found = site.store.read(|tx| Ok(partners::find(tx, client_id)?))?;
-    found.ok_or_else(|| {
-        refused(format!("there is no partner {client_id}: `tunneldesk partner list` shows their client-ids"))
-    })
+/// Runs an effect on the partner of a client-id; also the name of the partner.
+fn change<T>(
+    site: &Shell,
+    client_id: &str,
+    effect: impl FnOnce(&Change, &partners::Partner) -> Result<T, Failure>,
+) -> Result<(String, T), Trouble> {
+    let mut name = String::new();
+    let changed = site.change(|cx| {
+        let partner = access::find_client(cx.tx, client_id)?;
+        name.clone_from(&partner.name);
+        effect(cx, &partner)
+    });
+    match changed {
+        Ok(value) => Ok((name, value)),
+        Err(failure) if failure.code() == Failure::not_found().code() => {
+            Err(refused(format!("there is no partner {client_id}: `tunneldesk partner list` shows their client-ids")))
+        }
+        Err(failure) if failure.code() == Failure::partner_revoked().code() => {
+            Err(refused(format!("{name} is revoked: add it anew")))
+        }
+        Err(failure) => Err(failure.into()),
+    }
 }
 
 fn rotate(site: &Shell, client_id: &str, keep_days: i64) -> Answered {
-    let partner = find(site, client_id)?;
-    if partner.revoked_at.is_some() {
-        return Err(refused(format!("{} is revoked: add it anew", partner.name)));
-    }
-    let handed = site.store.write(site.now(), |tx| {
-        let detail = Detail::none().number("keep_days", keep_days);
-        site.record(tx, "partner.rotated", &Whom::Partner(client_id.to_owned()), &detail)?;
-        access::rotate(site, tx, partner, keep_days)
-    })?;
+    let (_, handed) = change(site, client_id, |cx, partner| access::rotate(cx, partner, keep_days))?;
     shown_secret(&handed)
 }
 
 fn revoke(site: &Shell, client_id: &str) -> Answered {
-    let partner = find(site, client_id)?;
-    site.store.write(site.now(), |tx| {
-        site.record(tx, "partner.revoked", &Whom::Partner(client_id.to_owned()), &Detail::none())?;
-        Ok(partners::revoke(tx, partner.partner_id)?)
-    })?;
-    done(format!("{} can no longer call", partner.name), json!({ "client_id": client_id }))
+    let (name, _) = change(site, client_id, access::revoke)?;
+    done(format!("{name} can no longer call"), json!({ "client_id": client_id }))
 }
 
 fn list(site: &Site) -> Answered {

@@ -1,7 +1,9 @@
 //! The machine's shell: the site with whoever typed the command, so that each deed is recorded with its hand.
 
+use crate::app::{self, Actor, Change};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};
 use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::audit;
@@ -26,6 +28,12 @@ impl<'s> Shell<'s> {
 
     pub fn by(&self) -> &By {
         &self.by
+    }
+
+    /// Runs an effect in the name of whoever typed the command.
+    #[track_caller]
+    pub fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
+        app::change(self.site, Actor::owner(&self.by), Language::default(), effect)
     }
 
     /// The row of a deed, in the deed's own transaction.

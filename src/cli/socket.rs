@@ -5,13 +5,15 @@
 //! outside it.
 
 use crate::store::engine::place;
+use socket2::{Domain, SockAddr, Socket, Type};
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What fits into the kernel's address of a socket, its last byte being zero.
 const ADDRESS_BYTES_MAX: usize = 107;
@@ -32,6 +34,8 @@ impl Drop for Named {
 pub enum Unheard {
     /// Nobody listens.
     Nobody,
+    /// Somebody listens, and takes no more connections.
+    Hangs,
     /// Somebody listens who is not the service. Nothing was said.
     Stranger(PathBuf),
 }
@@ -57,15 +61,19 @@ fn bind_at(path: PathBuf) -> io::Result<(UnixListener, Named)> {
     Ok((listener, named))
 }
 
-/// Reaches the server of a data directory.
-pub fn connect(dir: &Path) -> Result<UnixStream, Unheard> {
+/// Reaches the server of a data directory, within a time.
+pub fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Unheard> {
     let Ok(found) = std::fs::metadata(dir) else { return Err(Unheard::Nobody) };
     let mut unheard = Unheard::Nobody;
     for path in std::iter::once(place::control(dir)).chain(outside(&found)) {
         let Ok(socket) = std::fs::symlink_metadata(&path) else { continue };
         // Somebody else's is not even connected to: there the wait for an answer could be long.
         if socket.file_type().is_socket() && is_trusted(socket.uid(), &found) {
-            let Ok(stream) = at_short(&path, |short| UnixStream::connect(short)) else { continue };
+            let stream = match at_short(&path, |short| connect_within(short, time_max)) {
+                Ok(stream) => stream,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Err(Unheard::Hangs),
+                Err(_) => continue,
+            };
             if peer(&stream).is_ok_and(|user| is_trusted(user, &found)) {
                 return Ok(stream);
             }
@@ -73,6 +81,14 @@ pub fn connect(dir: &Path) -> Result<UnixStream, Unheard> {
         unheard = Unheard::Stranger(path);
     }
     Err(unheard)
+}
+
+/// The kernel waits for a listener whose queue is full no longer than a write may take.
+fn connect_within(path: &Path, time_max: Duration) -> io::Result<UnixStream> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_write_timeout(Some(time_max))?;
+    socket.connect(&SockAddr::unix(path)?)?;
+    Ok(OwnedFd::from(socket).into())
 }
 
 /// Where the socket of a data directory stands when it cannot stand in it: by the numbers of the directory, which has the same

@@ -49,7 +49,8 @@ impl<R: Row> Table<R> {
     /// A line below the table, or alone where the table has no rows.
     pub fn total(self, line: impl Into<String>) -> Table<R> {
         let line = line.into();
-        self.foot(format!("\n\n{line}")).when_empty(line)
+        let foot = format!("{}\n\n{line}", self.foot);
+        self.foot(foot).when_empty(line)
     }
 
     /// For machines the rows are the part `name` of an object that also has the values `beside`.
@@ -58,14 +59,15 @@ impl<R: Row> Table<R> {
         Table { part: Some((name, beside)), ..self }
     }
 
-    /// How many rows come after a page of the list, and how to see them; nothing where none do.
-    pub fn left_out(&self, total: i64, offset: i64) -> String {
-        let next = offset.saturating_add(self.rows.len() as i64);
+    /// The rows are the asked part of a list of `total` rows: how many come after them, and how to see them, follows the
+    /// last one.
+    pub fn page_of(self, total: i64, part: &Part) -> Table<R> {
+        let next = part.offset.saturating_add(self.rows.len() as i64);
         match total - next {
             more @ 1.. if !self.rows.is_empty() => {
-                format!("\n… and {more} more: --offset {next}, or a larger --limit")
+                self.foot(format!("\n… and {more} more: --offset {next}, or a larger --limit"))
             }
-            _ => String::new(),
+            _ => self,
         }
     }
 }
@@ -112,7 +114,7 @@ fn in_columns(headings: &[&str], rows: &[Vec<String>]) -> String {
 /// Which part of a list is asked for.
 #[derive(Args)]
 pub struct Part {
-    /// Rows to list
+    /// Rows to list; with --json all, unless it is said
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
     limit: Option<i64>,
     /// Rows to pass over first

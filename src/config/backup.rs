@@ -1,7 +1,7 @@
 //! The settings of backups.
 
 use super::Settings;
-use super::recipient::Recipient;
+use crate::ops::backup::encrypted::Recipient;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,6 @@ mod backup;
 mod callbacks;
 mod credentials;
 mod outgoing;
-pub mod recipient;
 mod social;
 mod sync;
 mod terminal;
@@ -89,7 +88,7 @@ pub struct Limits {
     pub recoveries_per_hour_per_address: i64,
     /// Requests of one address that may end in a message to somebody.
     pub messages_per_day_per_address: i64,
-    /// Passcodes and confirmation links that go out in all, by each channel.
+    /// Passcodes and confirmation links that go out in all, by each channel; half of them at most to strangers.
     pub mails_per_day: i64,
     pub sms_per_day: i64,
     pub changes_per_day_per_member: i64,

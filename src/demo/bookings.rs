@@ -2,7 +2,7 @@
 
 use super::cast::DESK;
 use super::diary::{Change, Diary, Flight};
-use crate::domain::booking::{Bar, Booking};
+use crate::domain::booking::{Booking, Denial};
 use crate::domain::currency::FLYER_DAYS;
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::history::{self, About, Event};
@@ -26,7 +26,7 @@ impl Diary<'_> {
         let state = &self.states[flight.who];
         let (holds, last_flown) = (state.first_level_since.is_some_and(|since| since < self.day), state.last_flown);
         if !person.may_book(self.day, state.first_level_since) {
-            let bar = if person.confirmed { Bar::Unpaid } else { Bar::EmailNotConfirmed };
+            let bar = if person.confirmed { Denial::Unpaid } else { Denial::EmailNotConfirmed };
             return if self.rng.percent(20) {
                 self.refuse(at, member_id, bar.key()).map(|()| false)
             } else {
@@ -43,7 +43,7 @@ impl Diary<'_> {
         self.made.bookings += 1;
         let comes_at = booking.flight_date - EARLY;
         if comes_at <= self.world.now && booking_id % NO_SHOW_EVERY != 0 {
-            bookings::set_arrived(&self.bulk.at(comes_at), booking_id, DESK as i64 + 1)?;
+            bookings::set_arrived(&self.bulk.at(comes_at), booking_id, Some(DESK as i64 + 1))?;
         }
         let detail = history::booking_detail(&booking);
         let about =

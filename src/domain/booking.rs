@@ -40,19 +40,19 @@ pub struct Standing {
 
 /// Why a member cannot book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bar {
+pub enum Denial {
     Banned,
     EmailNotConfirmed,
     Unpaid,
 }
 
-impl Bar {
+impl Denial {
     /// The key of its text, and what the history records.
     pub fn key(self) -> &'static str {
         match self {
-            Bar::Banned => "booking.banned",
-            Bar::EmailNotConfirmed => "booking.email_not_confirmed",
-            Bar::Unpaid => "booking.unpaid",
+            Denial::Banned => "booking.banned",
+            Denial::EmailNotConfirmed => "booking.email_not_confirmed",
+            Denial::Unpaid => "booking.unpaid",
         }
     }
 }
@@ -64,13 +64,13 @@ pub fn membership_in_force(standing: &Standing, yearly_fee_cents: i64, now: i64)
 }
 
 /// Whether the member may book; the first reason against it.
-pub fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Result<(), Bar> {
+pub fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Result<(), Denial> {
     if standing.banned {
-        Err(Bar::Banned)
+        Err(Denial::Banned)
     } else if !standing.email_confirmed {
-        Err(Bar::EmailNotConfirmed)
+        Err(Denial::EmailNotConfirmed)
     } else if !membership_in_force(standing, yearly_fee_cents, now) {
-        Err(Bar::Unpaid)
+        Err(Denial::Unpaid)
     } else {
         Ok(())
     }
@@ -86,15 +86,15 @@ mod tests {
     #[test]
     fn a_member_in_good_standing_books_and_each_bar_is_named() {
         assert_eq!(admit(&PAID, 3000, 99), Ok(()));
-        assert_eq!(admit(&PAID, 3000, 100), Err(Bar::Unpaid));
-        assert_eq!(admit(&Standing { banned: true, ..PAID }, 3000, 99), Err(Bar::Banned));
-        assert_eq!(admit(&Standing { email_confirmed: false, ..PAID }, 3000, 99), Err(Bar::EmailNotConfirmed));
+        assert_eq!(admit(&PAID, 3000, 100), Err(Denial::Unpaid));
+        assert_eq!(admit(&Standing { banned: true, ..PAID }, 3000, 99), Err(Denial::Banned));
+        assert_eq!(admit(&Standing { email_confirmed: false, ..PAID }, 3000, 99), Err(Denial::EmailNotConfirmed));
     }
 
     #[test]
     fn beginners_and_free_sites_need_no_payment() {
         let never_paid = Standing { paid_until: None, ..PAID };
-        assert_eq!(admit(&never_paid, 3000, 0), Err(Bar::Unpaid));
+        assert_eq!(admit(&never_paid, 3000, 0), Err(Denial::Unpaid));
         assert_eq!(admit(&never_paid, 0, 0), Ok(()));
         assert_eq!(admit(&Standing { holds_flyer_1: false, ..never_paid }, 3000, 0), Ok(()));
     }

@@ -33,27 +33,49 @@ pub fn parse(country: &str, number: &str) -> Result<String, Text> {
     let number = number.trim();
     let abroad = number.strip_prefix(INTERNATIONAL).map(|rest| format!("+{rest}"));
     let text = abroad.as_deref().unwrap_or(number);
-    let region = if text.starts_with(['+', '\u{ff0b}']) {
-        None
+    let readings = if text.starts_with(['+', '\u{ff0b}']) {
+        phonenumber::parse(None, text).into_iter().collect()
     } else {
         let region = country::find_dialled(country).and_then(|code| code.parse::<Id>().ok());
-        Some(region.ok_or_else(refused)?)
+        readings(region.ok_or_else(refused)?, text)
     };
-    let parsed = phonenumber::parse(region, text).map_err(|_| refused())?;
-    let stored = parsed.format().mode(Mode::E164).to_string();
-    if DIGITS.contains(&(stored.len() - 1)) && is_possible(&parsed, &stored) { Ok(stored) } else { Err(refused()) }
+    let possible: Vec<PhoneNumber> = readings.into_iter().filter(is_possible).collect();
+    let likeliest = possible.iter().find(|reading| phonenumber::is_valid(reading)).or(possible.first());
+    likeliest.map(stored).ok_or_else(refused)
+}
+
+fn stored(number: &PhoneNumber) -> String {
+    number.format().mode(Mode::E164).to_string()
+}
+
+/// What a number without `+` may be, the likelier first. One that begins with the digits of its country's calling code (in
+/// Italy `393 123 4567`) is a whole national number or was typed with the code: where people dial a prefix before a national
+/// number, one without it has the code more likely. The library alone always takes the code off.
+fn readings(region: Id, typed: &str) -> Vec<PhoneNumber> {
+    let usual = phonenumber::parse(Some(region), typed).ok();
+    let Some(plan) = DATABASE.by_id(region.as_ref()) else { return usual.into_iter().collect() };
+    let code = plan.country_code().to_string();
+    let digits: String = typed.chars().filter(char::is_ascii_digit).collect();
+    if !digits.starts_with(&code) {
+        return usual.into_iter().collect();
+    }
+    let whole = phonenumber::parse(None, format!("+{code} {typed}")).ok();
+    let by_likelihood = if plan.national_prefix().is_some() { [usual, whole] } else { [whole, usual] };
+    by_likelihood.into_iter().flatten().collect()
 }
 
 /// Whether a number of its length can be given out where its calling code is in use.
-fn is_possible(parsed: &PhoneNumber, stored: &str) -> bool {
+fn is_possible(parsed: &PhoneNumber) -> bool {
     let code = parsed.country().code();
-    let length = (stored.len() - 1 - code.to_string().len()) as u16;
+    let digits = stored(parsed).len() - 1;
+    let length = (digits - code.to_string().len()) as u16;
     let plans = DATABASE.by_code(&code).unwrap_or_default();
-    plans.iter().any(|plan| {
+    let is_planned = plans.iter().any(|plan| {
         let known = plan.descriptors();
         let kinds = KINDS.iter().filter_map(|kind| known.get(*kind));
         kinds.chain([known.general()]).any(|kind| kind.possible_length().contains(&length))
-    })
+    });
+    DIGITS.contains(&digits) && is_planned
 }
 
 /// Whether the code is a country's. Satellite and other international services have codes of their own (870, 881 …), which
@@ -151,6 +173,34 @@ mod tests {
             assert_eq!(parse(country, number).as_deref(), Ok("+390669821234"), "{country} {number}");
         }
         assert_eq!(parse("39", "333 123 4567").as_deref(), Ok("+393331234567"));
+    }
+
+    #[test]
+    fn a_national_number_that_begins_like_its_calling_code_stays_whole() {
+        for (country, number, stored) in [
+            ("IT", "393 123 4567", "+393931234567"),
+            ("39", "391 234 5678", "+393912345678"),
+            ("39", "39 393 123 4567", "+393931234567"),
+            ("39", "39 06 6982 1234", "+390669821234"),
+            ("CH", "041 820 12 34", "+41418201234"),
+            ("CH", "41 820 12 34", "+41418201234"),
+            ("CH", "41 79 123 45 01", "+41791234501"),
+            ("DE", "0491 123456", "+49491123456"),
+            ("DE", "49 171 1234567", "+491711234567"),
+            ("KZ", "701 234 5678", "+77012345678"),
+            ("7", "7 926 123 45 67", "+79261234567"),
+            ("PL", "48 123 45 67", "+48481234567"),
+            ("DK", "45 45 12 34", "+4545451234"),
+            ("DK", "45 20 12 34 56", "+4520123456"),
+            ("NO", "47 12 34 56", "+4747123456"),
+            ("IN", "91234 56789", "+919123456789"),
+            ("IN", "91 98765 43210", "+919876543210"),
+            ("BR", "55 99123 4567", "+5555991234567"),
+            ("SG", "6512 3456", "+6565123456"),
+            ("US", "1 (212) 736-5000", "+12127365000"),
+        ] {
+            assert_eq!(parse(country, number).as_deref(), Ok(stored), "{country} {number}");
+        }
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub enum Rank {
     Owner,
     /// Somebody with an account: by its role.
     Account { member_id: i64, role: Role },
+    /// A partner, or a third party that calls back: nobody.
+    Outside,
 }
 
 impl Rank {
@@ -69,8 +71,26 @@ impl Rank {
     pub fn denial(self, subject_id: i64, subject: Role) -> Option<&'static str> {
         match self {
             Rank::Account { member_id, .. } if member_id == subject_id => Some("desk.own_account"),
-            Rank::Account { role, .. } if !role.may_serve(subject) => Some("desk.admins_account"),
-            _ => None,
+            Rank::Account { role, .. } if role.may_serve(subject) => None,
+            Rank::Account { .. } | Rank::Outside => Some("desk.admins_account"),
+            Rank::Owner => None,
+        }
+    }
+
+    /// The account of the actor, if the actor has one.
+    pub fn member_id(self) -> Option<i64> {
+        match self {
+            Rank::Account { member_id, .. } => Some(member_id),
+            Rank::Owner | Rank::Outside => None,
+        }
+    }
+
+    /// Whether the actor serves others: the desk, the admins, and the machine's owner.
+    pub fn is_staff(self) -> bool {
+        match self {
+            Rank::Account { role, .. } => role.is_staff(),
+            Rank::Owner => true,
+            Rank::Outside => false,
         }
     }
 

@@ -1,13 +1,23 @@
 //! Text in one form: the same letters are the same characters, whichever device typed them.
 
-use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use std::borrow::Cow;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
+const NFD: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizerBorrowed::new_nfd();
+const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// The text in Unicode NFC: a letter and its accent as one character where there is one.
 pub fn nfc(text: &str) -> Cow<'_, str> {
     NFC.normalize(text)
+}
+
+/// The text in lower case, without accents and with one kind of apostrophe: to find a name however it was typed.
+pub fn folded(text: &str) -> String {
+    let letters = NFD.normalize(text);
+    let plain = letters.chars().filter(|c| !ACCENTS.contains(c));
+    let plain: String = plain.map(|c| if matches!(c, '\u{2019}' | '`' | '\u{b4}') { '\'' } else { c }).collect();
+    plain.to_lowercase()
 }
 
 #[cfg(test)]
@@ -19,5 +29,13 @@ mod tests {
         assert_eq!(nfc("Zu\u{308}rich"), "Z\u{fc}rich");
         assert_eq!(nfc("\u{1112}\u{1161}\u{11ab}"), "\u{d55c}");
         assert!(matches!(nfc("Z\u{fc}rich"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_name_is_the_same_with_and_without_its_accents() {
+        for text in ["C\u{f4}te d\u{2019}Ivoire", "Co\u{302}te d'Ivoire", "COTE D`IVOIRE"] {
+            assert_eq!(folded(text), "cote d'ivoire");
+        }
+        assert_eq!(folded("\u{d6}sterreich"), "osterreich");
     }
 }

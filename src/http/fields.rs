@@ -147,6 +147,13 @@ pub fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| bounded(raw_text(value)?.trim().to_owned(), chars_max, &[])
 }
 
+/// A name that did not come in a body: one line of text, trimmed and not empty. 422 at `field`.
+pub fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
+    let name = bounded(text.trim().to_owned(), chars_max, &[]);
+    let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
+    name.map_err(|text| Failure::field(field, text))
+}
+
 /// Text that may have line breaks, trimmed.
 pub fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| bounded(raw_text(value)?.trim().replace("\r\n", "\n"), chars_max, &['\n', '\t'])

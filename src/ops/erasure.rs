@@ -7,7 +7,7 @@ use crate::ops::backup::{self, Progress, tombstones};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure::{self, Tombstone};
-use crate::store::queries::mentions::{self, Change, TABLES};
+use crate::store::queries::mentions::{self, Change as Mention, TABLES};
 use std::path::{Path, PathBuf};
 
 /// Rows looked at between two breaths: a read may take two seconds at the most.
@@ -15,29 +15,30 @@ const ROWS_AT_ONCE: i64 = 20_000;
 /// What stands for the person in others' texts.
 const SOMEBODY: &str = "[erased]";
 
-/// Takes a member out of the site's rows. The bytes go with [`rebuild`].
-pub fn erase(
-    site: &Site,
-    member_id: i64,
-    erased_at: i64,
-    progress: &mut Progress,
-    beside: impl FnOnce(&Write) -> Result<(), Failure>,
-) -> Result<String, Failure> {
-    let changes = look_for_mentions(site, member_id, progress)?;
-    let name = site.store.write(site.now(), |tx| {
-        for change in &changes {
-            mentions::change(tx, change)?;
-        }
-        beside(tx)?;
-        let name = erasure::erase(tx, &site.keys, member_id, erased_at)?;
-        Ok(name)
-    })?;
-    tracing::info!(member_id, "a member was erased");
-    Ok(name)
+/// A member who is to be erased, with the texts of others that speak of the member.
+#[derive(Debug)]
+pub struct Leaving {
+    pub member_id: i64,
+    mentions: Vec<Mention>,
+}
+
+/// Looks for the name of a member in everybody's texts. Long, so it comes before the change that erases the member.
+pub fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
+    Ok(Leaving { member_id, mentions: look_for_mentions(site, member_id, progress)? })
+}
+
+/// Takes a member out of the rows of the site. The bytes go with [`rebuild`]. `erased_at`: when that was first done.
+pub fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64) -> Result<(), Failure> {
+    for mention in &leaving.mentions {
+        mentions::change(tx, mention)?;
+    }
+    erasure::erase(tx, &site.keys, leaving.member_id, erased_at)?;
+    tracing::info!(member_id = leaving.member_id, "a member is erased");
+    Ok(())
 }
 
 /// In everybody's texts, a part at a time, while others read and write.
-fn look_for_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Vec<Change>, Failure> {
+fn look_for_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Vec<Mention>, Failure> {
     let person = site.store.read(|tx| Ok(erasure::find_person(tx, member_id)?))?.ok_or_else(Failure::not_found)?;
     let (names, mut changes) = (person.widely(), Vec::new());
     for table in TABLES.iter().filter(|_| !names.is_empty()) {
@@ -60,7 +61,8 @@ pub fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> R
     for tombstone in all {
         if site.store.read(|tx| Ok(erasure::is_here(tx, tombstone)?))? {
             // The log of a later state has the row already, and whoever restored is recorded beside this.
-            erase(site, tombstone.member_id, tombstone.erased_at, progress, |_| Ok(()))?;
+            let leaving = find_mentions(site, tombstone.member_id, progress)?;
+            site.store.write(site.now(), |tx| forget(site, tx, &leaving, tombstone.erased_at))?;
             erased += 1;
         }
         site.store.write(site.now(), |tx| Ok(erasure::remember(tx, tombstone)?))?;

@@ -19,7 +19,7 @@ use crate::site::Site;
 use crate::stats::Stats;
 use crate::web::{self, Frame};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -89,7 +89,7 @@ pub struct Front {
 struct Line {
     started: Instant,
     request_id: String,
-    method: http::Method,
+    method: Method,
     /// Who asked, as the proxies say.
     caller: IpAddr,
     /// Whether it came by TLS.
@@ -193,7 +193,7 @@ impl Front {
         let line = Line {
             started: Instant::now(),
             request_id: call::request_id(None),
-            method: http::Method::from_bytes(b"-").expect("a dash is a token"),
+            method: Method::from_bytes(b"-").expect("a dash is a token"),
             caller: peer.to_canonical(),
             secure: false,
             row: None,
@@ -269,6 +269,7 @@ impl Front {
     /// The row that the head means, with the parts of its path.
     fn find(&self, head: &http::request::Parts, door: Door) -> Result<(usize, Vec<String>), Failure> {
         check_size(head)?;
+        check_form(head)?;
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
             Match::Found(place, _) if door == Door::Metrics && !TABLE[place].is_health() => {
@@ -362,6 +363,16 @@ fn check_size(head: &http::request::Parts) -> Result<(), Failure> {
     }
     let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers > HEADER_BYTES_MAX { Err(Failure::headers_too_large()) } else { Ok(()) }
+}
+
+/// What hyper reads and HTTP/1.1 forbids (RFC 9112 §3.2): two hosts, of which a proxy may have believed the other, and a target
+/// that is a bare name, as for a tunnel (`GET api`).
+fn check_form(head: &http::request::Parts) -> Result<(), Failure> {
+    let is_name = head.uri.scheme().is_none() && head.uri.authority().is_some() && head.method != Method::CONNECT;
+    if is_name || head.headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(Failure::bad_request().because("a bare name for a target, or two hosts"));
+    }
+    Ok(())
 }
 
 /// Waits for the next beat after a request came. A message to send, a row to find: what the one costs and the other

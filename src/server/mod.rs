@@ -11,7 +11,6 @@ mod metrics;
 mod pool;
 mod tls;
 mod unread;
-pub mod watchdog;
 
 use crate::config::Config;
 use crate::http::row;
@@ -158,6 +157,8 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
 
 /// A timer that is earlier than all others wakes the threads by a system call when it is set, and each request sets one
 /// for its connection. With this one before them they are set for nothing.
+///
+/// Measured by `strace -c` over 2,000 requests one after the other: 10.6 system calls a request, against 13.7 without.
 async fn keep_a_timer_near() {
     let mut beat = tokio::time::interval(Duration::from_secs(1));
     loop {

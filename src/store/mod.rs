@@ -376,7 +376,9 @@ fn check_version(version: i32) -> Result<(), String> {
     ))
 }
 
+#[macro_use]
 pub mod engine;
+
 pub mod queries;
 pub mod tables;
 #[cfg(test)]

@@ -91,6 +91,26 @@ fn whoever_finds_no_connection_that_reads_waits_no_longer_than_the_limit() {
     assert_eq!(count(&store), 0);
 }
 
+/// Otherwise those who wait for the flush hold what the next in line needs to get there.
+#[test]
+fn a_thread_that_writes_holds_no_connection_that_reads() {
+    let (_dir, store) = numbers();
+    let others: Vec<Store> =
+        std::iter::repeat_with(|| store.for_another_thread()).take(store.readers.open_max()).collect();
+    assert_eq!(count(&store), 0);
+    let written = store.write(0, |_| {
+        // Every connection there is, each held until the last was taken.
+        let reading = others.into_iter().map(|other| {
+            std::thread::spawn(move || {
+                assert_eq!(count(&other), 0);
+                other
+            })
+        });
+        Ok(reading.map(|one| one.join().expect("a connection was free")).collect::<Vec<_>>())
+    });
+    assert_eq!(written.unwrap().len(), store.readers.open_max());
+}
+
 /// What a thread does while it holds the writer.
 #[cfg(debug_assertions)]
 fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
@@ -121,7 +141,9 @@ fn failed_read() -> Failure {
 }
 
 fn settled(store: &Store) -> Condition {
+    let since = Instant::now();
     while store.writer().condition() == Condition::Doubted {
+        assert!(since.elapsed() < Duration::from_secs(60), "nobody looked the file through");
         std::thread::yield_now();
     }
     store.writer().condition()

@@ -4,6 +4,11 @@ use crate::harness::{Caller, Client, Desk, text};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// For a line that is to come.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const PERSONAL: [&str; 8] = [
     "quixotica",
@@ -142,7 +147,8 @@ fn a_request_id_is_the_same_in_the_answer_and_the_log() {
 fn a_log_that_nobody_reads_holds_up_no_request_and_says_how_many_lines_it_dropped() {
     let desk = Desk::with_site();
     let mut command = desk.command(&["serve"]);
-    command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").stdout(Stdio::null()).stderr(Stdio::piped());
+    command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "");
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut server = command.spawn().unwrap();
     let log = BufReader::new(server.stderr.take().unwrap());
     let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
@@ -153,12 +159,18 @@ fn a_log_that_nobody_reads_holds_up_no_request_and_says_how_many_lines_it_droppe
         let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-request-id: {number:064}\r\n\r\n");
         assert_eq!(http.send(request.as_bytes()).unwrap().status, 200);
     }
+    // From here on somebody reads.
+    let (told, taken) = mpsc::channel();
+    std::thread::spawn(move || lines.try_for_each(|line| told.send(line)));
     let mut read = 0;
-    let dropped = lines.find_map(|line| {
+    let dropped = loop {
+        let Ok(line) = taken.recv_timeout(PATIENCE) else { break None };
         read += u64::from(line["message"] == "request");
-        line["dropped"].as_u64()
-    });
-    assert_eq!(dropped.map(|dropped| dropped + read), Some(asked), "{read} lines were read");
+        if let Some(dropped) = line["dropped"].as_u64() {
+            break Some(dropped);
+        }
+    };
     server.kill().unwrap();
     server.wait().unwrap();
+    assert_eq!(dropped.map(|dropped| dropped + read), Some(asked), "{read} lines were read");
 }

@@ -7,6 +7,8 @@ mod backups;
 mod callbacks;
 mod cli;
 mod control;
+#[path = "../deadline/mod.rs"]
+mod deadline;
 mod doctor;
 mod ending;
 mod faults;
@@ -23,3 +25,4 @@ mod story;
 mod sync;
 mod tls;
 mod upgrade;
+mod waits;

@@ -5,7 +5,8 @@ use crate::harness::{Caller, PASSWORD, Reply, Site, senders};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::auth::{allowance, new_token};
+use tunneldesk::auth::allowance::{self, UsedUp};
+use tunneldesk::auth::new_token;
 use tunneldesk::domain::{password, role::Role};
 use tunneldesk::store::tables::outbox::Channel;
 use tunneldesk::store::tables::{members, notices, sessions};
@@ -178,20 +179,56 @@ fn short_messages_go_to_telephones_of_the_country_once_an_address_is_confirmed()
     jane.post(SEND, json!({"country": "41", "phone": "791234567"})).refused(422);
 }
 
+/// What the System status says of the day's messages.
+fn told_of_passcodes(site: &Site) -> &'static str {
+    let facts = tunneldesk::ops::health::look(site.inside(), tunneldesk::ops::health::Look::Brief);
+    facts.into_iter().find(|fact| fact.name == "passcodes").expect("it is looked at").text.key()
+}
+
+#[test]
+fn strangers_use_up_half_of_a_day_s_mails_and_members_and_staff_get_theirs() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(senders::mail_to_nowhere());
+        config.contact_to = Some("house@windwerk.example".to_owned());
+        config.limits.mails_per_day = 12;
+    });
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let sent = || site.rows()["outbox"];
+    let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
+    // Each asks for something else, for somebody else: no share but the site's is used up.
+    for n in 0..4 {
+        site.member(&format!("member-{n}"));
+        recover(&site, &format!("member-{n}")).ok();
+        site.stranger().post("/public/contact", &form).ok();
+        let new = json!({
+            "username": format!("new-{n}"), "real_name": "Mo Example", "email": format!("new-{n}@example.com"),
+            "password": PASSWORD, "terms": true,
+        });
+        site.stranger().post("/auth/signup", new).ok();
+    }
+    assert_eq!((sent(), told_of_passcodes(&site)), (6, "health.passcodes.strangers"));
+    for n in 0..3 {
+        jane.post(SEND, json!({"email": format!("jane-{n}@example.com")})).ok();
+        assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
+    }
+    assert_eq!((sent(), told_of_passcodes(&site)), (12, "health.passcodes.mails"));
+    jane.post(SEND, json!({"email": "jane-3@example.com"})).refused(429);
+    site.advance(DAY);
+    recover(&site, "member-3").ok();
+    assert_eq!((sent(), told_of_passcodes(&site)), (13, "health.passcodes"));
+}
+
 #[test]
 fn the_sites_share_of_short_messages_has_an_end_and_the_desk_is_told() {
     let site = Site::open_with(|config| config.limits.sms_per_day = 2);
     let members: Vec<Caller> = (0..3).map(|n| site.member(&format!("member-{n}"))).collect();
     let send = |n: usize| members[n].post(SEND, json!({"country": "41", "phone": format!("79123450{n}")}));
-    let told = || {
-        let facts = tunneldesk::ops::health::look(site.inside(), tunneldesk::ops::health::Look::Brief);
-        facts.into_iter().find(|fact| fact.name == "passcodes").expect("it is looked at").text.key()
-    };
     send(0).ok();
-    assert_eq!(told(), "health.passcodes");
+    assert_eq!(told_of_passcodes(&site), "health.passcodes");
     send(1).ok();
     send(2).refused(429);
-    assert_eq!(told(), "health.passcodes.sms");
+    assert_eq!(told_of_passcodes(&site), "health.passcodes.sms");
     members[2].post(SEND, json!({"email": "other@example.com"})).ok();
     site.advance(DAY);
     site.prove_all();
@@ -340,8 +377,8 @@ fn messages_about_changes_have_an_end_and_the_notices_have_them_all() {
         Ok(())
     });
     assert_eq!((messages_to(&site, "jane@example.com"), site.rows()["notices"]), (30, 40));
-    let left = site.change(|tx| allowance::is_used_up(site.inside(), tx, Channel::Email));
-    assert!(!left, "the site's share is another");
+    let used_up = site.change(|tx| allowance::used_up(site.inside(), tx, Channel::Email));
+    assert_eq!(used_up, UsedUp::Nothing, "the site's share is another");
 }
 
 #[test]
@@ -369,15 +406,15 @@ fn the_contact_form_writes_so_many_mails_a_day_and_the_desk_has_every_message() 
 fn mails_of_the_contact_form_are_part_of_what_the_site_sends_in_a_day() {
     let site = Site::open_with(|config| {
         config.contact_to = Some("desk@windwerk.example".to_owned());
-        config.limits.mails_per_day = 2;
+        config.limits.mails_per_day = 4;
     });
     let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
     for _ in 0..3 {
         site.stranger().post("/public/contact", &form).ok();
     }
     assert_eq!(messages_to(&site, "desk@windwerk.example"), 2);
-    let used_up = site.change(|tx| allowance::is_used_up(site.inside(), tx, Channel::Email));
-    assert!(used_up);
+    let used_up = site.change(|tx| allowance::used_up(site.inside(), tx, Channel::Email));
+    assert_eq!(used_up, UsedUp::StrangersPart);
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod compression;
 mod cors;
 mod credentials;
 mod crowds;
+#[path = "../deadline/mod.rs"]
+mod deadline;
 mod description;
 mod desk;
 mod everywhere;
@@ -28,6 +30,8 @@ mod profile;
 mod public;
 mod public_client;
 mod repeats;
+mod same_deed;
+mod same_deed_flying;
 mod sync;
 mod table;
 mod unread;

@@ -62,3 +62,18 @@ fn a_good_request_before_it_has_its_own_answer() {
     wire.exchange(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "a good one").unwrap().ok();
     wire.exchange(b"nonsense\r\n\r\n", "a bad one").unwrap().refused(400);
 }
+
+#[test]
+fn two_hosts_and_a_bare_name_for_a_target_are_400() {
+    let site = Site::open();
+    let mut wire = Wire::to(site.address());
+    for head in [
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere.example\r\n\r\n",
+        "GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ] {
+        assert_eq!(wire.exchange(head.as_bytes(), head).unwrap().refused(400).json()["code"], "bad_request", "{head}");
+    }
+    wire.exchange(b"GET http://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "a whole address").unwrap().ok();
+}

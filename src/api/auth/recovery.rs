@@ -2,10 +2,10 @@
 //! Whoever asks learns nothing: an unknown name gets the answers, and the work, of a known one.
 
 use crate::api::profile::questions::text;
+use crate::app::credentials::{self, Kept};
+use crate::app::{Actor, Change};
 use crate::auth::Rates;
-use crate::auth::account::{self, Kept};
 use crate::auth::passcode::{self, Target, Use};
-use crate::auth::security_event::{self, Event};
 use crate::auth::social::Network;
 use crate::auth::{Caller, Pace, sign_in, take_message};
 use crate::domain::password::Owner;
@@ -24,7 +24,7 @@ use crate::store::tables::outbox::Channel;
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// As many are asked, whoever is meant.
 const QUESTIONS_ASKED: usize = 3;
@@ -285,9 +285,9 @@ fn set(
                 if let Err(Unfit::ForItsOwner(text)) = fits {
                     return Err(Failure::field("password", text));
                 }
-                account::recover(tx, account.member_id, &password_hash, &proof.kept)?;
-                let (member_id, by) = (account.member_id, call.by(account.member_id));
-                security_event::tell(site, tx, member_id, Event::Recovered, &json!({}), call.language(), &by)?;
+                let actor = Actor::account(account.member_id, account.role, &call.by(account.member_id));
+                let cx = Change { site, tx, actor: &actor, language: call.language() };
+                credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
                 for (question, answer_hash) in &renewed {
                     members::renew_security_answer(tx, account.member_id, *question, answer_hash)?;
                 }

@@ -1,18 +1,19 @@
 //! A person asks the social network to have us forget what we got from it.
 
+use crate::app::{self, Actor, Change, accounts};
 use crate::auth::DeletionRequest;
-use crate::domain::audit::{Detail, Origin, Who, Whom};
+use crate::domain::audit::{By, Detail, Origin, Who, Whom};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::keys::{Purpose, hex, random};
+use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
-use crate::store::Write;
-use crate::store::queries::erasure;
+use crate::store::queries;
 use crate::store::tables::callbacks::{self, New, Sender};
 use crate::store::tables::deletions::{self, Outcome};
-use crate::store::tables::{audit, sessions, social_links};
+use crate::store::tables::{sessions, social_links};
 use serde::Serialize;
 
 const CODE_BYTES: usize = 16;
@@ -30,19 +31,24 @@ pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer 
     let network = request.network().key();
     let subject = site.keys.hash(Purpose::Deletion, &[network.as_bytes(), request.user_id().as_bytes()]);
     let key = hex(request.digest());
-    site.once(call, |tx| {
+    let link = (network, request.user_id());
+    let leaving = find_leaving(site, link)?;
+    let by = By { who: Who::Sender("social"), origin: Origin::Address(call.peer) };
+    app::change_once(site, call, Actor::outside(by), |cx| {
+        let tx = cx.tx;
         let known = deletions::find_code(tx, &subject)?;
         // A repeat deletes nothing: since it came first the person may have come back.
         let repeated = callbacks::repeat(tx, Sender::Social, &key)?;
         if let Some(code) = known.as_ref().filter(|_| repeated) {
             return Ok(accepted(site, code));
         }
-        let link = social_links::delete(tx, network, request.user_id())?;
-        let (code, verdict) = match (known, link) {
+        let (code, verdict) = match (known, social_links::delete(tx, network, request.user_id())?) {
             (Some(code), None) => (code, "known"),
-            (_, link) => {
-                let outcome =
-                    link.map_or(Ok(Outcome::Nothing), |(member_id, name)| forget(site, call, tx, member_id, &name))?;
+            (_, owner) => {
+                let outcome = match owner {
+                    Some((member_id, name)) => forget(cx, link, leaving.as_ref(), member_id, &name)?,
+                    None => Outcome::Nothing,
+                };
                 let code = hex(&random::<CODE_BYTES>());
                 deletions::insert(tx, &code, &subject, outcome)?;
                 (code, outcome.name())
@@ -66,18 +72,32 @@ fn accepted(site: &Site, code: &str) -> reply::Reply {
     reply::ok(&Accepted { url, confirmation_code: code.to_owned() })
 }
 
+/// The member of a link (network and user), where nothing else opens the account: looked at before the change, because the
+/// search for the name takes its time.
+fn find_leaving(site: &Site, link: (&str, &str)) -> Result<Option<Leaving>, Failure> {
+    let member_id = site.store.read(|tx| match social_links::find(tx, link.0, link.1)? {
+        Some(member_id) if !queries::erasure::has_other_ways_in(tx, member_id, link)? => Ok(Some(member_id)),
+        _ => Ok(None),
+    })?;
+    member_id.map(|member_id| erasure::find_mentions(site, member_id, &mut |_, _, _| ())).transpose()
+}
+
 /// Which session was opened by the network is not kept, so all of the member's end. An account that nothing else opens
 /// goes with the link: it would only lie there with somebody's name on it.
-fn forget(site: &Site, call: &Call, tx: &Write, member_id: i64, name: &str) -> Result<Outcome, Failure> {
-    sessions::delete_of_member(tx, member_id, None)?;
-    let (who, whom, origin) = (Who::Sender("social"), Whom::Member(member_id), Origin::Address(call.peer));
-    let record = |deed| audit::insert(tx, &who, deed, &whom, &origin, &Detail::none());
-    if erasure::has_other_ways_in(tx, member_id)? {
-        erasure::forget_name(tx, member_id, name)?;
-        record("member.social_unlinked")?;
+fn forget(
+    cx: &Change,
+    link: (&str, &str),
+    leaving: Option<&Leaving>,
+    member_id: i64,
+    name: &str,
+) -> Result<Outcome, Failure> {
+    sessions::delete_of_member(cx.tx, member_id, None)?;
+    if queries::erasure::has_other_ways_in(cx.tx, member_id, link)? {
+        queries::erasure::forget_name(cx.tx, member_id, name)?;
+        cx.record("member.social_unlinked", &Whom::Member(member_id), &Detail::none())?;
         return Ok(Outcome::Unlinked);
     }
-    erasure::erase(tx, &site.keys, member_id, tx.now())?;
-    record("member.erased")?;
+    // The last other way in ended since the search: the network asks again.
+    accounts::erase(cx, leaving.ok_or_else(Failure::overloaded)?)?;
     Ok(Outcome::Erased)
 }

@@ -1,18 +1,17 @@
 //! Ours for the desk and the signers: one operation a move, and what waits for a signature.
 
-use super::may_see;
-use super::signing::{self, Seen};
-use super::skills::ask::COMMENT_CHARS_MAX;
 use super::skills::{WrittenReply, row};
+use crate::app::logbook::sign_offs::{self, Shown};
+use crate::app::logbook::{self, COMMENT_CHARS_MAX};
+use crate::app::{self, Change};
 use crate::auth::Member;
-use crate::domain::entry::{Act, Status};
+use crate::domain::entry::Status;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::skills::{self, SkillEntry};
 use serde::Serialize;
 
@@ -44,8 +43,8 @@ pub fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let comment = body.optional("comments_instructor", fields::lines(COMMENT_CHARS_MAX));
     let version = body.optional("version", fields::id);
     let ok = body.finish()?;
-    let (comment, seen) = (comment.get(&ok), Seen::version(version.get(&ok)));
-    carry_out(site, call, member, |tx, entry| signing::sign_entry(site, tx, entry, member, &seen, comment.as_deref()))
+    let (comment, shown) = (comment.get(&ok), Shown::version(version.get(&ok)));
+    carry_out(site, call, member, |cx, entry| sign_offs::sign(cx, entry, &shown, comment.as_deref()))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.
@@ -54,33 +53,30 @@ pub fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
     let reason = body.required("comment_denial", fields::lines(COMMENT_CHARS_MAX));
     let version = body.optional("version", fields::id);
     let ok = body.finish()?;
-    let (reason, seen) = (reason.get(&ok), Seen::version(version.get(&ok)));
-    carry_out(site, call, member, |tx, entry| signing::deny_entry(site, tx, entry, member, &seen, &reason))
+    let (reason, shown) = (reason.get(&ok), Shown::version(version.get(&ok)));
+    carry_out(site, call, member, |cx, entry| sign_offs::deny(cx, entry, &shown, &reason))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/suspend`: by an admin.
 pub fn suspend(site: &Site, call: &Call, member: &Member) -> Answer {
-    carry_out(site, call, member, |tx, entry| signing::pause(site, tx, entry, member, Act::Suspend))
+    carry_out(site, call, member, sign_offs::suspend)
 }
 
 /// `POST /account/logbook/entries/{entry_id}/reinstate`: by an admin.
 pub fn reinstate(site: &Site, call: &Call, member: &Member) -> Answer {
-    carry_out(site, call, member, |tx, entry| signing::pause(site, tx, entry, member, Act::Reinstate))
+    carry_out(site, call, member, sign_offs::reinstate)
 }
 
 fn carry_out(
     site: &Site,
     call: &Call,
     member: &Member,
-    effect: impl FnOnce(&Write, &SkillEntry) -> Result<Status, Failure>,
+    effect: impl FnOnce(&Change, &SkillEntry) -> Result<Status, Failure>,
 ) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.once(call, |tx| {
-        let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
-        if !may_see(tx, member, &entry, tx.now())? {
-            return Err(Failure::not_found());
-        }
-        let status = effect(tx, &entry)?;
+    app::change_once(site, call, member, |cx| {
+        let entry = logbook::find_entry(cx.tx, cx.actor.rank, entry_id, cx.now())?;
+        let status = effect(cx, &entry)?;
         Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
     })
 }

@@ -1,8 +1,12 @@
 //! Flight time.
 
-use super::skills::ask::{self, COMMENT_CHARS_MAX, check_place};
-use super::{no_change, read_member, reads_everybody, signing};
+use super::read_member;
+use crate::app::logbook::COMMENT_CHARS_MAX;
+use crate::app::logbook::rules::check_place;
+use crate::app::logbook::time::{self, Patch};
+use crate::app::{self, Actor};
 use crate::auth::{Bearer, Member};
+use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -10,8 +14,6 @@ use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Rows};
 use crate::site::Site;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
-use crate::store::tables::members::Holder;
-use crate::store::{Read, Write};
 use serde::Serialize;
 
 /// A row of the list, in the contract's types: `tunnel` and `time` (minutes) are strings.
@@ -73,24 +75,16 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         _ = site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut body))?;
     }
     let ok = body.finish()?;
-    let time = NewTime {
+    let new = NewTime {
         entry_date: entry_date.get(&ok),
         minutes: minutes.get(&ok),
         tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
         comment: comment.get(&ok).unwrap_or_default(),
     };
-    site.once(call, |tx| {
-        let entry_id = record(tx, member.id(), member.id(), &time)?;
+    app::change_once(site, call, member, |cx| {
+        let entry_id = time::enter(cx, member.id(), &new)?;
         Ok(reply::created(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
     })
-}
-
-/// New flight time in somebody's logbook.
-pub fn record(tx: &Write, member_id: i64, author_id: i64, time: &NewTime) -> Result<i64, Failure> {
-    if let Some(holder) = check(tx, member_id, time, None, tx.now())? {
-        ask::check_room(&holder)?;
-    }
-    Ok(entries::insert_time(tx, member_id, author_id, None, time)?)
 }
 
 /// `PUT /account/logbook/time/{entry_id}`: what is given replaces what was. One's own entry; for the desk and the admins
@@ -108,32 +102,23 @@ pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     }
     let ok = body.finish()?;
     _ = named.map(|unjudged| unjudged.get(&ok));
-    let (entry_date, minutes, tunnel_id, comment) =
-        (entry_date.get(&ok), minutes.get(&ok), tunnel.get(&ok), comment.get(&ok));
-    site.once(call, |tx| {
-        let known = entries::find_time(tx, entry_id)?.ok_or_else(Failure::not_found)?;
-        if !may_edit(bearer, &known) {
-            return Err(no_change(may_read(tx, bearer, &known, tx.now())?));
-        }
-        if known.opening {
-            // It is part of a signed paper, or of one that waits for its signature.
-            return Err(Failure::entry_signed());
-        }
-        let time = NewTime {
-            entry_date: entry_date.unwrap_or(known.entry_date),
-            minutes: minutes.unwrap_or(known.minutes),
-            tunnel_id: tunnel_id.unwrap_or(known.tunnel_id),
-            comment: comment.clone().unwrap_or(known.comment),
-        };
-        check(tx, known.member_id, &time, Some(known.entry_date), tx.now())?;
-        entries::update_time(tx, entry_id, &time)?;
-        if let Bearer::Member(member) = bearer
-            && member.id() != known.member_id
-        {
-            signing::record_entry(tx, member, "entry.edited", known.member_id, entry_id)?;
-        }
+    let patch = Patch {
+        entry_date: entry_date.get(&ok),
+        minutes: minutes.get(&ok),
+        tunnel_id: tunnel.get(&ok),
+        comment: comment.get(&ok),
+    };
+    app::change_once(site, call, actor(call, bearer), |cx| {
+        time::edit(cx, bearer, entry_id, &patch)?;
         Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
     })
+}
+
+fn actor(call: &Call, bearer: &Bearer) -> Actor {
+    match bearer {
+        Bearer::Member(member) => Actor::from(member),
+        Bearer::Booking { member_id, .. } => Actor::account(*member_id, Role::Member, &call.by(*member_id)),
+    }
 }
 
 /// Names what is wrong with the date and the tunnel, as far as they could be read, to whoever may edit the entry.
@@ -145,7 +130,7 @@ fn judge_edit(
     body: &mut Fields,
 ) -> Result<(), Failure> {
     site.store.read(|tx| {
-        let known = entries::find_time(tx, entry_id)?.filter(|entry| may_edit(bearer, entry) && !entry.opening);
+        let known = entries::find_time(tx, entry_id)?.filter(|entry| time::may_edit(bearer, entry) && !entry.opening);
         let Some(known) = known else { return Ok(()) };
         let place = (entry_date.map(|d| d.unwrap_or(known.entry_date)), tunnel.map(|id| id.unwrap_or(known.tunnel_id)));
         check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), body).map(drop)
@@ -161,36 +146,4 @@ pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         entries::each_time(tx, member_id, (page.limit, page.offset), |entry| rows.push(&TimeReply::from(entry)))?;
         Ok(rows.finish(call, page, entries::count_time(tx, member_id)?))
     })
-}
-
-fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
-    match bearer {
-        Bearer::Member(member) => member.id() == entry.member_id || member.role().is_staff(),
-        Bearer::Booking { member_id, booking_id } => {
-            *member_id == entry.member_id && booking_id.is_some() && *booking_id == entry.booking_id
-        }
-    }
-}
-
-/// Whoever reads the member's logbook: a booking token does, and edits one entry of it.
-fn may_read(tx: &Read, bearer: &Bearer, entry: &TimeEntry, now: i64) -> Result<bool, Failure> {
-    match bearer {
-        Bearer::Member(member) => reads_everybody(tx, member, now),
-        Bearer::Booking { member_id, .. } => Ok(*member_id == entry.member_id),
-    }
-}
-
-/// A booked flight keeps its date.
-fn check(
-    tx: &Read,
-    member_id: i64,
-    time: &NewTime,
-    known_date: Option<i64>,
-    now: i64,
-) -> Result<Option<Holder>, Failure> {
-    let mut problems = Fields::new(Default::default());
-    let place = (Some(time.entry_date), Some(time.tunnel_id));
-    let holder = check_place(tx, member_id, place, known_date, now, &mut problems)?;
-    problems.finish()?;
-    Ok(holder)
 }

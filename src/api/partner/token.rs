@@ -1,8 +1,8 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
-use super::booking::record;
+use crate::app::{self, Actor, bookings};
 use crate::auth::{Partner, new_token, pin, pin_guesses};
-use crate::domain::booking::{self, Booking};
+use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
@@ -10,9 +10,9 @@ use crate::http::fields::{self, Fields, Unjudged};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::history::{self, About, Event};
 use crate::store::tables::{members, notices, sessions, tunnels};
+use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
@@ -52,21 +52,22 @@ pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     if paused_for > 0 {
         return Ok(paused(call, paused_for));
     }
-    site.once(call, |tx| {
+    app::change_once(site, call, Actor::outside(partner.by(call)), |cx| {
+        let tx = cx.tx;
         if !pin_is_right(site, tx, &request)? {
             call.outcome.set(OutcomeWord::WrongCredentials);
             pin_guesses::miss(site, call, tx, partner.id())?;
             return refuse(tx, call, partner, &request, "booking.wrong_pin");
         }
-        if let Err(bar) = admit(site, tx, &request)? {
-            return refuse(tx, call, partner, &request, bar.key());
-        }
-        let born = members::find_holder(tx, request.member_id)?.dob;
-        if request.booking.as_ref().zip(born).is_some_and(|(booking, born)| booking.flight_date < born) {
-            return Err(Failure::field("flight_date", Text::new("field.before_birth")));
-        }
         let booking_id = match &request.booking {
-            Some(booking) => Some(record(tx, partner.id(), request.member_id, booking)?),
+            Some(booking) => match bookings::book(cx, partner.id(), request.member_id, booking)? {
+                Ok(booking_id) => Some(booking_id),
+                Err(denial) => return refuse(tx, call, partner, &request, denial.key()),
+            },
+            // A token without a booking only reads: being unpaid or unconfirmed is nothing against it, a ban is.
+            None if is_banned(tx, request.member_id)? => {
+                return refuse(tx, call, partner, &request, Denial::Banned.key());
+            }
             None => None,
         };
         let (token, hash) = new_token();
@@ -143,14 +144,8 @@ fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Fail
     Ok(right)
 }
 
-/// A token alone only reads, so being unpaid or unconfirmed bars bookings; being banned bars both.
-fn admit(site: &Site, tx: &Write, request: &Request) -> Result<Result<(), booking::Bar>, Failure> {
-    let standing = members::find_standing(tx, request.member_id)?.ok_or_else(Failure::not_found)?;
-    let verdict = booking::admit(&standing, site.config.yearly_fee_cents, tx.now());
-    Ok(match verdict {
-        Err(bar) if bar != booking::Bar::Banned && request.booking.is_none() => Ok(()),
-        verdict => verdict,
-    })
+fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
+    Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
 }
 
 /// The answer to a wrong PIN, to whatever PIN it was. Nothing is written: the PIN was not looked at.

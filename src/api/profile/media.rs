@@ -1,5 +1,6 @@
 //! The picture in a member's profile.
 
+use crate::app::{self, photos};
 use crate::auth::{Member, take_document};
 use crate::documents::picture;
 use crate::http::Answer;
@@ -32,8 +33,8 @@ pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     take_document(site, member.id(), member.role())?;
     let upload = call.body.clone();
     let made = site.draw(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
-    site.once(call, |tx| {
-        media::set(tx, member.id(), &made.jpeg)?;
+    app::change_once(site, call, member, |cx| {
+        photos::set(cx, &cx.own()?, &made.jpeg)?;
         let message = call.say("done.media");
         Ok(reply::created(&MediaReply { status: true, message, width: made.width, height: made.height }))
     })
@@ -49,8 +50,8 @@ pub fn get(site: &Site, _: &Call, member: &Member) -> Answer {
 
 /// `POST /account/profile/remove-media`: no picture any more; also where there was none.
 pub fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
-    site.once(call, |tx| {
-        media::delete(tx, member.id())?;
+    app::change_once(site, call, member, |cx| {
+        _ = photos::remove(cx, &cx.own()?)?;
         Ok(reply::done(call.say("done.media_removed")))
     })
 }

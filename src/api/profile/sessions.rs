@@ -1,5 +1,6 @@
 //! Where a member is signed in.
 
+use crate::app::{self, credentials};
 use crate::auth::Member;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -46,8 +47,8 @@ pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `DELETE /account/profile/sessions`: ends every session of the caller but this one, and the tokens of bookings.
 pub fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
-    site.once(call, |tx| {
-        sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
+    app::change_once(site, call, member, |cx| {
+        credentials::end_sessions(cx, &cx.own()?, Some(member.session()))?;
         Ok(reply::done(call.say("done.sessions_ended")))
     })
 }

@@ -1,5 +1,6 @@
 //! The second factor from inside a session.
 
+use crate::app::{self, Change, Subject, credentials};
 use crate::auth::second_factor::{self, Due, Next, Proof};
 use crate::auth::security_event::{self, Event};
 use crate::auth::{Member, sign_in};
@@ -11,7 +12,6 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::tables::members::{self, Account};
 use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::Serialize;
 use serde_json::json;
@@ -63,10 +63,11 @@ pub fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = body.optional("code", fields::code(CODE_CHARS_MAX));
     let ok = body.finish()?;
     let (wanted, code) = (wanted.get(&ok), code.get(&ok));
-    site.once(call, |tx| {
-        let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
+    app::change_once(site, call, member, |cx| {
+        let (tx, account) = (cx.tx, cx.own()?);
         let factor = second_factors::find(tx, account.member_id, tx.now())?;
-        let this = Request { site, call, tx, member, account: &account, factor: &factor, code: code.as_deref() };
+        let code = code.as_deref();
+        let this = Request { site, call, tx, cx, member, account: &account, factor: &factor, code };
         match wanted {
             Operation::Status => this.status(),
             Operation::Enable => this.enable(),
@@ -82,8 +83,9 @@ struct Request<'a> {
     site: &'a Site,
     call: &'a Call,
     tx: &'a Write<'a>,
+    cx: &'a Change<'a>,
     member: &'a Member,
-    account: &'a Account,
+    account: &'a Subject,
     factor: &'a Factor,
     code: Option<&'a str>,
 }
@@ -133,8 +135,7 @@ impl Request<'_> {
             return Err(Failure::second_factor_required());
         }
         self.proven(|| {
-            let (member_id, kept) = (self.account.member_id, Some(self.member.session()));
-            second_factor::turn_off(self.site, self.tx, member_id, kept, self.call.language(), self.member.by())?;
+            credentials::turn_off_second_factor(self.cx, self.account, Some(self.member.session()))?;
             self.answer(None, "factor.turned_off", Vec::new())
         })
     }

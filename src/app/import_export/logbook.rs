@@ -3,7 +3,8 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
-use crate::api::logbook::skills::ask::{self, Asked, COMMENT_CHARS_MAX};
+use crate::app::logbook::COMMENT_CHARS_MAX;
+use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
 use crate::domain::entry::Status;
 use crate::domain::local_time::Hall;
@@ -82,8 +83,8 @@ impl List for Logbook {
         let takes = Status::parse(&entry.status).is_some_and(Status::takes_the_skill) && !recurrent;
         if entry.kind != "time" && takes {
             let again = !self.taken.insert((entry.member_id, entry.skill.clone()));
-            let subject = ask::subject(site, &entry.skill).ok_or_else(Failure::broken)?;
-            if again || ask::is_taken(tx, entry.member_id, &entry.skill, &subject, 0)? {
+            let item = rules::find_item(site, &entry.skill).ok_or_else(Failure::broken)?;
+            if again || rules::is_taken(tx, entry.member_id, &entry.skill, &item, 0)? {
                 return Ok(wrong_field(row, "skill", &Text::new("field.skill_taken").with("skill", &entry.skill)));
             }
         }
@@ -164,7 +165,7 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
     let author_id = find("author", author.get(&ok))?;
     let (kind, status) = (kind.get(&ok), status.get(&ok).unwrap_or(Status::Open));
     let opening = opening.get(&ok).unwrap_or_default();
-    let asked = Asked {
+    let request = Request {
         skill: skill.get(&ok).unwrap_or_default(),
         entry_date: entry_date.get(&ok),
         minutes: minutes.get(&ok).unwrap_or(0),
@@ -183,9 +184,9 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
         }
     };
     // A flight that was booked may be to come.
-    let known_date = booking_id.map(|_| asked.entry_date);
-    let place = (Some(asked.entry_date), Some(asked.tunnel_id));
-    ask::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
+    let known_date = booking_id.map(|_| request.entry_date);
+    let place = (Some(request.entry_date), Some(request.tunnel_id));
+    rules::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
     if instructor_id == Some(member_id) {
         problems.refuse("instructor", Text::new("list.own_signature"));
     }
@@ -195,15 +196,15 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
             problems.refuse("status", Text::new("list.time_signed"));
         }
     } else {
-        match ask::subject(site, &asked.skill) {
+        match rules::find_item(site, &request.skill) {
             None => problems.refuse("skill", Text::new("field.unknown_skill")),
-            Some(subject) if subject.kind != kind => {
-                problems.refuse("kind", Text::new("list.kind").with("kind", subject.kind));
+            Some(item) if item.kind != kind => {
+                problems.refuse("kind", Text::new("list.kind").with("kind", item.kind));
             }
-            Some(subject) => {
-                cat_group = subject.cat_group.to_owned();
-                cat_id = subject.cat_id.to_owned();
-                recurrent = subject.recurrent;
+            Some(item) => {
+                cat_group = item.cat_group.to_owned();
+                cat_id = item.cat_id.to_owned();
+                recurrent = item.recurrent;
             }
         }
     }
@@ -212,15 +213,15 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
         member_id,
         kind: kind.to_owned(),
         status: status.name().to_owned(),
-        entry_date: asked.entry_date,
-        minutes: asked.minutes,
-        tunnel_id: asked.tunnel_id,
+        entry_date: request.entry_date,
+        minutes: request.minutes,
+        tunnel_id: request.tunnel_id,
         cat_group,
         cat_id,
-        skill: if kind == "time" { String::new() } else { asked.skill },
+        skill: if kind == "time" { String::new() } else { request.skill },
         instructor_id,
         approval_date: approval_date.get(&ok),
-        comment: asked.comment,
+        comment: request.comment,
         comments_instructor: signed.get(&ok).unwrap_or_default(),
         comment_denial: denied.get(&ok).unwrap_or_default(),
         author_id: author_id.unwrap_or(member_id),
@@ -302,6 +303,6 @@ fn cells(names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
         entry.comment_denial,
         names.author,
         opening.unwrap_or_default(),
-        names.booking.map(|(client_id, booking)| booking_key(&client_id, &booking)).unwrap_or_default(),
+        names.booking.map(|booked| booking_key(&booked.client_id, &booked.booking)).unwrap_or_default(),
     ]
 }

@@ -1,17 +1,14 @@
 //! `tunneldesk member export` and `member erase`: what a person may ask for, by law and by courtesy.
 
 use super::find;
+use crate::app::accounts;
 use crate::cli::shell::Shell;
 use crate::cli::wire::Wire;
 use crate::cli::{Answered, Trouble, broken, done, nothing, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
-use crate::http::failure::Failure;
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::Write as StoreWrite;
 use crate::store::queries::{erasure as erasures, held};
-use crate::store::tables::members;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
@@ -100,16 +97,8 @@ impl Erase {
             )));
         }
         if before.is_none() {
-            let now = site.now();
-            let record = |tx: &StoreWrite| {
-                // The search for the name took its time, and the account may have been appointed meanwhile.
-                let still = members::find_account_by_id(tx, member_id)?.map(|account| account.role);
-                if still != Some(Role::Member) {
-                    return Err(Failure::not_allowed());
-                }
-                site.record(tx, "member.erased", &Whom::Member(member_id), &Detail::none())
-            };
-            erasure::erase(site, member_id, now, wire.progress, record)?;
+            let leaving = erasure::find_mentions(site, member_id, wire.progress)?;
+            site.change(|cx| accounts::erase(cx, &leaving))?;
         }
         let incomplete = |what: String| {
             broken(format!(

@@ -5,17 +5,15 @@ mod leaving;
 use super::shell::Shell;
 use super::wire::Wire;
 use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
-use crate::auth::account::{self, Kept};
-use crate::auth::appointment::appoint;
-use crate::auth::counters::{self, Lifted};
-use crate::auth::second_factor;
-use crate::auth::security_event::{self, Event};
+use crate::app::credentials::Kept;
+use crate::app::{Change, accounts, credentials};
+use crate::auth::counters::Lifted;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
 use crate::http::failure::Failure;
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::Text;
 use crate::keys::random;
 use crate::site::Site;
 use crate::store::Read;
@@ -122,37 +120,23 @@ impl Member {
             Member::List { role, part } => list(site, *role, part),
             Member::Show { name } => show(site, name),
             Member::SetRole { name, role } => {
-                change(site, name, &format!("now has the role {}", role.name()), |tx, account| {
-                    let role_word = Detail::none().word("role", role.name());
-                    site.record(tx, "member.role_set", &Whom::Member(account.member_id), &role_word)?;
-                    appoint(tx, account.member_id, *role)
-                })
+                let what = format!("now has the role {}", role.name());
+                change(site, name, &what, |cx, member_id| accounts::set_role(cx, member_id, *role))
             }
             Member::Confirm { name } => {
                 if find(site, name)?.email.is_empty() {
                     return Err(refused(format!("{name} has no e-mail address that could be confirmed")));
                 }
-                change(site, name, "has a confirmed e-mail address", |tx, account| {
-                    site.record(tx, "member.confirmed", &Whom::Member(account.member_id), &Detail::none())?;
-                    members::confirm_email(tx, account.member_id)
-                })
+                change(site, name, "has a confirmed e-mail address", accounts::confirm_email)
             }
-            Member::Ban { name, lift: true } => change(site, name, "may sign in again", |tx, account| {
-                site.record(tx, "member.unbanned", &Whom::Member(account.member_id), &Detail::none())?;
-                account::lift_ban(tx, account.member_id).map(|()| 1)
-            }),
+            Member::Ban { name, lift: true } => change(site, name, "may sign in again", accounts::lift_ban),
             Member::Ban { name, lift: false } => {
-                change(site, name, "is banned, and every session has ended", |tx, account| {
-                    site.record(tx, "member.banned", &Whom::Member(account.member_id), &Detail::none())?;
-                    account::ban(tx, account.member_id).map(|()| 1)
-                })
+                change(site, name, "is banned, and every session has ended", accounts::ban)
             }
             Member::ResetSecondFactor { name } => {
                 let what = "has no second factor any more, and every session has ended";
-                change(site, name, what, |tx, account| {
-                    // Recorded with the word to the member.
-                    let language = Language::default();
-                    second_factor::turn_off(site, tx, account.member_id, None, language, site.by()).map(|()| 1)
+                change(site, name, what, |cx, member_id| {
+                    credentials::turn_off_second_factor(cx, &cx.served(member_id)?, None)
                 })
             }
             Member::Unlock { name } => unlock(site, name),
@@ -233,15 +217,15 @@ pub fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
     })
 }
 
-fn change(
-    site: &Site,
+/// Runs an effect on the account of a name.
+fn change<T>(
+    site: &Shell,
     name: &str,
     what: &str,
-    effect: impl FnOnce(&crate::store::Write, &Account) -> Result<usize, Failure>,
+    effect: impl FnOnce(&Change, i64) -> Result<T, Failure>,
 ) -> Answered {
-    let account = find(site, name)?;
-    site.store.write(site.now(), |tx| effect(tx, &account))?;
-    let Account { member_id, username, .. } = account;
+    let Account { member_id, username, .. } = find(site, name)?;
+    site.change(|cx| effect(cx, member_id))?;
     done(format!("{username} (member {member_id}) {what}"), json!({ "member_id": member_id, "username": username }))
 }
 
@@ -250,11 +234,7 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> Answered {
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
     let hash = password::hash(&given.text);
-    site.store.write(site.now(), |tx| {
-        account::recover(tx, account.member_id, &hash, &Kept::default())?;
-        let (language, nothing) = (Language::default(), json!({}));
-        security_event::tell(site, tx, account.member_id, Event::PasswordChanged, &nothing, language, site.by())
-    })?;
+    site.change(|cx| credentials::reset_password(cx, &cx.served(account.member_id)?, &hash, &Kept::default()))?;
     let what = format!(
         "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
         account.username, account.member_id
@@ -264,10 +244,7 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> Answered {
 
 fn unlock(site: &Shell, name: &str) -> Answered {
     let Account { member_id, username, .. } = find(site, name)?;
-    let lifted = site.store.write(site.now(), |tx| {
-        site.record(tx, "member.unlocked", &Whom::Member(member_id), &Detail::none())?;
-        counters::lift(site, tx, member_id)
-    })?;
+    let lifted = site.change(|cx| accounts::unlock(cx, member_id))?;
     let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
     tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
     let values = json!({
@@ -301,9 +278,7 @@ fn list(site: &Shell, role: Option<Role>, part: &Part) -> Answered {
         let by_now = listed.into_iter().map(|profile| by_now(tx, profile, now)).collect::<Result<Vec<_>, _>>()?;
         Ok::<_, Failure>((by_now, members::count_with_role(tx, role)?))
     })?;
-    let list = Table::new(profiles);
-    let left_out = list.left_out(total, part.offset);
-    Ok(Box::new(list.foot(left_out)))
+    Ok(Box::new(Table::new(profiles).page_of(total, part)))
 }
 
 impl Row for Profile {

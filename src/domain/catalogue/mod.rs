@@ -166,6 +166,17 @@ impl Catalogue {
         self.levels().flat_map(|level| level.skills.iter().map(move |skill| (level, skill)))
     }
 
+    /// The names of the level and the skill of an entry; of what has left the catalogue, the numbers.
+    pub fn names(&self, cat_group: &str, cat_id: &str, skill: &str) -> (String, String) {
+        if let Some((level, skill)) = self.find_skill(skill) {
+            return (level.name.clone(), skill.name.clone());
+        }
+        match self.find_safety(skill) {
+            Some((programme, safety)) => (programme.cat_group.clone(), safety.name.clone()),
+            None => (format!("{cat_group} {cat_id}").trim().to_owned(), skill.to_owned()),
+        }
+    }
+
     pub fn find_programme(&self, cat_group: &str) -> Option<&Programme> {
         self.programmes.iter().find(|programme| programme.cat_group == cat_group)
     }

@@ -38,7 +38,7 @@ pub enum Act<'a> {
 
 /// What somebody is to an entry.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Actor {
+pub struct Relation {
     pub holder: bool,
     /// The signer whom the entry names.
     pub named: bool,
@@ -92,12 +92,12 @@ pub fn step(from: Option<Status>, act: Act) -> Option<Status> {
 }
 
 /// Whether somebody may do this to an entry at all.
-pub fn may(actor: Actor, act: Act) -> bool {
+pub fn may(relation: Relation, act: Act) -> bool {
     match act {
-        Act::Ask | Act::Cancel => actor.holder || actor.staff,
-        Act::Sign(_) => !actor.holder,
-        Act::Deny => actor.named || actor.staff,
-        Act::Suspend | Act::Reinstate => actor.admin,
+        Act::Ask | Act::Cancel => relation.holder || relation.staff,
+        Act::Sign(_) => !relation.holder,
+        Act::Deny => relation.named || relation.staff,
+        Act::Suspend | Act::Reinstate => relation.admin,
     }
 }
 

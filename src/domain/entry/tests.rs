@@ -38,9 +38,9 @@ fn the_moves_are_those_of_the_table_and_no_others() {
 #[test]
 fn each_act_has_its_people() {
     let proof = authority();
-    let nobody = Actor::default();
-    let (holder, named) = (Actor { holder: true, ..nobody }, Actor { named: true, ..nobody });
-    let (staff, admin) = (Actor { staff: true, ..nobody }, Actor { staff: true, admin: true, ..nobody });
+    let nobody = Relation::default();
+    let (holder, named) = (Relation { holder: true, ..nobody }, Relation { named: true, ..nobody });
+    let (staff, admin) = (Relation { staff: true, ..nobody }, Relation { staff: true, admin: true, ..nobody });
     for (act, who) in [
         (Act::Ask, [false, true, false, true, true]),
         (Act::Sign(&proof), [true, false, true, true, true]),
@@ -186,7 +186,7 @@ proptest! {
                 (Try::Suspend, _) => Act::Suspend,
                 (Try::Reinstate, _) => Act::Reinstate,
             };
-            let actor = Actor { holder: who == 0, named: who == 1, staff: who == 3, admin: who == 3 };
+            let actor = Relation { holder: who == 0, named: who == 1, staff: who == 3, admin: who == 3 };
             let Some(next) = step(status, act).filter(|_| may(actor, act)) else { continue };
             signed |= matches!(act, Act::Sign(_)) && who != 0 && naive(person, level);
             status = Some(next);

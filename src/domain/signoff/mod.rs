@@ -26,7 +26,7 @@ pub struct Authority {
 
 /// Why somebody may not sign; the gravest reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bar {
+pub enum Denial {
     Oneself,
     /// Holds nothing that the level is signed by.
     Level,
@@ -47,23 +47,23 @@ impl Authority {
     }
 }
 
-impl Bar {
+impl Denial {
     /// The key of its text.
     pub fn key(self) -> &'static str {
         match self {
-            Bar::Oneself => "signer.oneself",
-            Bar::Level => "signer.level",
-            Bar::NotListed => "signer.not_listed",
-            Bar::NotCurrent => "signer.not_current",
-            Bar::Account => "signer.account",
+            Denial::Oneself => "signer.oneself",
+            Denial::Level => "signer.level",
+            Denial::NotListed => "signer.not_listed",
+            Denial::NotCurrent => "signer.not_current",
+            Denial::Account => "signer.account",
         }
     }
 }
 
 /// Whether the signer may sign a skill of this level for the holder.
-pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Bar> {
+pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Denial> {
     if signer.member_id == holder_id {
-        return Err(Bar::Oneself);
+        return Err(Denial::Oneself);
     }
     let listed = |key: &LevelKey| signer.listed.iter().any(|programme| programme == key.cat_group);
     // A programme without a currency of its own (AFC) does not lapse.
@@ -73,13 +73,13 @@ pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Autho
         level.signable_by(&held)
     };
     if !signs(&|_| true) {
-        Err(Bar::Level)
+        Err(Denial::Level)
     } else if !signs(&listed) {
-        Err(Bar::NotListed)
+        Err(Denial::NotListed)
     } else if !signs(&|key| listed(key) && current(key)) {
-        Err(Bar::NotCurrent)
+        Err(Denial::NotCurrent)
     } else if !signer.in_good_standing {
-        Err(Bar::Account)
+        Err(Denial::Account)
     } else {
         Ok(Authority { signer_id: signer.member_id, holder_id })
     }

@@ -20,10 +20,10 @@ fn level(cat_group: &str, cat_id: &str) -> &'static Level {
 }
 
 /// Held, listed, current; the level to be signed; the verdict.
-type Case<'a> = (&'a [LevelKey<'a>], &'a [&'a str], Currencies, &'a Level, Option<Bar>);
+type Case<'a> = (&'a [LevelKey<'a>], &'a [&'a str], Currencies, &'a Level, Option<Denial>);
 
 /// The verdict for signer 1 and holder 2.
-fn verdict(held: &[LevelKey], listed: &[&str], currency: Currencies, level: &Level) -> Option<Bar> {
+fn verdict(held: &[LevelKey], listed: &[&str], currency: Currencies, level: &Level) -> Option<Denial> {
     let listed: Vec<String> = listed.iter().map(|one| (*one).to_owned()).collect();
     let signer = Signer { member_id: 1, held, currency, listed: &listed, in_good_standing: true };
     match authority(&signer, 2, level) {
@@ -42,13 +42,13 @@ fn it_takes_the_level_the_list_and_the_currency() {
     let cases: [Case; 12] = [
         (&instructor, &["Instructor"], all_current(), level("Flyer", "1"), None),
         (&instructor, &["Instructor"], all_current(), level("Flyer", "2"), None),
-        (&instructor, &["Instructor"], all_current(), level("Flyer", "3"), Some(Bar::Level)),
-        (&instructor, &[], all_current(), level("Flyer", "1"), Some(Bar::NotListed)),
-        (&instructor, &["Trainer"], all_current(), level("Flyer", "1"), Some(Bar::NotListed)),
-        (&instructor, &["Instructor"], lapsed, level("Flyer", "1"), Some(Bar::NotCurrent)),
-        (&[], &["Instructor"], all_current(), level("Flyer", "1"), Some(Bar::Level)),
+        (&instructor, &["Instructor"], all_current(), level("Flyer", "3"), Some(Denial::Level)),
+        (&instructor, &[], all_current(), level("Flyer", "1"), Some(Denial::NotListed)),
+        (&instructor, &["Trainer"], all_current(), level("Flyer", "1"), Some(Denial::NotListed)),
+        (&instructor, &["Instructor"], lapsed, level("Flyer", "1"), Some(Denial::NotCurrent)),
+        (&[], &["Instructor"], all_current(), level("Flyer", "1"), Some(Denial::Level)),
         (&[key("Examiner", "1")], &["Examiner"], all_current(), level("Trainer", "4"), None),
-        (&[key("Trainer", "3")], &["Trainer"], all_current(), level("Trainer", "1"), Some(Bar::Level)),
+        (&[key("Trainer", "3")], &["Trainer"], all_current(), level("Trainer", "1"), Some(Denial::Level)),
         // A military trainer is both, and listed and current as both.
         (
             &[key("Trainer", "1"), key("Military", "1")],
@@ -62,14 +62,14 @@ fn it_takes_the_level_the_list_and_the_currency() {
             &["Trainer"],
             all_current(),
             level("Military", "1"),
-            Some(Bar::NotListed),
+            Some(Denial::NotListed),
         ),
         (
             &[key("Trainer", "1"), key("Military", "1")],
             &["Trainer", "Military"],
             Currencies { military: Currency::default(), ..all_current() },
             level("Military", "1"),
-            Some(Bar::NotCurrent),
+            Some(Denial::NotCurrent),
         ),
     ];
     for (number, (held, listed, currency, level, bar)) in cases.into_iter().enumerate() {
@@ -81,9 +81,9 @@ fn it_takes_the_level_the_list_and_the_currency() {
 fn nobody_signs_for_themselves_and_a_closed_account_signs_for_nobody() {
     let (held, listed) = ([key("Examiner", "1")], ["Examiner".to_owned()]);
     let signer = Signer { member_id: 1, held: &held, currency: all_current(), listed: &listed, in_good_standing: true };
-    assert_eq!(authority(&signer, 1, level("Coach", "1")), Err(Bar::Oneself));
+    assert_eq!(authority(&signer, 1, level("Coach", "1")), Err(Denial::Oneself));
     let closed = Signer { in_good_standing: false, ..signer };
-    assert_eq!(authority(&closed, 2, level("Coach", "1")), Err(Bar::Account));
+    assert_eq!(authority(&closed, 2, level("Coach", "1")), Err(Denial::Account));
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! the same Message-ID. When the mark cannot be written (a full disk), nothing more is sent until it is: otherwise every
 //! round would send the same messages anew.
 
-pub mod again;
 mod carrier;
 pub mod letter;
 mod mail;

@@ -199,7 +199,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
     let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all));
     let copied = copied.map_err(Unmade::Unsound)?;
     progress("checking", 0, 1);
-    let sound = pace::aside(&mut |_| (), |_| copy::check(&database)).map_err(Unmade::Unsound)?;
+    let sound = copy::check(&database).map_err(Unmade::Unsound)?;
     if sound.rows != copied {
         let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
         return Err(Unmade::Unsound(cause.to_owned()));
@@ -214,7 +214,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
             done += bytes;
             progress("hashing", done, all);
         };
-        let print = pace::aside(&mut tell, |step| Print::of(&path, step));
+        let print = Print::of(&path, &mut tell);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.insert(name, print.map_err(failed)?);
     }

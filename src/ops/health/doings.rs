@@ -1,17 +1,18 @@
 //! The facts of what the site does by itself: backups, messages, the certificate, who knocks.
 
 use super::{or_unreadable, shown};
-use crate::auth::{allowance, pin_guesses};
+use crate::auth::allowance::{self, UsedUp};
+use crate::auth::pin_guesses;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
     MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::i18n::language::Text;
+use crate::jobs::sync;
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::tls;
-use crate::ops::upstream;
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::tables::outbox::Channel;
@@ -135,7 +136,7 @@ pub(crate) fn sync(site: &Site) -> Fact {
     if site.config.sync.is_none() {
         return Fact::ok("sync", Text::new("health.sync.unused"));
     }
-    let fact = upstream::status(site).map(|status| {
+    let fact = sync::status(site).map(|status| {
         let late = State::above(status.lag_seconds, SYNC_SECONDS_WARNING, SYNC_SECONDS_ALARM);
         let state = if status.refused_rows > 0 { late.max(State::Warning) } else { late };
         let text = Text::new("health.sync").with("waiting", status.waiting_rows).with("refused", status.refused_rows);
@@ -155,20 +156,26 @@ pub(crate) fn partners(site: &Site) -> Fact {
     or_unreadable("partners", fact)
 }
 
-/// Once the day's passcodes have gone out, nobody gets one: somebody may be asking for them in others' names.
+/// Once the day's passcodes have gone out, nobody gets one, and strangers get none after half of them: somebody may be asking
+/// for them in others' names.
 pub(crate) fn passcodes(site: &Site) -> Fact {
     let used_up = site.store.read(|tx| {
-        let used_up = |channel| allowance::is_used_up(site, tx, channel);
-        Ok((used_up(Channel::Email)?, used_up(Channel::Sms)? && site.config.limits.sms_per_day > 0))
-    });
-    let fact = used_up.map(|(mails, sms)| {
-        let state = State::above(i64::from(mails) + i64::from(sms), 0, i64::MAX);
-        let key = match (mails, sms) {
-            (false, false) => "health.passcodes",
-            (true, false) => "health.passcodes.mails",
-            (false, true) => "health.passcodes.sms",
-            (true, true) => "health.passcodes.both",
+        let sms = if site.config.limits.sms_per_day == 0 {
+            UsedUp::Nothing
+        } else {
+            allowance::used_up(site, tx, Channel::Sms)?
         };
+        Ok((allowance::used_up(site, tx, Channel::Email)?, sms))
+    });
+    let fact = used_up.map(|used_up| {
+        let key = match used_up {
+            (UsedUp::All, UsedUp::All) => "health.passcodes.both",
+            (UsedUp::All, _) => "health.passcodes.mails",
+            (_, UsedUp::All) => "health.passcodes.sms",
+            (UsedUp::Nothing, UsedUp::Nothing) => "health.passcodes",
+            (UsedUp::StrangersPart, _) | (_, UsedUp::StrangersPart) => "health.passcodes.strangers",
+        };
+        let state = if key == "health.passcodes" { State::Ok } else { State::Warning };
         Fact::judged("passcodes", state, Text::new(key), Text::new("health.passcodes.next"))
     });
     or_unreadable("passcodes", fact)

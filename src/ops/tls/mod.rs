@@ -15,7 +15,7 @@ use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::audit;
-use crate::store::tables::tls::{self, Certificate, Kind};
+use crate::store::tables::tls::{self, Certificate, Kind, Names};
 use rustls::crypto::ring::{default_provider, sign::any_supported_type};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -177,7 +177,7 @@ fn signed_by(site: &Site, authority: &Certificate) -> Result<Certificate, Failur
 
 fn row(site: &Site, subject: &str, names: &[String], made: authority::Made) -> Certificate {
     Certificate {
-        names: names.to_vec(),
+        names: Names(names.to_vec()),
         subject: subject.to_owned(),
         certificate: made.certificate,
         sealed_key: site.keys.seal(Purpose::TlsKey, &made.key),

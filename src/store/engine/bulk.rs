@@ -4,7 +4,7 @@
 use crate::store::queries::{hours, member_search};
 use crate::store::tables::{members, partners};
 use crate::store::{Write, Writer};
-use rusqlite::{Connection, Result, config::DbConfig, named_params};
+use rusqlite::{Connection, Result, config::DbConfig};
 
 const CACHE_KIB: i64 = 64 * 1024;
 
@@ -69,46 +69,33 @@ impl Bulk<'_> {
     }
 
     pub fn insert_member(&self, new: &Member) -> Result<usize> {
-        let sql = "INSERT INTO members (member_id, username, screen_name, real_name, email, email_confirmed_at, phone,
-                          phone_confirmed_at, country, country_code, dob, tunnel_id, role, password_hash, terms_accepted_at,
-                          paid_until, banned_at, flight_minutes, join_date, updated_at)
-                   VALUES (:id, :username, :screen_name, :real_name, :email, :email_confirmed_at, :phone, :phone_confirmed_at,
-                           :country, :country_code, :dob, :tunnel_id, :role, :password_hash, :joined, :paid_until, :banned_at,
-                           :minutes, :joined, coalesce(:banned_at, :joined))";
-        self.at(0).run(
-            sql,
-            named_params! {
-                ":id": new.member_id, ":username": new.username, ":screen_name": new.screen_name,
-                ":real_name": new.real_name, ":email": new.email, ":email_confirmed_at": new.email_confirmed_at,
-                ":phone": new.phone, ":phone_confirmed_at": new.phone_confirmed_at, ":country": new.country,
-                ":country_code": new.country_code, ":dob": new.dob, ":tunnel_id": new.tunnel_id, ":role": new.role,
-                ":password_hash": new.password_hash, ":paid_until": new.paid_until, ":banned_at": new.banned_at,
-                ":minutes": new.flight_minutes, ":joined": new.join_date,
-            },
-        )
+        let tx = self.at(0);
+        insert!(tx.run, "INSERT INTO members" {
+            member_id: new.member_id, username: new.username, screen_name: new.screen_name, real_name: new.real_name,
+            email: new.email, email_confirmed_at: new.email_confirmed_at, phone: new.phone,
+            phone_confirmed_at: new.phone_confirmed_at, country: new.country, country_code: new.country_code,
+            dob: new.dob, tunnel_id: new.tunnel_id, role: new.role, password_hash: new.password_hash,
+            terms_accepted_at: new.join_date, paid_until: new.paid_until, banned_at: new.banned_at,
+            flight_minutes: new.flight_minutes, join_date: new.join_date,
+            updated_at: new.banned_at.unwrap_or(new.join_date),
+        })
     }
 
     /// Returns the number of the entry; its moves are another matter.
     pub fn insert_signed(&self, new: &Signed) -> Result<i64> {
-        let sql = "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, cat_id, skill,
-                          instructor_id, comments_instructor, comment_denial, approval_date, created_at, updated_at)
-                   VALUES (:id, :kind, :status, :entry_date, :tunnel_id, :author_id, :cat_group, :cat_id, :skill, :instructor_id,
-                           :comments_instructor, :comment_denial, :approval_date, :entry_date, coalesce(:approval_date, :entry_date))";
-        self.at(0).insert(
-            sql,
-            named_params! {
-                ":id": new.member_id, ":kind": new.kind, ":status": new.status, ":entry_date": new.entry_date,
-                ":tunnel_id": new.tunnel_id, ":author_id": new.author_id, ":cat_group": new.cat_group,
-                ":cat_id": new.cat_id, ":skill": new.skill, ":instructor_id": new.instructor_id,
-                ":comments_instructor": new.comments_instructor, ":comment_denial": new.comment_denial,
-                ":approval_date": new.approval_date,
-            },
-        )
+        let tx = self.at(0);
+        insert!(tx.insert, "INSERT INTO entries" {
+            member_id: new.member_id, kind: new.kind, status: new.status, entry_date: new.entry_date,
+            tunnel_id: new.tunnel_id, author_id: new.author_id, cat_group: new.cat_group, cat_id: new.cat_id,
+            skill: new.skill, instructor_id: new.instructor_id, comments_instructor: new.comments_instructor,
+            comment_denial: new.comment_denial, approval_date: new.approval_date, created_at: new.entry_date,
+            updated_at: new.approval_date.unwrap_or(new.entry_date),
+        })
     }
 
     /// Marks older notices as read.
     pub fn read_notices(&self, before: i64) -> Result<usize> {
-        self.at(before).run("UPDATE notices SET read_at = created_at + 3600 WHERE created_at < ?1", [before])
+        self.at(before).run(sql!("UPDATE notices SET read_at = created_at + 3600 WHERE created_at < ?1"), [before])
     }
 }
 

@@ -29,8 +29,8 @@ pub fn set_back(tx: &Write) -> Result<usize> {
     for begun in BEGUN_AHEAD {
         ended += tx.run(&format!("DELETE FROM {begun}"), now)?;
     }
-    tx.run("UPDATE second_factors SET last_step = min(last_step, :now / 30 - 1)", now)?;
-    tx.run("UPDATE outbox SET next_try_at = :now WHERE state = 'waiting' AND next_try_at > :now", now)?;
-    tx.run("UPDATE site SET clock_high_water = :now", now)?;
+    tx.run(sql!("UPDATE second_factors SET last_step = min(last_step, :now / 30 - 1)"), now)?;
+    tx.run(sql!("UPDATE outbox SET next_try_at = :now WHERE state = 'waiting' AND next_try_at > :now"), now)?;
+    tx.run(sql!("UPDATE site SET clock_high_water = :now"), now)?;
     Ok(ended)
 }

@@ -1,5 +1,8 @@
 //! How the file is opened, read, written, checked, copied and mended.
 
+#[macro_use]
+pub mod columns;
+
 pub mod alarm;
 pub mod ballast;
 pub mod bell;

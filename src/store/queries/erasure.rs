@@ -10,6 +10,7 @@ use super::mentions;
 use crate::domain::entry::Status;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
+use crate::store::engine::columns::row;
 use crate::store::engine::{log_mark, place};
 use crate::store::tables::{members, sessions, skills};
 use crate::store::{Read, Store, Write};
@@ -24,29 +25,37 @@ const CUT_PAUSE: Duration = Duration::from_millis(50);
 /// Beside the file written anew there must be as much again in the log, and something to go on with.
 const SPARE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Who was erased. Moments in Unix seconds; a number alone could be somebody else's in a file that was set back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tombstone {
-    pub member_id: i64,
-    pub join_date: i64,
-    pub erased_at: i64,
+row! {
+    /// Who was erased. Moments in Unix seconds; a number alone could be somebody else's in a file that was set back.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub struct Tombstone {
+        pub member_id: i64,
+        pub join_date: i64,
+        pub erased_at: i64,
+    }
 }
 
-/// Whether anything but this member's social links opens the account, or it is one of somebody who works here.
-pub fn has_other_ways_in(tx: &Read, member_id: i64) -> Result<bool> {
-    let sql = "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
+/// Whether anything but this link (provider and subject) opens the account, or it is one of somebody who works here.
+pub fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Result<bool> {
+    let sql = sql!(
+        "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
                       OR phone_confirmed_at IS NOT NULL
                       OR EXISTS (SELECT 1 FROM passkeys WHERE member_id = :id)
-                      OR EXISTS (SELECT 1 FROM social_links WHERE member_id = :id)
-               FROM members WHERE member_id = :id";
-    tx.get(sql, named_params! {":id": member_id}, |row| row.get(0))
+                      OR EXISTS (SELECT 1 FROM social_links
+                                 WHERE member_id = :id AND (provider, subject) <> (:provider, :subject))
+               FROM members WHERE member_id = :id"
+    );
+    let params = named_params! {":id": member_id, ":provider": link.0, ":subject": link.1};
+    tx.get(sql, params, row)
 }
 
 /// A name that came with a link and still stands is replaced by the username, which is the member's own.
 pub fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
-    let sql = "UPDATE members SET screen_name = iif(screen_name = :name, username, screen_name),
+    let sql = sql!(
+        "UPDATE members SET screen_name = iif(screen_name = :name, username, screen_name),
                                   real_name = iif(real_name = :name, username, real_name), updated_at = :now
-               WHERE member_id = :id AND :name <> ''";
+               WHERE member_id = :id AND :name <> ''"
+    );
     tx.run(sql, named_params! {":id": member_id, ":name": name, ":now": tx.now()})
 }
 
@@ -55,8 +64,10 @@ pub fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
 pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<String> {
     // Nobody can have taken that name before.
     let name = format!("erased-{member_id}-{}", hex(&random::<4>()));
-    let sql = "INSERT INTO erasures (member_id, join_date, erased_at)
-               SELECT member_id, join_date, ?2 FROM members WHERE member_id = ?1 ON CONFLICT (member_id) DO NOTHING";
+    let sql = sql!(
+        "INSERT INTO erasures (member_id, join_date, erased_at)
+               SELECT member_id, join_date, ?2 FROM members WHERE member_id = ?1 ON CONFLICT (member_id) DO NOTHING"
+    );
     tx.run(sql, (member_id, erased_at))?;
     sessions::delete_of_member(tx, member_id, None)?;
     withdraw(tx, member_id)?;
@@ -80,9 +91,10 @@ pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<
 
 /// Nobody is to sign any more what the person asked for.
 fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
-    let sql =
-        "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'";
-    let waiting: Vec<i64> = tx.list(sql, [member_id], |row| row.get(0))?;
+    let sql = sql!(
+        "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'"
+    );
+    let waiting: Vec<i64> = tx.list(sql, [member_id], row)?;
     for entry_id in waiting {
         if let Some(entry) = skills::find(tx, entry_id)? {
             skills::step(tx, &entry, member_id, Status::Cancelled)?;
@@ -91,62 +103,54 @@ fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
     Ok(())
 }
 
+columns! { Person in "" { username, screen_name, real_name, email, phone } }
+
 /// What a member is called.
 pub fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
-    let sql = "SELECT username, screen_name, real_name, email, phone FROM members WHERE member_id = ?1";
-    tx.find(sql, [member_id], |row| {
-        Ok(Person {
-            username: row.get(0)?,
-            screen_name: row.get(1)?,
-            real_name: row.get(2)?,
-            email: row.get(3)?,
-            phone: row.get(4)?,
-        })
-    })
+    let sql = sql!("SELECT ", Person::COLUMNS, " FROM members WHERE member_id = ?1");
+    tx.find(sql, [member_id], row)
 }
 
 /// When a member was erased.
 pub fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
-    tx.find("SELECT erased_at FROM erasures WHERE member_id = ?1", [member_id], |row| row.get(0))
+    tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id], row)
 }
 
 /// Everybody who was.
 pub fn list(tx: &Read) -> Result<Vec<Tombstone>> {
-    tx.list("SELECT member_id, join_date, erased_at FROM erasures", [], |row| {
-        Ok(Tombstone { member_id: row.get(0)?, join_date: row.get(1)?, erased_at: row.get(2)? })
-    })
+    tx.list(sql!("SELECT ", Tombstone::COLUMNS, " FROM erasures"), [], row)
 }
 
 /// Whether the file has this very person, and not erased.
 pub fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND join_date = ?2)
-                      AND NOT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)";
-    tx.get(sql, (tombstone.member_id, tombstone.join_date), |row| row.get(0))
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND join_date = ?2)
+                      AND NOT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"
+    );
+    tx.get(sql, (tombstone.member_id, tombstone.join_date), row)
 }
 
 /// Remembers somebody whom this file does not have (any more): the number is never given to another.
 pub fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
     let Tombstone { member_id, join_date, erased_at } = *tombstone;
-    let sql = "INSERT INTO erasures (member_id, join_date, erased_at, rebuilt_at) VALUES (?1, ?2, ?3, ?3)
-               ON CONFLICT (member_id) DO NOTHING";
     if !members::exists(tx, member_id)? {
-        tx.run(sql, (member_id, join_date, erased_at))?;
+        insert!(tx.run, "INSERT INTO erasures" { member_id, join_date, erased_at, rebuilt_at: erased_at } "ON CONFLICT (member_id) DO NOTHING")?;
     }
-    let raised = tx.run("UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'members'", [member_id])?;
+    let raised = tx.run(sql!("UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'members'"), [member_id])?;
     if raised == 0 {
-        tx.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('members', ?1)", [member_id])?;
+        insert!(tx.run, "INSERT INTO sqlite_sequence" { name: "members", seq: member_id })?;
     }
     Ok(())
 }
 
 /// Who was erased, and may still lie somewhere in the bytes of the file.
 pub fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
-    tx.list("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL", [], |row| row.get(0))
+    tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [], row)
 }
 
 /// Nothing of this member lies anywhere in the file any more.
 pub fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
-    tx.run("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1", (member_id, tx.now()))
+    tx.run(sql!("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
 /// Writes the file anew, row by row, and cuts the log: what no row holds is then nowhere in either. Readers go on; writers
@@ -160,8 +164,9 @@ pub fn rebuild(store: &Store) -> std::result::Result<(), String> {
     log_mark::begin_to_empty(store.path());
     for _ in 0..CUT_TRIES {
         let cut = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let busy = store.writer().alone(|conn| conn.query_row(cut, [], |row| row.get::<_, i64>(0)));
-        if busy.map_err(failed)? == 0 {
+        let cut = store.writer().alone(|conn| conn.query_row(cut, [], row::<(i64, i64, i64)>));
+        let (in_the_way, ..) = cut.map_err(failed)?;
+        if in_the_way == 0 {
             return Ok(());
         }
         std::thread::sleep(CUT_PAUSE);
@@ -198,16 +203,16 @@ pub fn list_of_file(path: &Path) -> Vec<Tombstone> {
 
 /// Whose file it is, if it can be read.
 pub fn site_of(path: &Path) -> Option<String> {
-    look_at(path, |tx| tx.get("SELECT site_id FROM site", [], |row| row.get(0))).ok()
+    look_at(path, |tx| tx.get(sql!("SELECT site_id FROM site"), [], row)).ok()
 }
 
 /// Whether the file, with its log, can be read and holds no site: an `init` of an earlier version was cut off.
 pub fn is_without_site(path: &Path) -> bool {
-    let has_table = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'";
+    let has_table = sql!("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'");
     let is_empty = |table: &str| format!("SELECT count(*) = 0 FROM {table}");
     look_at(path, |tx| {
-        let table = if tx.get(has_table, [], |row| row.get(0))? { "site" } else { "sqlite_schema" };
-        tx.get(&is_empty(table), [], |row| row.get(0))
+        let table = if tx.get(has_table, [], row)? { "site" } else { "sqlite_schema" };
+        tx.get(&is_empty(table), [], row)
     })
     .unwrap_or(false)
 }

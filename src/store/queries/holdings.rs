@@ -1,14 +1,17 @@
 //! The levels members hold, and what else their currency is derived from.
 
 use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holding {
-    pub cat_group: String,
-    pub cat_id: String,
-    pub track: String,
+row! {
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Holding {
+        pub cat_group: String,
+        pub cat_id: String,
+        pub track: String,
+    }
 }
 
 impl Holding {
@@ -18,40 +21,44 @@ impl Holding {
 }
 
 pub fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
-    let sql = "SELECT cat_group, cat_id, track FROM holdings WHERE member_id = ?1";
-    tx.list(sql, [member_id], |row| Ok(Holding { cat_group: row.get(0)?, cat_id: row.get(1)?, track: row.get(2)? }))
+    let sql = sql!("SELECT ", Holding::COLUMNS, " FROM holdings WHERE member_id = ?1");
+    tx.list(sql, [member_id], row)
 }
 
 /// The last open safety brief or training of each safety logbook that has been held by `now`.
 pub fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(String, i64)>> {
-    let sql = "SELECT cat_group, max(entry_date) FROM entries
-               WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group";
-    tx.list(sql, (member_id, now), |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!(
+        "SELECT cat_group, max(entry_date) FROM entries
+               WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group"
+    );
+    tx.list(sql, (member_id, now), row)
 }
 
 /// Derives the member's levels anew; call it in the transaction that moves a skill entry.
 pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> {
-    let sql = "SELECT skill, coalesce(approval_date, entry_date) FROM entries
-               WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'";
-    let skills: Vec<(String, i64)> = tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sql = sql!(
+        "SELECT skill, coalesce(approval_date, entry_date) FROM entries
+               WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'"
+    );
+    let skills: Vec<(String, i64)> = tx.list(sql, [member_id], row)?;
     let open: Vec<(&str, i64)> = skills.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
-    tx.run("DELETE FROM holdings WHERE member_id = ?1", [member_id])?;
+    tx.run(sql!("DELETE FROM holdings WHERE member_id = ?1"), [member_id])?;
     for held in catalogue.held(&open) {
-        let insert = "INSERT INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (:id, :cat_group, :cat_id, :track, :since)";
-        tx.run(
-            insert,
-            named_params! {":id": member_id, ":cat_group": held.level.cat_group, ":cat_id": held.level.cat_id,
-            ":track": held.level.track, ":since": held.since},
-        )?;
+        insert!(tx.run, "INSERT INTO holdings" {
+            member_id, cat_group: held.level.cat_group, cat_id: held.level.cat_id, track: held.level.track,
+            since: held.since,
+        })?;
     }
     Ok(())
 }
 
 /// Derives everybody's levels anew, and returns of how many members. For a new catalogue.
 pub fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
-    let sql = "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)
-                   OR EXISTS (SELECT 1 FROM entries WHERE member_id = m.member_id AND kind = 'skill')";
-    let members: Vec<i64> = tx.list(sql, [], |row| row.get(0))?;
+    let sql = sql!(
+        "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)
+                   OR EXISTS (SELECT 1 FROM entries WHERE member_id = m.member_id AND kind = 'skill')"
+    );
+    let members: Vec<i64> = tx.list(sql, [], row)?;
     members.iter().try_for_each(|member_id| refresh(tx, *member_id, catalogue))?;
     Ok(members.len())
 }

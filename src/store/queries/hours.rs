@@ -2,6 +2,7 @@
 //! of a span are added up from the rows themselves, so that every answer is exact.
 
 use super::reports::{self, Booked};
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -9,24 +10,26 @@ const HOUR_SECONDS: i64 = 3600;
 /// In UTC.
 const DAY_SECONDS: i64 = 86_400;
 
-/// The flights that began within an hour, or a part of one.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Flown {
-    /// When that begins.
-    pub at: i64,
-    pub flights: i64,
-    pub minutes: i64,
+row! {
+    /// The flights that began within an hour, or a part of one.
+    #[derive(Debug, PartialEq, Eq)]
+    pub struct Flown {
+        /// When that begins.
+        pub at: i64 = "hour",
+        pub flights: i64,
+        pub minutes: i64,
+    }
 }
 
 /// The flights at a tunnel between two moments; `to` is not included.
 pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
-    let sql = "SELECT hour, flights, minutes FROM flown_hours
-               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0";
-    let whole = |from: i64, to: i64| {
-        tx.list(sql, (tunnel_id, from, to), |row| {
-            Ok(Flown { at: row.get(0)?, flights: row.get(1)?, minutes: row.get(2)? })
-        })
-    };
+    let sql = sql!(
+        "SELECT ",
+        Flown::COLUMNS,
+        " FROM flown_hours
+               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0"
+    );
+    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to), row);
     let part = |at: i64, to: i64| {
         let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
         Ok(vec![Flown { at, flights, minutes }])
@@ -36,15 +39,11 @@ pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<F
 
 /// The bookings of the flights between two moments, by hour and partner; `to` is not included.
 pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
-    let sql = "SELECT hour, partner_id, bookings, minutes, arrived FROM booked_hours
-               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0";
-    let whole = |from: i64, to: i64| {
-        tx.list(sql, (tunnel_id, from, to), |row| {
-            let booked =
-                Booked { partner_id: row.get(1)?, bookings: row.get(2)?, minutes: row.get(3)?, arrived: row.get(4)? };
-            Ok((row.get(0)?, booked))
-        })
-    };
+    let sql = sql!(
+        "SELECT hour, partner_id, bookings, minutes, arrived FROM booked_hours
+               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0"
+    );
+    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to), row);
     let part = |at: i64, to: i64| {
         let booked = reports::list_booked(tx, tunnel_id, at, to)?;
         Ok(booked.into_iter().map(|one| (at, one)).collect())
@@ -54,8 +53,8 @@ pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<
 
 /// What the partners did between two moments: whose, what, how often.
 pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
-    let sql = "SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2";
-    let whole = |from: i64, to: i64| tx.list(sql, (from, to), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let sql = sql!("SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2");
+    let whole = |from: i64, to: i64| tx.list(sql, (from, to), row);
     gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))
 }
 
@@ -81,16 +80,22 @@ fn gather<T>(
 /// Adds everything up anew: the triggers were put aside.
 pub fn count_anew(tx: &Write) -> Result<()> {
     for sql in [
-        "DELETE FROM flown_hours",
-        "DELETE FROM booked_hours",
-        "DELETE FROM event_days",
-        "INSERT INTO flown_hours
+        sql!("DELETE FROM flown_hours"),
+        sql!("DELETE FROM booked_hours"),
+        sql!("DELETE FROM event_days"),
+        sql!(
+            "INSERT INTO flown_hours
          SELECT tunnel_id, entry_date - (entry_date % 3600 + 3600) % 3600, count(*), sum(minutes) FROM entries
-         WHERE kind = 'time' AND status = 'open' AND opening IS NULL GROUP BY 1, 2",
-        "INSERT INTO booked_hours
+         WHERE kind = 'time' AND status = 'open' AND opening IS NULL GROUP BY 1, 2"
+        ),
+        sql!(
+            "INSERT INTO booked_hours
          SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600, partner_id, count(*), sum(minutes_booked),
-                count(arrived_at) FROM bookings GROUP BY 1, 2, 3",
-        "INSERT INTO event_days SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3",
+                count(arrived_at) FROM bookings GROUP BY 1, 2, 3"
+        ),
+        sql!(
+            "INSERT INTO event_days SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3"
+        ),
     ] {
         tx.run(sql, [])?;
     }

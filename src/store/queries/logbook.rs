@@ -1,85 +1,64 @@
 //! A member's logbook as it is looked at as a whole: flight time, skills and safety records together.
 
 use crate::store::Read;
-use rusqlite::{Result, Row, named_params};
+use crate::store::engine::columns::row;
+use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
-use std::sync::LazyLock;
 
-/// An entry of any kind. Moments in Unix seconds.
-#[derive(Debug)]
-pub struct Line {
-    pub entry_id: i64,
-    pub kind: String,
-    pub status: String,
-    pub entry_date: i64,
-    pub minutes: i64,
-    pub tunnel_id: i64,
-    pub tunnel_name: String,
-    pub comment: String,
-    pub author_id: i64,
-    pub booking_id: Option<i64>,
-    pub cat_group: String,
-    pub cat_id: String,
-    pub skill: String,
-    pub instructor_id: Option<i64>,
-    /// Empty where there is none.
-    pub instructor_name: String,
-    pub comments_instructor: String,
-    pub comment_denial: String,
-    pub approval_date: Option<i64>,
-    pub created_at: i64,
+row! {
+    /// An entry of any kind. Moments in Unix seconds.
+    #[derive(Debug)]
+    pub struct Line in "e." {
+        pub entry_id: i64,
+        pub kind: String,
+        pub status: String,
+        pub entry_date: i64,
+        pub minutes: i64,
+        pub tunnel_id: i64,
+        pub tunnel_name: String = "t.name",
+        pub comment: String,
+        pub author_id: i64,
+        pub booking_id: Option<i64>,
+        pub cat_group: String,
+        pub cat_id: String,
+        pub skill: String,
+        pub instructor_id: Option<i64>,
+        /// Empty where there is none.
+        pub instructor_name: String = "coalesce(s.screen_name, '')",
+        pub comments_instructor: String,
+        pub comment_denial: String,
+        pub approval_date: Option<i64>,
+        pub created_at: i64,
+    }
 }
 
-const LINE: &str =
-    "SELECT e.entry_id, e.kind, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment, e.author_id,
-                           e.booking_id, e.cat_group, e.cat_id, e.skill, e.instructor_id, coalesce(s.screen_name, ''),
-                           e.comments_instructor, e.comment_denial, e.approval_date, e.created_at
-                    FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id
-                    LEFT JOIN members s ON s.member_id = e.instructor_id";
-
-fn line(row: &Row) -> Result<Line> {
-    Ok(Line {
-        entry_id: row.get(0)?,
-        kind: row.get(1)?,
-        status: row.get(2)?,
-        entry_date: row.get(3)?,
-        minutes: row.get(4)?,
-        tunnel_id: row.get(5)?,
-        tunnel_name: row.get(6)?,
-        comment: row.get(7)?,
-        author_id: row.get(8)?,
-        booking_id: row.get(9)?,
-        cat_group: row.get(10)?,
-        cat_id: row.get(11)?,
-        skill: row.get(12)?,
-        instructor_id: row.get(13)?,
-        instructor_name: row.get(14)?,
-        comments_instructor: row.get(15)?,
-        comment_denial: row.get(16)?,
-        approval_date: row.get(17)?,
-        created_at: row.get(18)?,
-    })
-}
+const LINE: &str = joined!(
+    "SELECT ",
+    Line::COLUMNS,
+    " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id"
+);
 
 /// The numbers of the entries of every kind, newest first: a whole logbook is read by these, entry after entry.
 pub fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<i64>> {
-    let sql =
-        "SELECT entry_id FROM entries WHERE member_id = ?1 ORDER BY entry_date DESC, entry_id DESC LIMIT ?2 OFFSET ?3";
-    tx.list(sql, (member_id, limit, offset), |row| row.get(0))
+    let sql = sql!(
+        "SELECT entry_id FROM entries WHERE member_id = ?1 ORDER BY entry_date DESC, entry_id DESC LIMIT ?2 OFFSET ?3"
+    );
+    tx.list(sql, (member_id, limit, offset), row)
 }
 
 pub fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
-    static SQL: LazyLock<String> = LazyLock::new(|| format!("{LINE} WHERE e.entry_id = ?1"));
-    tx.find(&SQL, [entry_id], line)
+    let sql = sql!(LINE, " WHERE e.entry_id = ?1");
+    tx.find(sql, [entry_id], row)
 }
 
 /// Of one kind, newest first, of what has happened by `now`.
 pub fn list_kind(tx: &Read, member_id: i64, kind: &str, now: i64, limit: i64) -> Result<Vec<Line>> {
-    let sql = format!(
-        "{LINE} WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
+    let sql = sql!(
+        LINE,
+        " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
          ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit"
     );
-    tx.list(&sql, named_params! {":id": member_id, ":kind": kind, ":now": now, ":limit": limit}, line)
+    tx.list(sql, named_params! {":id": member_id, ":kind": kind, ":now": now, ":limit": limit}, row)
 }
 
 /// The records of one safety logbook, newest first.
@@ -90,28 +69,31 @@ pub fn each_safety(
     (limit, offset): (i64, i64),
     take: impl FnMut(Line) -> ControlFlow<()>,
 ) -> Result<()> {
-    let sql = format!(
-        "{LINE} WHERE e.member_id = :id AND e.kind = 'safety' AND e.cat_group = :logbook
+    let sql = sql!(
+        LINE,
+        " WHERE e.member_id = :id AND e.kind = 'safety' AND e.cat_group = :logbook
          ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
     let params = named_params! {":id": member_id, ":logbook": logbook, ":limit": limit, ":offset": offset};
-    tx.each(&sql, params, line, take)
+    tx.each(sql, params, row, take)
 }
 
 pub fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
-    let sql = "SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'safety' AND cat_group = ?2";
-    tx.get(sql, (member_id, logbook), |row| row.get(0))
+    let sql = sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'safety' AND cat_group = ?2");
+    tx.get(sql, (member_id, logbook), row)
 }
 
 /// Every skill that the member has an entry of, with the state of each entry.
 pub fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, String)>> {
-    let sql = "SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id";
-    tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!("SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id");
+    tx.list(sql, [member_id], row)
 }
 
 /// Flights flown by `now` and their minutes.
 pub fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64)> {
-    let sql = "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
-               WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2";
-    tx.get(sql, (member_id, now), |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!(
+        "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
+               WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2"
+    );
+    tx.get(sql, (member_id, now), row)
 }

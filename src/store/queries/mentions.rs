@@ -2,6 +2,7 @@
 //! came by the contact form.
 
 use crate::domain::mention::{self, Person};
+use crate::store::engine::columns::{Columns, row};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -30,7 +31,7 @@ pub struct Change {
 
 /// The greatest number of the table's rows.
 pub fn last(tx: &Read, table: Table) -> Result<i64> {
-    tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], |row| row.get(0))
+    tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], row)
 }
 
 /// What is to be changed in the rows after `from` up to `to`, so that they do not speak of `names` any more.
@@ -40,9 +41,11 @@ pub fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_i
     let sql = format!("SELECT {key}, {} FROM {name} WHERE {key} > ?1 AND {key} <= ?2 AND ({said})", columns.join(", "));
     let mut changes = Vec::new();
     let look = |row: &rusqlite::Row| {
-        for (column, place) in columns.iter().zip(1..) {
-            if let Some(text) = mention::replaced(row.get_ref(place)?.as_str()?, names, stand_in) {
-                changes.push(Change { table, column, key: row.get(0)?, text });
+        let mut values = Columns::of(row);
+        let key = values.read()?;
+        for column in columns {
+            if let Some(text) = mention::replaced(values.text()?, names, stand_in) {
+                changes.push(Change { table, column, key, text });
             }
         }
         Ok(())
@@ -59,9 +62,11 @@ pub fn change(tx: &Write, change: &Change) -> Result<usize> {
 /// What a person wrote into others' logbooks as signer or author, and what others were told of the person's entries.
 pub fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
     let names = person.closely();
-    let sql = "SELECT entry_id FROM entries WHERE instructor_id = :id
-               UNION SELECT entry_id FROM entries WHERE author_id = :id AND author_id <> member_id";
-    let near: Vec<i64> = tx.list(sql, named_params! {":id": member_id}, |row| row.get(0))?;
+    let sql = sql!(
+        "SELECT entry_id FROM entries WHERE instructor_id = :id
+               UNION SELECT entry_id FROM entries WHERE author_id = :id AND author_id <> member_id"
+    );
+    let near: Vec<i64> = tx.list(sql, named_params! {":id": member_id}, row)?;
     for entry_id in near {
         for found in list(tx, TABLES[0], entry_id - 1, entry_id, &names, stand_in)? {
             change(tx, &found)?;
@@ -80,7 +85,7 @@ fn forget_told(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
         ("instructor_id", "author_id", SIGNED),
     ] {
         let whom = format!("SELECT DISTINCT {others} FROM entries WHERE {mine} = :id AND {others} <> :id");
-        let whom: Vec<i64> = tx.list(&whom, named_params! {":id": member_id}, |row| row.get(0))?;
+        let whom: Vec<i64> = tx.list(&whom, named_params! {":id": member_id}, row)?;
         let sql = format!(
             "UPDATE notices SET detail = json_set(detail, '$.name', :name)
              WHERE member_id = :whom AND {subjects} AND EXISTS

@@ -10,5 +10,4 @@ pub mod member_search;
 pub mod mentions;
 pub mod reports;
 pub mod sealed;
-pub mod settlement;
 pub mod standing;

@@ -2,82 +2,83 @@
 //! an index alone.
 
 use crate::store::Read;
+use crate::store::engine::columns::row;
 use rusqlite::{Result, named_params};
 
-/// The bookings that a partner made for a day.
-#[derive(Debug)]
-pub struct Booked {
-    pub partner_id: i64,
-    pub bookings: i64,
-    pub minutes: i64,
-    /// For how many of them somebody came.
-    pub arrived: i64,
+row! {
+    /// The bookings that a partner made for a day.
+    #[derive(Debug)]
+    pub struct Booked {
+        pub partner_id: i64,
+        pub bookings: i64 = "count(*)",
+        pub minutes: i64 = "sum(minutes_booked)",
+        /// For how many of them somebody came.
+        pub arrived: i64 = "count(arrived_at)",
+    }
 }
 
-/// A booking as a table has it.
-#[derive(Debug)]
-pub struct BookingLine {
-    pub booking_id: i64,
-    pub partner: String,
-    pub member_id: i64,
-    pub member: String,
-    pub registration_id: Option<i64>,
-    pub flight_date: i64,
-    pub minutes: i64,
-    pub arrived_at: Option<i64>,
+row! {
+    /// A booking as a table has it.
+    #[derive(Debug)]
+    pub struct BookingLine in "b." {
+        pub booking_id: i64,
+        pub partner: String = "p.name",
+        pub member_id: i64,
+        pub member: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
+        pub registration_id: Option<i64>,
+        pub flight_date: i64,
+        pub minutes: i64 = "b.minutes_booked",
+        pub arrived_at: Option<i64>,
+    }
 }
 
 /// By partner, of the flights between two moments; `to` is not included.
 pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Booked>> {
-    let sql = "SELECT partner_id, count(*), sum(minutes_booked), count(arrived_at) FROM bookings INDEXED BY bookings_by_flight_date
-               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 GROUP BY partner_id";
-    tx.list(sql, (from, to, tunnel_id), |row| {
-        Ok(Booked { partner_id: row.get(0)?, bookings: row.get(1)?, minutes: row.get(2)?, arrived: row.get(3)? })
-    })
+    let sql = sql!(
+        "SELECT ",
+        Booked::COLUMNS,
+        " FROM bookings INDEXED BY bookings_by_flight_date
+               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 GROUP BY partner_id"
+    );
+    tx.list(sql, (from, to, tunnel_id), row)
 }
 
 /// Flights between two moments, and their minutes. Opening balances were flown before there was a logbook.
 pub fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
-    let sql = "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
+    let sql = sql!(
+        "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL
-                 AND entry_date >= ?1 AND entry_date < ?2 AND tunnel_id = ?3";
-    tx.get(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
+                 AND entry_date >= ?1 AND entry_date < ?2 AND tunnel_id = ?3"
+    );
+    tx.get(sql, (from, to, tunnel_id), row)
 }
 
 /// What the partners did between two moments: whose, what, how often.
 pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
-    let sql = "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
-               WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event";
-    tx.list(sql, (from, to), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    let sql = sql!(
+        "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
+               WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event"
+    );
+    tx.list(sql, (from, to), row)
 }
 
 /// The bookings of the flights after `(flight_date, booking_id)`, in that order; `to` is not included.
 pub fn list_bookings(tx: &Read, tunnel_id: i64, after: (i64, i64), to: i64, limit: i64) -> Result<Vec<BookingLine>> {
-    let sql = "SELECT b.booking_id, p.name, b.member_id,
-                      coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username),
-                      b.registration_id, b.flight_date, b.minutes_booked, b.arrived_at
-               FROM bookings b JOIN members m ON m.member_id = b.member_id JOIN partners p ON p.partner_id = b.partner_id
+    let sql = sql!(
+        "SELECT ",
+        BookingLine::COLUMNS,
+        " FROM bookings b JOIN members m ON m.member_id = b.member_id JOIN partners p ON p.partner_id = b.partner_id
                WHERE b.flight_date >= :from AND b.flight_date < :to AND b.tunnel_id = :tunnel_id
                  AND (b.flight_date, b.booking_id) > (:from, :booking_id)
-               ORDER BY b.flight_date, b.booking_id LIMIT :limit";
+               ORDER BY b.flight_date, b.booking_id LIMIT :limit"
+    );
     let params = named_params! {":from": after.0, ":booking_id": after.1, ":to": to, ":tunnel_id": tunnel_id,
     ":limit": limit};
-    tx.list(sql, params, |row| {
-        Ok(BookingLine {
-            booking_id: row.get(0)?,
-            partner: row.get(1)?,
-            member_id: row.get(2)?,
-            member: row.get(3)?,
-            registration_id: row.get(4)?,
-            flight_date: row.get(5)?,
-            minutes: row.get(6)?,
-            arrived_at: row.get(7)?,
-        })
-    })
+    tx.list(sql, params, row)
 }
 
 /// The numbers of the members after one, in order.
 pub fn list_member_ids(tx: &Read, after: i64, limit: i64) -> Result<Vec<i64>> {
-    let sql = "SELECT member_id FROM members WHERE member_id > ?1 ORDER BY member_id LIMIT ?2";
-    tx.list(sql, (after, limit), |row| row.get(0))
+    let sql = sql!("SELECT member_id FROM members WHERE member_id > ?1 ORDER BY member_id LIMIT ?2");
+    tx.list(sql, (after, limit), row)
 }

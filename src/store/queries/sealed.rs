@@ -2,6 +2,7 @@
 
 use crate::keys::Purpose;
 use crate::store::Write;
+use crate::store::engine::columns;
 use rusqlite::Result;
 use rusqlite::types::Value;
 
@@ -41,12 +42,19 @@ pub struct Resealed {
 }
 
 impl Column {
+    /// What reads every value with the key of its row, and what writes one.
+    pub fn statements(&self) -> [String; 2] {
+        let Column { table, row, name, .. } = self;
+        [
+            format!("SELECT {row}, {name} FROM {table} WHERE {name} IS NOT NULL"),
+            format!("UPDATE {table} SET {name} = ?2 WHERE {row} = ?1"),
+        ]
+    }
+
     /// Replaces every value by what `change` makes of it.
     pub fn reseal(&self, tx: &Write, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Resealed> {
-        let Column { table, row, name, .. } = self;
-        let all = format!("SELECT {row}, {name} FROM {table} WHERE {name} IS NOT NULL");
-        let found = tx.list(&all, [], |r| Ok((r.get::<_, Value>(0)?, r.get::<_, Vec<u8>>(1)?)))?;
-        let update = format!("UPDATE {table} SET {name} = ?2 WHERE {row} = ?1");
+        let [all, update] = self.statements();
+        let found = tx.list(&all, [], columns::row::<(Value, Vec<u8>)>)?;
         let mut done = Resealed { values: found.len(), damaged: 0 };
         for (key, sealed) in found {
             match change(&sealed) {

@@ -2,15 +2,20 @@
 
 use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
 use crate::domain::deeds::DEEDS;
+use crate::store::engine::columns::row;
 use crate::store::{Asked, Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
-/// A row with its hash.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
-    pub row: Row,
-    /// 32 bytes; another length was put there by somebody else.
-    pub hash: Vec<u8>,
+columns! { Row in "a." { seq, at, who, deed, whom, origin, detail } saved }
+
+row! {
+    /// A row with its hash.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Kept in "a." {
+        pub row: Row = Row::COLUMNS,
+        /// 32 bytes; another length was put there by somebody else.
+        pub hash: Vec<u8>,
+    }
 }
 
 /// Which rows are asked for, newest first. Pages go by key: `before` is the last `seq` of the page before.
@@ -43,76 +48,81 @@ pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &O
         Some(key) => key.hash(&head.hash, &row),
         None => audit::hash(&head.hash, &row),
     };
-    let sql = "INSERT INTO audit (seq, at, who, deed, whom, origin, detail, hash)
-               VALUES (:seq, :at, :who, :deed, :whom, :origin, :detail, :hash)";
-    tx.run(
-        sql,
-        named_params! {":seq": row.seq, ":at": row.at, ":who": row.who, ":deed": row.deed, ":whom": row.whom,
-        ":origin": row.origin, ":detail": row.detail, ":hash": hash},
-    )?;
-    tx.run("UPDATE site SET audit_seq = ?1, audit_hash = ?2", (row.seq, hash))?;
+    insert!(tx.run, "INSERT INTO audit" Row: row, { hash: hash })?;
+    tx.run(sql!("UPDATE site SET audit_seq = ?1, audit_hash = ?2"), (row.seq, hash))?;
     Ok(row.seq)
 }
 
 /// The end of the chain as the site's row has it; of an empty one, what stands before its first row.
 pub fn head(tx: &Read) -> Result<Head> {
-    tx.get("SELECT site_id, audit_seq, audit_hash FROM site", [], |row| {
-        let site_id: String = row.get(0)?;
-        let hash: Option<Vec<u8>> = row.get(2)?;
-        // One of another length is not ours, and must not keep the site from going on: the walk finds it.
-        let ours = |hash: Vec<u8>| Hash::try_from(hash).unwrap_or_default();
-        Ok(Head { seq: row.get(1)?, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
-    })
+    let sql = sql!("SELECT site_id, audit_seq, audit_hash FROM site");
+    let (site_id, seq, hash): (String, i64, Option<Vec<u8>>) = tx.get(sql, [], row)?;
+    // One of another length is not ours, and must not keep the site from going on: the walk finds it.
+    let ours = |hash: Vec<u8>| Hash::try_from(hash).unwrap_or_default();
+    Ok(Head { seq, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
 }
 
-const ROW: &str = "SELECT a.seq, a.at, a.who, a.deed, a.whom, a.origin, a.detail, a.hash FROM audit a";
-
-fn kept(row: &rusqlite::Row) -> Result<Kept> {
-    Ok(Kept {
-        row: Row {
-            seq: row.get(0)?,
-            at: row.get(1)?,
-            who: row.get(2)?,
-            deed: row.get(3)?,
-            whom: row.get(4)?,
-            origin: row.get(5)?,
-            detail: row.get(6)?,
-        },
-        hash: row.get(7)?,
-    })
-}
+const KEPT: &str = joined!("SELECT ", Kept::COLUMNS, " FROM audit a");
 
 /// A page, newest first.
 pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<Kept>> {
-    // All of a kind is a range: `cli` is everything from `cli:` up to, not with, `cli;`.
-    let (one, kind) = match &filter.who {
-        Some(who) if who.contains(':') => (Some(who), None),
-        who => (None, who.as_ref().map(|who| (format!("{who}:"), format!("{who};")))),
-    };
-    let (from, to) = kind.unzip();
-    // Numbers and moments grow together, so a span of time is one of numbers, which every index has.
-    let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
-        Some(None) => return Ok(Vec::new()),
-        first => first.flatten(),
-    };
-    let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
-    let asked = Asked::default()
-        .when("a.who = :who", ":who", &one)
-        .when("a.who >= :who_from", ":who_from", &from)
-        .when("a.who < :who_to", ":who_to", &to)
-        .when("a.whom = :whom", ":whom", &filter.whom)
-        .when("a.deed = :deed", ":deed", &filter.deed)
-        .when("a.seq >= :first", ":first", &first)
-        .when("a.seq < :end", ":end", &end)
-        .when("a.seq < :before", ":before", &filter.before)
-        .with(":limit", &limit);
-    let sql = format!("{ROW} WHERE {} ORDER BY a.seq DESC LIMIT :limit", asked.sql());
-    tx.list(&sql, &*asked.params, kept)
+    let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(Vec::new()) };
+    let asked = bounds.asked(filter).with(":limit", &limit);
+    let sql = format!("{KEPT} WHERE {} ORDER BY a.seq DESC LIMIT :limit", asked.sql());
+    tx.list(&sql, &*asked.params, row)
+}
+
+/// How many rows there are.
+pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+    let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(0) };
+    let asked = bounds.asked(filter);
+    let sql = format!("SELECT count(*) FROM audit a WHERE {}", asked.sql());
+    tx.get(&sql, &*asked.params, row)
+}
+
+/// What a filter comes to in the table.
+struct Bounds {
+    /// One, or all of a kind, which are a range: `cli` is everything from `cli:` up to, not with, `cli;`.
+    who: Option<String>,
+    who_from: Option<String>,
+    who_to: Option<String>,
+    /// Numbers and moments grow together, so a span of time is one of numbers, which every index has.
+    first: Option<i64>,
+    end: Option<i64>,
+}
+
+impl Bounds {
+    /// `None`: nothing is so new.
+    fn of(tx: &Read, filter: &Filter) -> Result<Option<Bounds>> {
+        let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
+            Some(None) => return Ok(None),
+            first => first.flatten(),
+        };
+        let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
+        let (who, kind) = match &filter.who {
+            Some(who) if who.contains(':') => (Some(who.clone()), None),
+            kind => (None, kind.as_ref()),
+        };
+        let (who_from, who_to) = kind.map(|kind| (format!("{kind}:"), format!("{kind};"))).unzip();
+        Ok(Some(Bounds { who, who_from, who_to, first, end }))
+    }
+
+    fn asked<'a>(&'a self, filter: &'a Filter) -> Asked<'a> {
+        Asked::default()
+            .when("a.who = :who", ":who", &self.who)
+            .when("a.who >= :who_from", ":who_from", &self.who_from)
+            .when("a.who < :who_to", ":who_to", &self.who_to)
+            .when("a.whom = :whom", ":whom", &filter.whom)
+            .when("a.deed = :deed", ":deed", &filter.deed)
+            .when("a.seq >= :first", ":first", &self.first)
+            .when("a.seq < :end", ":end", &self.end)
+            .when("a.seq < :before", ":before", &filter.before)
+    }
 }
 
 /// The first row of this moment or later.
 fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
-    tx.find("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1", [moment], |row| row.get(0))
+    tx.find(sql!("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1"), [moment], row)
 }
 
 /// The latest row of a deed.
@@ -122,13 +132,13 @@ pub fn find_last(tx: &Read, deed: &str) -> Result<Option<Kept>> {
 
 /// The rows after a number, oldest first: to walk the chain.
 pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<Kept>> {
-    tx.list(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), kept)
+    tx.list(sql!(KEPT, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), row)
 }
 
 /// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.
 pub fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
-    let sql = "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back') ORDER BY seq";
-    tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!("SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back') ORDER BY seq");
+    tx.list(sql, [], row)
 }
 
 #[cfg(test)]
@@ -217,6 +227,7 @@ mod tests {
         fill(&conn);
         let seqs = |filter: Filter, limit| {
             let rows = list(&Read::on(&conn), &filter, limit).unwrap();
+            assert!(count(&Read::on(&conn), &filter).unwrap() >= rows.len() as i64);
             rows.iter().map(|kept| kept.row.seq).collect::<Vec<_>>()
         };
         let who = |who: &str| Filter { who: Some(who.to_owned()), ..Filter::default() };
@@ -227,9 +238,11 @@ mod tests {
         assert_eq!(seqs(who("cli"), 9), [2]);
         assert_eq!(seqs(who("job"), 9), [4]);
         assert_eq!(seqs(Filter { whom: Some("member:7".to_owned()), ..Filter::default() }, 9), [3, 1]);
-        let banned = Filter { deed: Some("member.banned".to_owned()), since: Some(15), ..Filter::default() };
-        assert_eq!(seqs(banned, 9), [2]);
+        let banned_since =
+            |since| Filter { deed: Some("member.banned".to_owned()), since: Some(since), ..Filter::default() };
+        assert_eq!(seqs(banned_since(15), 9), [2]);
         let span = |since, until| seqs(Filter { since: Some(since), until: Some(until), ..Filter::default() }, 9);
+        assert_eq!(count(&Read::on(&conn), &banned_since(15)).unwrap(), 1);
         assert_eq!((span(20, 40), span(0, 99), span(41, 99)), (vec![3, 2], vec![4, 3, 2, 1], vec![]));
     }
 }

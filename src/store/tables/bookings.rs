@@ -2,19 +2,28 @@
 
 use super::partners;
 use crate::domain::booking::Booking;
+use crate::store::engine::columns::row;
 use crate::store::{Asked, Read, Write};
-use rusqlite::{Result, Row, named_params};
+use rusqlite::{Result, named_params};
 
-#[derive(Debug)]
-pub struct BookingRow {
-    pub booking_id: i64,
-    pub client_id: String,
-    pub member_id: i64,
-    pub booking: Booking,
-    pub tunnel_name: String,
-    pub entry_id: Option<i64>,
-    pub created_at: i64,
-    pub updated_at: i64,
+columns! {
+    Booking in "b." {
+        registration_id, purchase_id, purchase_date, flight_date, minutes_booked, product_id, tunnel_id, checkin_time
+    } saved
+}
+
+row! {
+    #[derive(Debug)]
+    pub struct BookingRow in "b." {
+        pub booking_id: i64,
+        pub client_id: String = "p.client_id",
+        pub member_id: i64,
+        pub booking: Booking = Booking::COLUMNS,
+        pub tunnel_name: String = "t.name",
+        pub entry_id: Option<i64> = "e.entry_id",
+        pub created_at: i64,
+        pub updated_at: i64,
+    }
 }
 
 /// Which rows a report takes. Moments are flight dates, in Unix seconds; `to` is not included.
@@ -26,50 +35,34 @@ pub struct Filter {
     pub to: Option<i64>,
 }
 
-const BOOKING: &str = "SELECT b.booking_id, p.client_id, b.member_id, b.registration_id, b.purchase_id, b.purchase_date, b.flight_date,
-                              b.minutes_booked, b.product_id, b.tunnel_id, b.checkin_time, t.name, e.entry_id, b.created_at, b.updated_at
-                       FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN tunnels t ON t.tunnel_id = b.tunnel_id
-                            LEFT JOIN entries e ON e.booking_id = b.booking_id";
-
-fn booking(row: &Row) -> Result<BookingRow> {
-    Ok(BookingRow {
-        booking_id: row.get(0)?,
-        client_id: row.get(1)?,
-        member_id: row.get(2)?,
-        booking: Booking {
-            registration_id: row.get(3)?,
-            purchase_id: row.get(4)?,
-            purchase_date: row.get(5)?,
-            flight_date: row.get(6)?,
-            minutes_booked: row.get(7)?,
-            product_id: row.get(8)?,
-            tunnel_id: row.get(9)?,
-            checkin_time: row.get(10)?,
-        },
-        tunnel_name: row.get(11)?,
-        entry_id: row.get(12)?,
-        created_at: row.get(13)?,
-        updated_at: row.get(14)?,
-    })
-}
+const BOOKING: &str = joined!(
+    "SELECT ",
+    BookingRow::COLUMNS,
+    " FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN tunnels t ON t.tunnel_id = b.tunnel_id
+           LEFT JOIN entries e ON e.booking_id = b.booking_id"
+);
+/// A partner's.
+const ITS: &str = joined!(BOOKING, " WHERE b.partner_id = :partner_id AND ");
 
 /// The booking that the partner means: by registration, else by purchase and flight, else by member and flight.
 pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
-    let (key, first, second) = match (sent.registration_id, sent.purchase_id) {
-        (Some(registration_id), _) => ("b.registration_id = :first AND :second = 0", registration_id, 0),
+    let (sql, first, second) = match (sent.registration_id, sent.purchase_id) {
+        (Some(registration_id), _) => (sql!(ITS, "b.registration_id = :first AND :second = 0"), registration_id, 0),
         (None, Some(purchase_id)) => (
-            "b.registration_id IS NULL AND b.purchase_id = :first AND b.flight_date = :second",
+            sql!(ITS, "b.registration_id IS NULL AND b.purchase_id = :first AND b.flight_date = :second"),
             purchase_id,
             sent.flight_date,
         ),
         (None, None) => (
-            "b.registration_id IS NULL AND b.purchase_id IS NULL AND b.member_id = :first AND b.flight_date = :second",
+            sql!(
+                ITS,
+                "b.registration_id IS NULL AND b.purchase_id IS NULL AND b.member_id = :first AND b.flight_date = :second"
+            ),
             member_id,
             sent.flight_date,
         ),
     };
-    let sql = format!("{BOOKING} WHERE b.partner_id = :partner_id AND {key}");
-    tx.find(&sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, booking)
+    tx.find(sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, row)
 }
 
 /// The member's booking of the same purchase and flight where one of the two says its registration and the other does not.
@@ -81,44 +74,27 @@ pub fn find_of_purchase(tx: &Read, partner_id: i64, member_id: i64, sent: &Booki
         return Ok(unregistered.filter(|known| known.member_id == member_id));
     }
     // The member's index is the narrow one.
-    let sql = format!(
-        "{BOOKING} WHERE b.member_id = :member_id AND b.flight_date = :flight_date AND +b.partner_id = :partner_id
-                         AND b.purchase_id = :purchase_id ORDER BY b.booking_id LIMIT 1"
+    let sql = sql!(
+        BOOKING,
+        " WHERE b.member_id = :member_id AND b.flight_date = :flight_date AND +b.partner_id = :partner_id
+            AND b.purchase_id = :purchase_id ORDER BY b.booking_id LIMIT 1"
     );
     tx.find(
-        &sql,
+        sql,
         named_params! {":member_id": member_id, ":flight_date": sent.flight_date, ":partner_id": partner_id,
         ":purchase_id": purchase_id},
-        booking,
+        row,
     )
 }
 
 pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
-    let sql = "INSERT INTO bookings (partner_id, member_id, registration_id, purchase_id, purchase_date, flight_date, minutes_booked,
-                                     product_id, tunnel_id, checkin_time, created_at, updated_at)
-               VALUES (:partner_id, :member_id, :registration_id, :purchase_id, :purchase_date, :flight_date, :minutes_booked,
-                       :product_id, :tunnel_id, :checkin_time, :now, :now)";
-    tx.insert(
-        sql,
-        named_params! {":partner_id": partner_id, ":member_id": member_id, ":registration_id": sent.registration_id,
-        ":purchase_id": sent.purchase_id, ":purchase_date": sent.purchase_date, ":flight_date": sent.flight_date,
-        ":minutes_booked": sent.minutes_booked, ":product_id": sent.product_id, ":tunnel_id": sent.tunnel_id,
-        ":checkin_time": sent.checkin_time, ":now": tx.now()},
-    )
+    insert!(tx.insert, "INSERT INTO bookings" Booking: sent, {
+        partner_id: partner_id, member_id: member_id, created_at: tx.now(), updated_at: tx.now()
+    })
 }
 
 pub fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
-    let sql =
-        "UPDATE bookings SET registration_id = :registration_id, purchase_id = :purchase_id, purchase_date = :purchase_date,
-                                   flight_date = :flight_date, minutes_booked = :minutes_booked, product_id = :product_id, tunnel_id = :tunnel_id,
-                                   checkin_time = :checkin_time, updated_at = :now WHERE booking_id = :id";
-    tx.run(
-        sql,
-        named_params! {":registration_id": sent.registration_id, ":purchase_id": sent.purchase_id,
-        ":purchase_date": sent.purchase_date, ":flight_date": sent.flight_date,
-        ":minutes_booked": sent.minutes_booked, ":product_id": sent.product_id, ":tunnel_id": sent.tunnel_id,
-        ":checkin_time": sent.checkin_time, ":now": tx.now(), ":id": booking_id},
-    )
+    update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } "WHERE booking_id = ?", booking_id)
 }
 
 impl Filter {
@@ -140,7 +116,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<B
     };
     let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
     let sql = format!("{BOOKING} {beside} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", asked.sql());
-    tx.list(&sql, &*asked.params, booking)
+    tx.list(&sql, &*asked.params, row)
 }
 
 pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
@@ -149,19 +125,21 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     }
     let asked = filter.asked();
     let sql = format!("SELECT count(*) FROM bookings b WHERE {}", asked.sql());
-    tx.get(&sql, &*asked.params, |row| row.get(0))
+    tx.get(&sql, &*asked.params, row)
 }
 
-/// A booking of a day as the desk sees it, with what is shown of its member.
-#[derive(Debug)]
-pub struct Arrival {
-    pub booking_id: i64,
-    pub member_id: i64,
-    pub name: String,
-    pub has_photo: bool,
-    pub flight_date: i64,
-    pub minutes_booked: i64,
-    pub arrived_at: Option<i64>,
+row! {
+    /// A booking of a day as the desk sees it, with what is shown of its member.
+    #[derive(Debug)]
+    pub struct Arrival in "b." {
+        pub booking_id: i64,
+        pub member_id: i64,
+        pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
+        pub has_photo: bool = "EXISTS (SELECT 1 FROM media WHERE member_id = m.member_id)",
+        pub flight_date: i64,
+        pub minutes_booked: i64,
+        pub arrived_at: Option<i64>,
+    }
 }
 
 /// Who comes to a tunnel between two moments, by the time of their flights.
@@ -171,71 +149,76 @@ pub fn list_arrivals(
     (from, to): (i64, i64),
     (limit, offset): (i64, i64),
 ) -> Result<Vec<Arrival>> {
-    let sql = "SELECT b.booking_id, b.member_id,
-                      coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username),
-                      EXISTS (SELECT 1 FROM media WHERE member_id = m.member_id), b.flight_date, b.minutes_booked, b.arrived_at
-               FROM bookings b JOIN members m ON m.member_id = b.member_id
+    let sql = sql!(
+        "SELECT ",
+        Arrival::COLUMNS,
+        " FROM bookings b JOIN members m ON m.member_id = b.member_id
                WHERE b.flight_date >= :from AND b.flight_date < :to AND b.tunnel_id = :tunnel_id
-               ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset";
+               ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset"
+    );
     let params = named_params! {":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit, ":offset": offset};
-    tx.list(sql, params, |row| {
-        Ok(Arrival {
-            booking_id: row.get(0)?,
-            member_id: row.get(1)?,
-            name: row.get(2)?,
-            has_photo: row.get(3)?,
-            flight_date: row.get(4)?,
-            minutes_booked: row.get(5)?,
-            arrived_at: row.get(6)?,
-        })
-    })
+    tx.list(sql, params, row)
 }
 
-/// A booking as its member sees it.
-#[derive(Debug)]
-pub struct Own {
-    pub booking_id: i64,
-    pub flight_date: i64,
-    pub minutes_booked: i64,
-    pub arrived_at: Option<i64>,
+row! {
+    /// A booking as its member sees it.
+    #[derive(Debug)]
+    pub struct Own {
+        pub booking_id: i64,
+        pub flight_date: i64,
+        pub minutes_booked: i64,
+        pub arrived_at: Option<i64>,
+    }
 }
 
 /// A member's own between two moments, by the time of the flights.
 pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
-    let sql = "SELECT booking_id, flight_date, minutes_booked, arrived_at FROM bookings
+    let sql = sql!(
+        "SELECT ",
+        Own::COLUMNS,
+        " FROM bookings
                WHERE member_id = :member_id AND flight_date >= :from AND flight_date < :to AND tunnel_id = :tunnel_id
-               ORDER BY flight_date, booking_id LIMIT :limit";
+               ORDER BY flight_date, booking_id LIMIT :limit"
+    );
     let params =
         named_params! {":member_id": member_id, ":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit};
-    tx.list(sql, params, |row| {
-        Ok(Own {
-            booking_id: row.get(0)?,
-            flight_date: row.get(1)?,
-            minutes_booked: row.get(2)?,
-            arrived_at: row.get(3)?,
-        })
-    })
+    tx.list(sql, params, row)
 }
 
 /// How many come between two moments, and how many of them are here.
 pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
-    let sql = "SELECT count(*), count(arrived_at) FROM bookings
-               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3";
-    tx.get(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!(
+        "SELECT count(*), count(arrived_at) FROM bookings
+               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3"
+    );
+    tx.get(sql, (from, to, tunnel_id), row)
 }
 
-/// Whose booking it is, at this tunnel.
-pub fn find_member(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<i64>> {
-    let sql = "SELECT member_id FROM bookings WHERE booking_id = ?1 AND tunnel_id = ?2";
-    tx.find(sql, (booking_id, tunnel_id), |row| row.get(0))
+row! {
+    /// Who comes for a booking, and when.
+    #[derive(Debug)]
+    pub struct Visit {
+        pub member_id: i64,
+        /// Unix seconds.
+        pub flight_date: i64,
+    }
 }
 
-/// The member is here; the first time counts.
-pub fn set_arrived(tx: &Write, booking_id: i64, by: i64) -> Result<usize> {
-    let sql = "UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL";
+/// A booking at this tunnel.
+pub fn find_visit(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<Visit>> {
+    let sql = sql!("SELECT ", Visit::COLUMNS, " FROM bookings WHERE booking_id = ?1 AND tunnel_id = ?2");
+    tx.find(sql, (booking_id, tunnel_id), row)
+}
+
+/// The member is here; the first time counts. `by`: the member who says so.
+pub fn set_arrived(tx: &Write, booking_id: i64, by: Option<i64>) -> Result<usize> {
+    let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, tx.now(), by))
 }
 
 pub fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
-    tx.run("UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1", [booking_id])
+    let sql = sql!(
+        "UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1 AND arrived_at IS NOT NULL"
+    );
+    tx.run(sql, [booking_id])
 }

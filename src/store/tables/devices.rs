@@ -1,5 +1,6 @@
 //! Devices that members signed in on. Only hashes of their tokens are kept.
 
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -10,39 +11,43 @@ pub const KEPT_SECONDS: i64 = 180 * 86_400;
 /// Who never brings a token back gets a new one each time; those go first.
 const DEVICES_PER_MEMBER_MAX: i64 = 20;
 
-/// What the file knows of a device.
-#[derive(Debug, Clone, Copy)]
-pub struct Seen {
-    /// Whether the member in question signed in there.
-    pub by_member: bool,
-    /// Who signed in there first.
-    pub voucher_id: i64,
+row! {
+    /// What the file knows of a device.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Seen {
+        /// Whether the member in question signed in there.
+        pub by_member: bool = "EXISTS (SELECT 1 FROM devices WHERE device_hash = :hash AND member_id = :id AND used_at > :old)",
+        /// Who signed in there first.
+        pub voucher_id: i64,
+    }
 }
 
 /// `None`: nobody signed in there, or not for long.
 pub fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
-    let sql = "SELECT voucher_id, EXISTS (SELECT 1 FROM devices
-                                          WHERE device_hash = :hash AND member_id = :id AND used_at > :old)
-               FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1";
+    let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};
-    tx.find(sql, params, |row| Ok(Seen { voucher_id: row.get(0)?, by_member: row.get(1)? }))
+    tx.find(sql, params, row)
 }
 
 /// The member signed in there.
 pub fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> Result<usize> {
-    let sql = "INSERT INTO devices (device_hash, member_id, voucher_id, created_at, used_at)
+    let sql = sql!("INSERT INTO devices (device_hash, member_id, voucher_id, created_at, used_at)
                VALUES (:hash, :id, coalesce((SELECT voucher_id FROM devices WHERE device_hash = :hash LIMIT 1), :id), :now, :now)
-               ON CONFLICT (device_hash, member_id) DO UPDATE SET used_at = excluded.used_at";
+               ON CONFLICT (device_hash, member_id) DO UPDATE SET used_at = excluded.used_at");
     tx.run(sql, named_params! {":hash": &device_hash[..], ":id": member_id, ":now": tx.now()})?;
-    let surplus = "DELETE FROM devices WHERE member_id = :id AND device_hash <> :hash AND device_hash NOT IN
+    let surplus = sql!(
+        "DELETE FROM devices WHERE member_id = :id AND device_hash <> :hash AND device_hash NOT IN
                    (SELECT device_hash FROM devices WHERE member_id = :id AND device_hash <> :hash
-                    ORDER BY used_at > created_at DESC, used_at DESC, device_hash LIMIT :rows)";
+                    ORDER BY used_at > created_at DESC, used_at DESC, device_hash LIMIT :rows)"
+    );
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":rows": DEVICES_PER_MEMBER_MAX - 1};
     tx.run(surplus, params)
 }
 
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = "DELETE FROM devices WHERE (device_hash, member_id) IN
-               (SELECT device_hash, member_id FROM devices WHERE used_at <= :old LIMIT :rows)";
+    let sql = sql!(
+        "DELETE FROM devices WHERE (device_hash, member_id) IN
+               (SELECT device_hash, member_id FROM devices WHERE used_at <= :old LIMIT :rows)"
+    );
     tx.run(sql, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
 }

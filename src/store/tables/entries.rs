@@ -1,42 +1,49 @@
 //! Logbook entries.
 
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, Row, named_params};
+use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
 
-/// A flight-time entry to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewTime {
-    pub entry_date: i64,
-    pub minutes: i64,
-    pub tunnel_id: i64,
-    pub comment: String,
+row! {
+    /// A flight-time entry to be.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct NewTime {
+        pub entry_date: i64,
+        pub minutes: i64,
+        pub tunnel_id: i64,
+        pub comment: String,
+    } saved
 }
 
-#[derive(Debug)]
-pub struct TimeEntry {
-    pub entry_id: i64,
-    pub member_id: i64,
-    pub status: String,
-    pub entry_date: i64,
-    pub minutes: i64,
-    pub tunnel_id: i64,
-    pub tunnel_name: String,
-    pub comment: String,
-    pub author_id: i64,
-    pub booking_id: Option<i64>,
-    /// Whether it is part of an opening balance.
-    pub opening: bool,
-    pub created_at: i64,
+row! {
+    #[derive(Debug)]
+    pub struct TimeEntry in "e." {
+        pub entry_id: i64,
+        pub member_id: i64,
+        pub status: String,
+        pub entry_date: i64,
+        pub minutes: i64,
+        pub tunnel_id: i64,
+        pub tunnel_name: String = "t.name",
+        pub comment: String,
+        pub author_id: i64,
+        pub booking_id: Option<i64>,
+        /// Whether it is part of an opening balance.
+        pub opening: bool = "e.opening IS NOT NULL",
+        pub created_at: i64,
+    }
 }
 
-/// Whose an entry is and what may be done with it.
-#[derive(Debug)]
-pub struct Owner {
-    pub member_id: i64,
-    pub kind: String,
-    pub status: String,
-    pub booking_id: Option<i64>,
+row! {
+    /// Whose an entry is and what may be done with it.
+    #[derive(Debug)]
+    pub struct Owner {
+        pub member_id: i64,
+        pub kind: String,
+        pub status: String,
+        pub booking_id: Option<i64>,
+    }
 }
 
 /// A member's flying, past and to come.
@@ -48,23 +55,14 @@ pub struct Flown {
 }
 
 pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64> {
-    let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, comment, author_id, booking_id, created_at, updated_at)
-               VALUES (:member_id, 'time', 'open', :entry_date, :minutes, :tunnel_id, :comment, :author_id, :booking_id, :now, :now)";
-    tx.insert(
-        sql,
-        named_params! {":member_id": member_id, ":entry_date": time.entry_date, ":minutes": time.minutes, ":tunnel_id": time.tunnel_id,
-                       ":comment": time.comment, ":author_id": author_id, ":booking_id": booking_id, ":now": tx.now()},
-    )
+    insert!(tx.insert, "INSERT INTO entries" NewTime: time, {
+        member_id: member_id, kind: "time", status: "open", author_id: author_id, booking_id: booking_id,
+        created_at: tx.now(), updated_at: tx.now()
+    })
 }
 
 pub fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<usize> {
-    let sql = "UPDATE entries SET entry_date = :entry_date, minutes = :minutes, tunnel_id = :tunnel_id, comment = :comment, updated_at = :now
-               WHERE entry_id = :id AND kind = 'time'";
-    tx.run(
-        sql,
-        named_params! {":entry_date": time.entry_date, ":minutes": time.minutes, ":tunnel_id": time.tunnel_id,
-        ":comment": time.comment, ":now": tx.now(), ":id": entry_id},
-    )
+    update!(tx, "UPDATE entries" NewTime: time, { updated_at: tx.now() } "WHERE entry_id = ? AND kind = 'time'", entry_id)
 }
 
 /// The booking's own values in the entry it made, those that are given; the comment stays the member's.
@@ -75,10 +73,12 @@ pub fn update_booked_time(
     minutes: Option<i64>,
     tunnel_id: Option<i64>,
 ) -> Result<usize> {
-    let sql = "UPDATE entries
+    let sql = sql!(
+        "UPDATE entries
                SET entry_date = coalesce(:entry_date, entry_date), minutes = coalesce(:minutes, minutes),
                    tunnel_id = coalesce(:tunnel_id, tunnel_id), updated_at = :now
-               WHERE booking_id = :booking_id";
+               WHERE booking_id = :booking_id"
+    );
     tx.run(
         sql,
         named_params! {":entry_date": entry_date, ":minutes": minutes, ":tunnel_id": tunnel_id, ":now": tx.now(), ":booking_id": booking_id},
@@ -86,34 +86,14 @@ pub fn update_booked_time(
 }
 
 pub fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<Owner>> {
-    tx.find("SELECT member_id, kind, status, booking_id FROM entries WHERE entry_id = ?1", [entry_id], |row| {
-        Ok(Owner { member_id: row.get(0)?, kind: row.get(1)?, status: row.get(2)?, booking_id: row.get(3)? })
-    })
+    tx.find(sql!("SELECT ", Owner::COLUMNS, " FROM entries WHERE entry_id = ?1"), [entry_id], row)
 }
 
-const TIME: &str = "SELECT e.entry_id, e.member_id, e.status, e.entry_date, e.minutes, e.tunnel_id, t.name, e.comment, e.author_id, e.booking_id,
-                           e.opening IS NOT NULL, e.created_at
-                    FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id";
-
-fn time_entry(row: &Row) -> Result<TimeEntry> {
-    Ok(TimeEntry {
-        entry_id: row.get(0)?,
-        member_id: row.get(1)?,
-        status: row.get(2)?,
-        entry_date: row.get(3)?,
-        minutes: row.get(4)?,
-        tunnel_id: row.get(5)?,
-        tunnel_name: row.get(6)?,
-        comment: row.get(7)?,
-        author_id: row.get(8)?,
-        booking_id: row.get(9)?,
-        opening: row.get(10)?,
-        created_at: row.get(11)?,
-    })
-}
+const TIME: &str =
+    joined!("SELECT ", TimeEntry::COLUMNS, " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id");
 
 pub fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
-    tx.find(&format!("{TIME} WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id], time_entry)
+    tx.find(sql!(TIME, " WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id], row)
 }
 
 /// Newest flight first.
@@ -123,49 +103,52 @@ pub fn each_time(
     (limit, offset): (i64, i64),
     take: impl FnMut(TimeEntry) -> ControlFlow<()>,
 ) -> Result<()> {
-    let sql = format!(
-        "{TIME} WHERE e.member_id = :id AND e.kind = 'time' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
+    let sql = sql!(
+        TIME,
+        " WHERE e.member_id = :id AND e.kind = 'time' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
-    tx.each(&sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, time_entry, take)
+    tx.each(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row, take)
 }
 
 pub fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'", [member_id], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id], row)
 }
 
 /// What has been flown by `now`, and what is still to be: one walk from the last booked flight back to the last flown one,
 /// because every profile asks it.
 pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
-    let sql = "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
-               ORDER BY entry_date DESC";
-    let mut statement = tx.prepare(sql)?;
-    let mut newest_first = statement.query([member_id])?;
+    let sql = sql!(
+        "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
+               ORDER BY entry_date DESC"
+    );
     let mut flown = Flown { last_flight: None, minutes_ahead: 0 };
-    while let Some(row) = newest_first.next()? {
-        let at: i64 = row.get(0)?;
+    tx.each(sql, [member_id], row, |(at, minutes): (i64, i64)| {
         if at <= now {
             flown.last_flight = Some(at);
-            break;
+            return ControlFlow::Break(());
         }
-        flown.minutes_ahead += row.get::<_, i64>(1)?;
-    }
+        flown.minutes_ahead += minutes;
+        ControlFlow::Continue(())
+    })?;
     Ok(flown)
 }
 
 /// In which states a member's skills are.
 pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<String>> {
-    let sql = "SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status";
-    tx.list(sql, [member_id], |row| row.get(0))
+    let sql = sql!("SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status");
+    tx.list(sql, [member_id], row)
 }
 
 pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {
-    tx.run("DELETE FROM entries WHERE entry_id = ?1", [entry_id])
+    tx.run(sql!("DELETE FROM entries WHERE entry_id = ?1"), [entry_id])
 }
 
 /// The flights at a tunnel between two moments: when, and how many minutes.
 pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, i64)>> {
-    let sql = "SELECT entry_date, minutes FROM entries
+    let sql = sql!(
+        "SELECT entry_date, minutes FROM entries
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND entry_date >= ?1 AND entry_date < ?2
-                     AND tunnel_id = ?3";
-    tx.list(sql, (from, to, tunnel_id), |row| Ok((row.get(0)?, row.get(1)?)))
+                     AND tunnel_id = ?3"
+    );
+    tx.list(sql, (from, to, tunnel_id), row)
 }

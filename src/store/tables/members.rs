@@ -4,44 +4,48 @@ use crate::domain::booking::Standing;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write, is_taken};
-use rusqlite::{Result, Row, named_params};
-use std::sync::LazyLock;
+use rusqlite::{Result, named_params};
 
-/// What signing in needs to know.
-#[derive(Debug, Clone)]
-pub struct Account {
-    pub member_id: i64,
-    pub username: String,
-    pub email: String,
-    pub role: Role,
-    pub password_hash: Option<String>,
-    pub email_confirmed: bool,
-    pub banned: bool,
+row! {
+    /// What signing in needs to know.
+    #[derive(Debug, Clone)]
+    pub struct Account {
+        pub member_id: i64,
+        pub username: String,
+        pub email: String,
+        pub role: Role,
+        pub password_hash: Option<String>,
+        pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",
+        pub banned: bool = "banned_at IS NOT NULL",
+    }
 }
 
-/// What a profile shows, without what the logbook adds.
-#[derive(Debug)]
-pub struct Profile {
-    pub member_id: i64,
-    pub username: String,
-    pub screen_name: String,
-    pub real_name: String,
-    pub email: String,
-    pub email_verified: bool,
-    pub phone: String,
-    pub phone_verified: bool,
-    pub country: String,
-    pub country_code: String,
-    pub dob: Option<i64>,
-    pub tunnel_id: Option<i64>,
-    pub tunnel_name: Option<String>,
-    pub tunnel_country: Option<String>,
-    pub role: Role,
-    pub join_date: i64,
-    pub paid_until: Option<i64>,
-    pub banned_at: Option<i64>,
-    pub flight_minutes: i64,
+row! {
+    /// What a profile shows, without what the logbook adds.
+    #[derive(Debug)]
+    pub struct Profile in "m." {
+        pub member_id: i64,
+        pub username: String,
+        pub screen_name: String,
+        pub real_name: String,
+        pub email: String,
+        pub email_verified: bool = "m.email_confirmed_at IS NOT NULL",
+        pub phone: String,
+        pub phone_verified: bool = "m.phone_confirmed_at IS NOT NULL",
+        pub country: String,
+        pub country_code: String,
+        pub dob: Option<i64>,
+        pub tunnel_id: Option<i64>,
+        pub tunnel_name: Option<String> = "t.name",
+        pub tunnel_country: Option<String> = "t.country",
+        pub role: Role,
+        pub join_date: i64,
+        pub paid_until: Option<i64>,
+        pub banned_at: Option<i64>,
+        pub flight_minutes: i64,
+    }
 }
 
 impl Profile {
@@ -74,31 +78,25 @@ pub struct New<'a> {
     pub accepted_terms: bool,
 }
 
-/// The state of a member's booking PIN.
-#[derive(Debug)]
-pub struct Pin {
-    pub hash: Option<[u8; 32]>,
-    pub misses: i64,
-    pub paused_until: i64,
+row! {
+    /// The state of a member's booking PIN.
+    #[derive(Debug)]
+    pub struct Pin {
+        pub hash: Option<[u8; 32]> = "pin_hash",
+        pub misses: i64 = "pin_misses",
+        pub paused_until: i64 = "pin_paused_until",
+    }
 }
 
 /// Refuses a username that somebody has.
 pub fn insert(tx: &Write, new: &New) -> std::result::Result<i64, Failure> {
     let role = if new.role.is_empty() { Role::Member.name() } else { new.role };
-    let sql =
-        "INSERT INTO members (username, screen_name, real_name, email, phone, country, country_code, dob, tunnel_id,
-                                    role, password_hash, terms_accepted_at, join_date, updated_at)
-               VALUES (:username, :screen_name, :real_name, :email, :phone, :country, :country_code, :dob, :tunnel_id,
-                       :role, :password_hash, iif(:accepted_terms, :now, NULL), :now, :now)";
-    let inserted = tx.insert(
-        sql,
-        named_params! {
-            ":username": new.username, ":screen_name": new.screen_name, ":real_name": new.real_name, ":email": new.email,
-            ":phone": new.phone, ":country": new.country, ":country_code": new.country_code, ":dob": new.dob,
-            ":tunnel_id": new.tunnel_id, ":role": role, ":password_hash": new.password_hash,
-            ":accepted_terms": new.accepted_terms, ":now": tx.now(),
-        },
-    );
+    let inserted = insert!(tx.insert, "INSERT INTO members" {
+        username: new.username, screen_name: new.screen_name, real_name: new.real_name, email: new.email,
+        phone: new.phone, country: new.country, country_code: new.country_code, dob: new.dob,
+        tunnel_id: new.tunnel_id, role, password_hash: new.password_hash,
+        terms_accepted_at: new.accepted_terms.then_some(tx.now()), join_date: tx.now(), updated_at: tx.now(),
+    });
     inserted.map_err(username_conflict)
 }
 
@@ -106,113 +104,64 @@ fn username_conflict(error: rusqlite::Error) -> Failure {
     if is_taken(&error) { Failure::username_taken() } else { error.into() }
 }
 
-const ACCOUNT: &str =
-    "SELECT member_id, username, email, role, password_hash, email_confirmed_at IS NOT NULL, banned_at IS NOT NULL
-                       FROM members";
-
-fn account(row: &Row) -> Result<Account> {
-    Ok(Account {
-        member_id: row.get(0)?,
-        username: row.get(1)?,
-        email: row.get(2)?,
-        role: role(row, 3)?,
-        password_hash: row.get(4)?,
-        email_confirmed: row.get(5)?,
-        banned: row.get(6)?,
-    })
-}
-
-fn role(row: &Row, column: usize) -> Result<Role> {
-    let name = row.get_ref(column)?.as_str()?;
-    Role::parse(name)
-        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, name.to_owned(), rusqlite::types::Type::Text))
-}
+const ACCOUNT: &str = joined!("SELECT ", Account::COLUMNS, " FROM members");
 
 /// The account that a person means by a username, or by an e-mail address: the one that confirmed it, else the only one
 /// that claims it.
 pub fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
     if !name.contains('@') {
-        return tx.find(&format!("{ACCOUNT} WHERE username = :name"), named_params! {":name": name}, account);
+        return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name}, row);
     }
-    let claims = format!("{ACCOUNT} WHERE email = :name ORDER BY email_confirmed_at IS NULL, member_id LIMIT 2");
-    let mut found = tx.list(&claims, named_params! {":name": name}, account)?;
+    let claims = sql!(ACCOUNT, " WHERE email = :name ORDER BY email_confirmed_at IS NULL, member_id LIMIT 2");
+    let mut found: Vec<Account> = tx.list(claims, named_params! {":name": name}, row)?;
     let ambiguous = found.len() > 1 && !found[0].email_confirmed;
     Ok(if ambiguous || found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }
 
 pub fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
-    tx.find(&format!("{ACCOUNT} WHERE member_id = :id"), named_params! {":id": member_id}, account)
+    tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id}, row)
 }
 
 pub fn username_is_free(tx: &Read, username: &str) -> Result<bool> {
-    let sql = "SELECT NOT EXISTS (SELECT 1 FROM members WHERE username = :username)";
-    tx.get(sql, named_params! {":username": username}, |row| row.get(0))
+    let sql = sql!("SELECT NOT EXISTS (SELECT 1 FROM members WHERE username = :username)");
+    tx.get(sql, named_params! {":username": username}, row)
 }
 
-const PROFILE: &str = "SELECT m.member_id, m.username, m.screen_name, m.real_name, m.email, m.email_confirmed_at IS NOT NULL, m.phone,
-                              m.phone_confirmed_at IS NOT NULL, m.country, m.country_code, m.dob, m.tunnel_id, t.name, t.country,
-                              m.role, m.join_date, m.paid_until, m.banned_at, m.flight_minutes
-                       FROM members m LEFT JOIN tunnels t ON t.tunnel_id = m.tunnel_id";
-
-fn profile(row: &Row) -> Result<Profile> {
-    Ok(Profile {
-        member_id: row.get(0)?,
-        username: row.get(1)?,
-        screen_name: row.get(2)?,
-        real_name: row.get(3)?,
-        email: row.get(4)?,
-        email_verified: row.get(5)?,
-        phone: row.get(6)?,
-        phone_verified: row.get(7)?,
-        country: row.get(8)?,
-        country_code: row.get(9)?,
-        dob: row.get(10)?,
-        tunnel_id: row.get(11)?,
-        tunnel_name: row.get(12)?,
-        tunnel_country: row.get(13)?,
-        role: role(row, 14)?,
-        join_date: row.get(15)?,
-        paid_until: row.get(16)?,
-        banned_at: row.get(17)?,
-        flight_minutes: row.get(18)?,
-    })
-}
+const PROFILE: &str =
+    joined!("SELECT ", Profile::COLUMNS, " FROM members m LEFT JOIN tunnels t ON t.tunnel_id = m.tunnel_id");
 
 pub fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
     // Every profile asks this, so its text is put together once.
-    static SQL: LazyLock<String> = LazyLock::new(|| format!("{PROFILE} WHERE m.member_id = ?1"));
-    tx.find(&SQL, [member_id], profile)
+    let sql = sql!(PROFILE, " WHERE m.member_id = ?1");
+    tx.find(sql, [member_id], row)
 }
 
 /// By role, newest first.
 pub fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Vec<Profile>> {
-    let sql = format!(
-        "{PROFILE} WHERE :role IS NULL OR m.role = :role ORDER BY m.member_id DESC LIMIT :limit OFFSET :offset"
-    );
-    tx.list(&sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset}, profile)
+    let sql =
+        sql!(PROFILE, " WHERE :role IS NULL OR m.role = :role ORDER BY m.member_id DESC LIMIT :limit OFFSET :offset");
+    tx.list(sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset}, row)
 }
 
 /// How many members there are of a role, or in all.
 pub fn count_with_role(tx: &Read, role: Option<Role>) -> Result<i64> {
-    let sql = "SELECT count(*) FROM members WHERE ?1 IS NULL OR role = ?1";
-    tx.get(sql, [role.map(Role::name)], |row| row.get(0))
+    let sql = sql!("SELECT count(*) FROM members WHERE ?1 IS NULL OR role = ?1");
+    tx.get(sql, [role.map(Role::name)], row)
 }
 
 /// Those who are more than members, by number.
 pub fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
-    tx.list(&format!("{PROFILE} WHERE m.role <> 'member' ORDER BY m.member_id"), [], profile)
+    tx.list(sql!(PROFILE, " WHERE m.role <> 'member' ORDER BY m.member_id"), [], row)
 }
 
 pub fn exists(tx: &Read, member_id: i64) -> Result<bool> {
-    tx.get("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)", named_params! {":id": member_id}, |row| {
-        row.get(0)
-    })
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)"), named_params! {":id": member_id}, row)
 }
 
 /// The member who confirmed this address.
 pub fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
-    let sql = "SELECT member_id FROM members WHERE email = :email AND email_confirmed_at IS NOT NULL";
-    tx.find(sql, named_params! {":email": email}, |row| row.get(0))
+    let sql = sql!("SELECT member_id FROM members WHERE email = :email AND email_confirmed_at IS NOT NULL");
+    tx.find(sql, named_params! {":email": email}, row)
 }
 
 /// What the member may change of the profile; refuses a username that somebody has.
@@ -224,99 +173,107 @@ pub fn update_profile(
     real_name: &str,
     tunnel_id: i64,
 ) -> std::result::Result<(), Failure> {
-    let sql = "UPDATE members SET username = :username, screen_name = :screen_name, real_name = :real_name,
-                                  tunnel_id = :tunnel_id, updated_at = :now WHERE member_id = :id";
-    let params = named_params! {":username": username, ":screen_name": screen_name, ":real_name": real_name,
-    ":tunnel_id": tunnel_id, ":now": tx.now(), ":id": member_id};
-    tx.run(sql, params).map(|_| ()).map_err(username_conflict)
+    let changed = update!(tx, "UPDATE members" {
+        username, screen_name, real_name, tunnel_id, updated_at: tx.now()
+    } "WHERE member_id = ?", member_id);
+    changed.map(|_| ()).map_err(username_conflict)
 }
 
 pub fn set_password(tx: &Write, member_id: i64, password_hash: &str) -> Result<usize> {
-    let sql = "UPDATE members SET password_hash = :hash, updated_at = :now WHERE member_id = :id";
+    let sql = sql!("UPDATE members SET password_hash = :hash, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":hash": password_hash, ":now": tx.now(), ":id": member_id})
 }
 
 pub fn set_role(tx: &Write, member_id: i64, role: Role) -> Result<usize> {
-    let sql = "UPDATE members SET role = :role, updated_at = :now WHERE member_id = :id";
+    let sql = sql!("UPDATE members SET role = :role, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":role": role.name(), ":now": tx.now(), ":id": member_id})
 }
 
 /// Refuses an address that another member has confirmed.
 pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, Failure> {
-    let sql = "UPDATE members SET email_confirmed_at = coalesce(email_confirmed_at, :now), updated_at = :now WHERE member_id = :id";
+    let sql = sql!(
+        "UPDATE members SET email_confirmed_at = coalesce(email_confirmed_at, :now), updated_at = :now WHERE member_id = :id"
+    );
     let confirmed = tx.run(sql, named_params! {":now": tx.now(), ":id": member_id});
     confirmed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
 }
 
 /// `None` lifts the ban.
 pub fn set_banned(tx: &Write, member_id: i64, banned_at: Option<i64>) -> Result<usize> {
-    let sql = "UPDATE members SET banned_at = :banned_at, updated_at = :now WHERE member_id = :id";
+    let sql = sql!("UPDATE members SET banned_at = :banned_at, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":banned_at": banned_at, ":now": tx.now(), ":id": member_id})
 }
 
 pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Result<usize> {
-    let sql = "UPDATE members SET paid_until = :paid_until, updated_at = :now WHERE member_id = :id";
+    let sql = sql!("UPDATE members SET paid_until = :paid_until, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":paid_until": paid_until, ":now": tx.now(), ":id": member_id})
 }
 
 /// Until when a member's membership is paid; `None` where there is no such member.
 pub fn find_paid_until(tx: &Read, member_id: i64) -> Result<Option<Option<i64>>> {
-    tx.find("SELECT paid_until FROM members WHERE member_id = ?1", [member_id], |row| row.get(0))
+    tx.find(sql!("SELECT paid_until FROM members WHERE member_id = ?1"), [member_id], row)
+}
+
+columns! {
+    Standing in "" {
+        banned = "banned_at IS NOT NULL",
+        email_confirmed = "email_confirmed_at IS NOT NULL",
+        paid_until,
+        holds_flyer_1 = "EXISTS (SELECT 1 FROM holdings h
+                                 WHERE h.member_id = m.member_id AND h.cat_group = 'Flyer' AND h.cat_id = '1')",
+    }
 }
 
 /// What decides whether a member may book.
 pub fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
-    let sql = "SELECT banned_at IS NOT NULL, email_confirmed_at IS NOT NULL, paid_until,
-                      EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = m.member_id AND h.cat_group = 'Flyer' AND h.cat_id = '1')
-               FROM members m WHERE member_id = :id";
-    tx.find(sql, named_params! {":id": member_id}, |row| {
-        Ok(Standing {
-            banned: row.get(0)?,
-            email_confirmed: row.get(1)?,
-            paid_until: row.get(2)?,
-            holds_flyer_1: row.get(3)?,
-        })
-    })
+    let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members m WHERE member_id = :id");
+    tx.find(sql, named_params! {":id": member_id}, row)
 }
 
-/// Whose logbook an entry comes into.
-#[derive(Debug)]
-pub struct Holder {
-    pub dob: Option<i64>,
-    /// Entries in the logbook, whatever they are.
-    pub entries: i64,
-    pub email_confirmed: bool,
+row! {
+    /// Whose logbook an entry comes into.
+    #[derive(Debug)]
+    pub struct Holder {
+        pub dob: Option<i64>,
+        /// Entries in the logbook, whatever they are.
+        pub entries: i64,
+        pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",
+    }
 }
 
 pub fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
-    let sql = "SELECT dob, entries, email_confirmed_at IS NOT NULL FROM members WHERE member_id = ?1";
-    tx.get(sql, [member_id], |row| Ok(Holder { dob: row.get(0)?, entries: row.get(1)?, email_confirmed: row.get(2)? }))
+    let sql = sql!("SELECT ", Holder::COLUMNS, " FROM members WHERE member_id = ?1");
+    tx.get(sql, [member_id], row)
 }
 
 /// Counts the entries of every logbook anew: the triggers that keep the counts were put aside.
 pub(crate) fn count_entries_anew(tx: &Write) -> Result<usize> {
-    tx.run("UPDATE members SET entries = (SELECT count(*) FROM entries e WHERE e.member_id = members.member_id)", [])
+    tx.run(
+        sql!("UPDATE members SET entries = (SELECT count(*) FROM entries e WHERE e.member_id = members.member_id)"),
+        [],
+    )
 }
 
 pub fn find_pin(tx: &Read, member_id: i64) -> Result<Option<Pin>> {
-    let sql = "SELECT pin_hash, pin_misses, pin_paused_until FROM members WHERE member_id = :id";
-    tx.find(sql, named_params! {":id": member_id}, |row| {
-        Ok(Pin { hash: row.get(0)?, misses: row.get(1)?, paused_until: row.get(2)? })
-    })
+    let sql = sql!("SELECT ", Pin::COLUMNS, " FROM members WHERE member_id = :id");
+    tx.find(sql, named_params! {":id": member_id}, row)
 }
 
 /// A new PIN; the old one and its misses are gone.
 pub fn set_pin(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
-    let sql = "UPDATE members SET pin_hash = :hash, pin_misses = 0, pin_paused_until = 0, updated_at = :now WHERE member_id = :id";
+    let sql = sql!(
+        "UPDATE members SET pin_hash = :hash, pin_misses = 0, pin_paused_until = 0, updated_at = :now WHERE member_id = :id"
+    );
     tx.run(sql, named_params! {":hash": &hash[..], ":now": tx.now(), ":id": member_id})
 }
 
 /// E-mail address and telephone number, each with whether it is confirmed.
 pub fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
-    let sql =
+    let sql = sql!(
         "UPDATE members SET email = :email, email_confirmed_at = iif(:email_confirmed, :now, NULL), phone = :phone,
                                   phone_confirmed_at = iif(:phone_confirmed, :now, NULL), updated_at = :now
-               WHERE member_id = :id";
+               WHERE member_id = :id"
+    );
     tx.run(
         sql,
         named_params! {":email": email.0, ":email_confirmed": email.1, ":phone": phone.0, ":phone_confirmed": phone.1,
@@ -326,65 +283,66 @@ pub fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, 
 
 /// No sign-in by password, until a new one is set.
 pub fn clear_password(tx: &Write, member_id: i64) -> Result<usize> {
-    let sql = "UPDATE members SET password_hash = NULL, updated_at = :now WHERE member_id = :id";
+    let sql = sql!("UPDATE members SET password_hash = NULL, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
 /// No PIN; who wants one asks for a new one.
 pub fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
-    let sql = "UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL";
+    let sql =
+        sql!("UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
 pub fn set_pin_misses(tx: &Write, member_id: i64, misses: i64, paused_until: i64) -> Result<usize> {
-    let sql = "UPDATE members SET pin_misses = :misses, pin_paused_until = :paused_until WHERE member_id = :id";
+    let sql = sql!("UPDATE members SET pin_misses = :misses, pin_paused_until = :paused_until WHERE member_id = :id");
     tx.run(sql, named_params! {":misses": misses, ":paused_until": paused_until, ":id": member_id})
 }
 
 /// The answer to one security question, in place of an older one.
 pub fn set_security_answer(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
-    let sql = "INSERT INTO security_answers (member_id, question, answer_hash) VALUES (:id, :question, :hash)
-               ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash";
-    tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
+    insert!(tx.run, "INSERT INTO security_answers" { member_id, question, answer_hash } "ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash")
 }
 
 /// Another hash of the answer to a question that the member has answered.
 pub fn renew_security_answer(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
-    let sql = "UPDATE security_answers SET answer_hash = :hash WHERE member_id = :id AND question = :question";
+    let sql = sql!("UPDATE security_answers SET answer_hash = :hash WHERE member_id = :id AND question = :question");
     tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
 }
 
 pub fn list_answered_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
-    tx.list("SELECT question FROM security_answers WHERE member_id = ?1", [member_id], |row| row.get(0))
+    tx.list(sql!("SELECT question FROM security_answers WHERE member_id = ?1"), [member_id], row)
 }
 
 /// The questions that a member answered, with the answers' hashes.
 pub fn list_answers(tx: &Read, member_id: i64) -> Result<Vec<(i64, String)>> {
-    let sql = "SELECT question, answer_hash FROM security_answers WHERE member_id = ?1 ORDER BY question";
-    tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!("SELECT question, answer_hash FROM security_answers WHERE member_id = ?1 ORDER BY question");
+    tx.list(sql, [member_id], row)
 }
 
 /// A confirmed address in place of the old one; refuses one that another member has confirmed.
 pub fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
-    let sql = "UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id";
+    let sql =
+        sql!("UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     let changed = tx.run(sql, named_params! {":email": email, ":now": tx.now(), ":id": member_id});
     changed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
 }
 
 /// A confirmed number, in E.164, in place of the old one.
 pub fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
-    let sql = "UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id";
+    let sql =
+        sql!("UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
 }
 
 /// The language in which the member signed in last.
 pub fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
-    tx.run("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2", (member_id, tag))
+    tx.run(sql!("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2"), (member_id, tag))
 }
 
 /// Where a mail that nobody asked for goes, and in which language: a confirmed address, and the tag of the language in
 /// which its member signed in last, empty where that is not known.
 pub fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
-    let sql = "SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL";
-    tx.find(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?)))
+    let sql = sql!("SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL");
+    tx.find(sql, [member_id], row)
 }

@@ -1,5 +1,6 @@
 //! How many passwords and codes were wrong, by the hour.
 
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -9,15 +10,14 @@ const KEPT_SECONDS: i64 = 8 * 86_400;
 
 pub fn count_one(tx: &Write) -> Result<usize> {
     let hour = tx.now() - tx.now().rem_euclid(HOUR_SECONDS);
-    let sql = "INSERT INTO misses (hour, misses) VALUES (?1, 1) ON CONFLICT (hour) DO UPDATE SET misses = misses + 1";
-    tx.run(sql, [hour])
+    insert!(tx.run, "INSERT INTO misses" { hour, misses: 1 } "ON CONFLICT (hour) DO UPDATE SET misses = misses + 1")
 }
 
 /// In the hours that began since then.
 pub fn count_since(tx: &Read, moment: i64) -> Result<i64> {
-    tx.get("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1", [moment - HOUR_SECONDS], |row| row.get(0))
+    tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS], row)
 }
 
 pub fn sweep(tx: &Write) -> Result<usize> {
-    tx.run("DELETE FROM misses WHERE hour < ?1", [tx.now() - KEPT_SECONDS])
+    tx.run(sql!("DELETE FROM misses WHERE hour < ?1"), [tx.now() - KEPT_SECONDS])
 }

@@ -1,20 +1,23 @@
 //! The moves of skill and safety entries: who, when, from, to. Only ever added to.
 
 use crate::domain::entry::Status;
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-#[derive(Debug)]
-pub struct Move {
-    pub step: i64,
-    pub at: i64,
-    /// Who made it.
-    pub member_id: i64,
-    /// Empty for somebody who is no more.
-    pub name: String,
-    /// `None`: the entry began.
-    pub from: Option<String>,
-    pub to: String,
+row! {
+    #[derive(Debug)]
+    pub struct Move in "v." {
+        pub step: i64,
+        pub at: i64,
+        /// Who made it.
+        pub member_id: i64,
+        /// Empty for somebody who is no more.
+        pub name: String = "coalesce(m.screen_name, '')",
+        /// `None`: the entry began.
+        pub from: Option<String> = "v.from_status",
+        pub to: String = "v.to_status",
+    }
 }
 
 /// What an entry came to; one that is deleted leaves its moves.
@@ -29,8 +32,8 @@ pub fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, t
         To::Status(status) => status.name(),
         To::Deleted => "deleted",
     };
-    let sql = "INSERT INTO entry_moves (entry_id, step, at, member_id, from_status, to_status)
-               VALUES (:entry_id, 1 + coalesce((SELECT max(step) FROM entry_moves WHERE entry_id = :entry_id), 0), :now, :member_id, :from, :to)";
+    let sql = sql!("INSERT INTO entry_moves (entry_id, step, at, member_id, from_status, to_status)
+               VALUES (:entry_id, 1 + coalesce((SELECT max(step) FROM entry_moves WHERE entry_id = :entry_id), 0), :now, :member_id, :from, :to)");
     tx.run(
         sql,
         named_params! {":entry_id": entry_id, ":now": tx.now(), ":member_id": member_id, ":from": from.map(Status::name),
@@ -40,16 +43,10 @@ pub fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, t
 
 /// From the beginning on.
 pub fn list(tx: &Read, entry_id: i64) -> Result<Vec<Move>> {
-    let sql = "SELECT v.step, v.at, v.member_id, coalesce(m.screen_name, ''), v.from_status, v.to_status
-               FROM entry_moves v LEFT JOIN members m ON m.member_id = v.member_id WHERE v.entry_id = ?1 ORDER BY v.step";
-    tx.list(sql, [entry_id], |row| {
-        Ok(Move {
-            step: row.get(0)?,
-            at: row.get(1)?,
-            member_id: row.get(2)?,
-            name: row.get(3)?,
-            from: row.get(4)?,
-            to: row.get(5)?,
-        })
-    })
+    let sql = sql!(
+        "SELECT ",
+        Move::COLUMNS,
+        " FROM entry_moves v LEFT JOIN members m ON m.member_id = v.member_id WHERE v.entry_id = ?1 ORDER BY v.step"
+    );
+    tx.list(sql, [entry_id], row)
 }

@@ -1,40 +1,30 @@
 //! Partner clients, their secrets, networks and used signatures.
 
 use crate::http::failure::Failure;
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write, is_taken};
-use rusqlite::{Result, Row, named_params};
-use std::sync::LazyLock;
+use rusqlite::{Result, named_params};
 
-#[derive(Debug)]
-pub struct Partner {
-    pub partner_id: i64,
-    pub client_id: String,
-    pub name: String,
-    pub strict: bool,
-    pub requests_per_minute: Option<i64>,
-    pub created_at: i64,
-    pub revoked_at: Option<i64>,
+row! {
+    #[derive(Debug)]
+    pub struct Partner in "p." {
+        pub partner_id: i64,
+        pub client_id: String,
+        pub name: String,
+        pub strict: bool,
+        pub requests_per_minute: Option<i64>,
+        pub created_at: i64,
+        pub revoked_at: Option<i64>,
+    }
 }
 
-/// A secret that verifies requests, still sealed.
-#[derive(Debug)]
-pub struct Secret {
-    pub partner: Partner,
-    pub sealed: Vec<u8>,
-}
-
-const COLUMNS: &str = "p.partner_id, p.client_id, p.name, p.strict, p.requests_per_minute, p.created_at, p.revoked_at";
-
-fn partner(row: &Row) -> Result<Partner> {
-    Ok(Partner {
-        partner_id: row.get(0)?,
-        client_id: row.get(1)?,
-        name: row.get(2)?,
-        strict: row.get(3)?,
-        requests_per_minute: row.get(4)?,
-        created_at: row.get(5)?,
-        revoked_at: row.get(6)?,
-    })
+row! {
+    /// A secret that verifies requests, still sealed.
+    #[derive(Debug)]
+    pub struct Secret in "s." {
+        pub partner: Partner = Partner::COLUMNS,
+        pub sealed: Vec<u8>,
+    }
 }
 
 pub fn insert(
@@ -44,133 +34,139 @@ pub fn insert(
     strict: bool,
     requests_per_minute: Option<i64>,
 ) -> std::result::Result<i64, Failure> {
-    let sql = "INSERT INTO partners (client_id, name, strict, requests_per_minute, created_at)
-               VALUES (:client_id, :name, :strict, :requests_per_minute, :now)";
-    let params = named_params! {":client_id": client_id, ":name": name, ":strict": strict,
-    ":requests_per_minute": requests_per_minute, ":now": tx.now()};
-    tx.insert(sql, params).map_err(|e| if is_taken(&e) { Failure::exists() } else { e.into() })
+    insert!(tx.insert, "INSERT INTO partners" {
+        client_id, name, strict, requests_per_minute, created_at: tx.now(),
+    })
+    .map_err(|e| if is_taken(&e) { Failure::exists() } else { e.into() })
 }
 
 pub fn insert_network(tx: &Write, partner_id: i64, network: &str) -> Result<usize> {
-    tx.run("INSERT OR IGNORE INTO partner_networks (partner_id, network) VALUES (?1, ?2)", (partner_id, network))
+    insert!(tx.run, "INSERT OR IGNORE INTO partner_networks" { partner_id, network })
 }
 
 pub fn insert_secret(tx: &Write, partner_id: i64, sealed: &[u8]) -> Result<i64> {
-    let sql = "INSERT INTO partner_secrets (partner_id, sealed, created_at) VALUES (:id, :sealed, :now)";
-    tx.insert(sql, named_params! {":id": partner_id, ":sealed": sealed, ":now": tx.now()})
+    insert!(tx.insert, "INSERT INTO partner_secrets" { partner_id, sealed, created_at: tx.now() })
 }
 
 /// Lets every secret of the partner that is in force end at a moment; earlier ends stay.
 pub fn end_secrets(tx: &Write, partner_id: i64, ends_at: i64) -> Result<usize> {
-    let sql = "UPDATE partner_secrets SET ends_at = min(coalesce(ends_at, :ends_at), :ends_at) WHERE partner_id = :id";
+    let sql =
+        sql!("UPDATE partner_secrets SET ends_at = min(coalesce(ends_at, :ends_at), :ends_at) WHERE partner_id = :id");
     tx.run(sql, named_params! {":ends_at": ends_at, ":id": partner_id})
 }
 
 /// All but the newest secret that is in force end now, so that at most two are.
 pub fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
-    let sql = "UPDATE partner_secrets SET ends_at = :now WHERE partner_id = :id AND coalesce(ends_at, :now + 1) > :now
-               AND secret_id < (SELECT max(secret_id) FROM partner_secrets WHERE partner_id = :id)";
+    let sql = sql!(
+        "UPDATE partner_secrets SET ends_at = :now WHERE partner_id = :id AND coalesce(ends_at, :now + 1) > :now
+               AND secret_id < (SELECT max(secret_id) FROM partner_secrets WHERE partner_id = :id)"
+    );
     tx.run(sql, named_params! {":now": tx.now(), ":id": partner_id})
 }
 
 /// Final: its secrets end with it.
 pub fn revoke(tx: &Write, partner_id: i64) -> Result<usize> {
     end_secrets(tx, partner_id, tx.now())?;
-    tx.run("UPDATE partners SET revoked_at = coalesce(revoked_at, ?2) WHERE partner_id = ?1", (partner_id, tx.now()))
+    tx.run(
+        sql!("UPDATE partners SET revoked_at = coalesce(revoked_at, ?2) WHERE partner_id = ?1"),
+        (partner_id, tx.now()),
+    )
 }
 
 pub fn find(tx: &Read, client_id: &str) -> Result<Option<Partner>> {
-    tx.find(&format!("SELECT {COLUMNS} FROM partners p WHERE p.client_id = ?1"), [client_id], partner)
+    tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.client_id = ?1"), [client_id], row)
 }
 
 pub fn find_by_id(tx: &Read, partner_id: i64) -> Result<Option<Partner>> {
-    tx.find(&format!("SELECT {COLUMNS} FROM partners p WHERE p.partner_id = ?1"), [partner_id], partner)
+    tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.partner_id = ?1"), [partner_id], row)
 }
 
 pub fn set_terms(tx: &Write, partner_id: i64, strict: bool, requests_per_minute: Option<i64>) -> Result<usize> {
-    let sql = "UPDATE partners SET strict = ?2, requests_per_minute = ?3 WHERE partner_id = ?1";
+    let sql = sql!("UPDATE partners SET strict = ?2, requests_per_minute = ?3 WHERE partner_id = ?1");
     tx.run(sql, (partner_id, strict, requests_per_minute))
 }
 
 pub fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
-    tx.run("DELETE FROM partner_networks WHERE partner_id = ?1", [partner_id])
+    tx.run(sql!("DELETE FROM partner_networks WHERE partner_id = ?1"), [partner_id])
 }
 
-/// A secret in force and how long it is, still sealed.
-#[derive(Debug)]
-pub struct Span {
-    pub secret_id: i64,
-    pub sealed: Vec<u8>,
-    pub created_at: i64,
-    /// `None`: until it is rotated out.
-    pub ends_at: Option<i64>,
+row! {
+    /// A secret in force and how long it is, still sealed.
+    #[derive(Debug)]
+    pub struct Span {
+        pub secret_id: i64,
+        pub sealed: Vec<u8>,
+        pub created_at: i64,
+        /// `None`: until it is rotated out.
+        pub ends_at: Option<i64>,
+    }
 }
 
 /// The secrets of a partner that are in force, newest first.
 pub fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
-    let sql = "SELECT secret_id, sealed, created_at, ends_at FROM partner_secrets
-               WHERE partner_id = ?1 AND (ends_at IS NULL OR ends_at > ?2) ORDER BY secret_id DESC";
-    tx.list(sql, (partner_id, now), |row| {
-        Ok(Span { secret_id: row.get(0)?, sealed: row.get(1)?, created_at: row.get(2)?, ends_at: row.get(3)? })
-    })
+    let sql = sql!(
+        "SELECT ",
+        Span::COLUMNS,
+        " FROM partner_secrets
+               WHERE partner_id = ?1 AND (ends_at IS NULL OR ends_at > ?2) ORDER BY secret_id DESC"
+    );
+    tx.list(sql, (partner_id, now), row)
 }
 
 /// Newest first, the revoked ones too.
 pub fn list(tx: &Read) -> Result<Vec<Partner>> {
-    tx.list(&format!("SELECT {COLUMNS} FROM partners p ORDER BY p.partner_id DESC"), [], partner)
+    tx.list(sql!("SELECT ", Partner::COLUMNS, " FROM partners p ORDER BY p.partner_id DESC"), [], row)
 }
 
 /// The secrets in force of one client, or of every client.
 pub fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<Secret>> {
-    // Every partner's request asks one of these, so their texts are put together once.
-    static OF_ONE: LazyLock<String> = LazyLock::new(|| secrets_where("p.client_id = ?2"));
-    static OF_EVERY: LazyLock<String> = LazyLock::new(|| secrets_where("?2 IS NULL"));
-    let sql = if client_id.is_some() { &OF_ONE } else { &OF_EVERY };
-    tx.list(sql, (now, client_id), |row| Ok(Secret { partner: partner(row)?, sealed: row.get(7)? }))
-}
-
-fn secrets_where(condition: &str) -> String {
-    format!(
-        "SELECT {COLUMNS}, s.sealed FROM partners p JOIN partner_secrets s ON s.partner_id = p.partner_id
-         WHERE p.revoked_at IS NULL AND (s.ends_at IS NULL OR s.ends_at > ?1) AND {condition}"
-    )
+    const IN_FORCE: &str = joined!(
+        "SELECT ",
+        Secret::COLUMNS,
+        " FROM partners p JOIN partner_secrets s ON s.partner_id = p.partner_id
+          WHERE p.revoked_at IS NULL AND (s.ends_at IS NULL OR s.ends_at > ?1) AND "
+    );
+    let sql = if client_id.is_some() { sql!(IN_FORCE, "p.client_id = ?2") } else { sql!(IN_FORCE, "?2 IS NULL") };
+    tx.list(sql, (now, client_id), row)
 }
 
 /// Bookings of one partner, or of all. They are counted as they come, because there are very many.
 pub fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
-    let sql = "SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1";
-    tx.get(sql, [partner_id], |row| row.get(0))
+    let sql = sql!("SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
+    tx.get(sql, [partner_id], row)
 }
 
 /// Rows of the history of one partner, or of all; counted likewise.
 pub fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
-    let sql = "SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1";
-    tx.get(sql, [partner_id], |row| row.get(0))
+    let sql = sql!("SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
+    tx.get(sql, [partner_id], row)
 }
 
 /// Counts what came while the triggers that count were put aside.
 pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
-    let sql =
+    let sql = sql!(
         "UPDATE partners SET bookings = (SELECT count(*) FROM bookings b WHERE b.partner_id = partners.partner_id),
-                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id)";
+                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id)"
+    );
     tx.run(sql, [])
 }
 
 pub fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
-    tx.list("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network", [partner_id], |row| {
-        row.get(0)
-    })
+    tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id], row)
 }
 
 /// Whether the signature is used for the first time; it is used from now on.
 pub fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -> Result<bool> {
-    let sql = "INSERT OR IGNORE INTO partner_signatures (partner_id, signature, used_at) VALUES (?1, ?2, ?3)";
-    Ok(tx.run(sql, (partner_id, &signature[..], tx.now()))? == 1)
+    Ok(insert!(tx.run, "INSERT OR IGNORE INTO partner_signatures" {
+        partner_id, signature: &signature[..], used_at: tx.now(),
+    })? == 1)
 }
 
 /// Forgets signatures whose timestamp cannot pass any more.
 pub fn sweep_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
-    let sql = "DELETE FROM partner_signatures WHERE (partner_id, signature) IN
-               (SELECT partner_id, signature FROM partner_signatures WHERE used_at < ?1 LIMIT ?2)";
+    let sql = sql!(
+        "DELETE FROM partner_signatures WHERE (partner_id, signature) IN
+               (SELECT partner_id, signature FROM partner_signatures WHERE used_at < ?1 LIMIT ?2)"
+    );
     tx.run(sql, (older_than, rows))
 }

@@ -1,18 +1,21 @@
 //! Passcodes that were sent: one live a member and purpose, hashed, with few tries.
 
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 /// No count looks further back.
 const KEPT_SECONDS: i64 = 24 * 3600;
 
-/// The live passcode of a purpose.
-#[derive(Debug)]
-pub struct Passcode {
-    pub code_hash: [u8; 32],
-    /// The address or number it went to.
-    pub target: String,
-    pub tries: i64,
+row! {
+    /// The live passcode of a purpose.
+    #[derive(Debug)]
+    pub struct Passcode {
+        pub code_hash: [u8; 32],
+        /// The address or number it went to.
+        pub target: String,
+        pub tries: i64,
+    }
 }
 
 /// Puts a new passcode in the place of an older one of the same purpose.
@@ -24,32 +27,27 @@ pub fn insert(
     target: &str,
     ends_at: i64,
 ) -> Result<usize> {
-    let sql = "INSERT OR REPLACE INTO passcodes (member_id, purpose, code_hash, target, created_at, ends_at)
-               VALUES (:id, :purpose, :code_hash, :target, :now, :ends_at)";
-    tx.run(
-        sql,
-        named_params! {":id": member_id, ":purpose": purpose, ":code_hash": &code_hash[..], ":target": target,
-        ":now": tx.now(), ":ends_at": ends_at},
-    )
-}
-
-pub fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
-    let sql = "SELECT code_hash, target, tries FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at";
-    tx.find(sql, (member_id, purpose, now), |row| {
-        Ok(Passcode { code_hash: row.get(0)?, target: row.get(1)?, tries: row.get(2)? })
+    insert!(tx.run, "INSERT OR REPLACE INTO passcodes" {
+        member_id, purpose, code_hash: &code_hash[..], target, created_at: tx.now(), ends_at,
     })
 }
 
+pub fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
+    let sql =
+        sql!("SELECT ", Passcode::COLUMNS, " FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at");
+    tx.find(sql, (member_id, purpose, now), row)
+}
+
 pub fn count_try(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
-    tx.run("UPDATE passcodes SET tries = tries + 1 WHERE member_id = ?1 AND purpose = ?2", (member_id, purpose))
+    tx.run(sql!("UPDATE passcodes SET tries = tries + 1 WHERE member_id = ?1 AND purpose = ?2"), (member_id, purpose))
 }
 
 pub fn delete(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
-    tx.run("DELETE FROM passcodes WHERE member_id = ?1 AND purpose = ?2", (member_id, purpose))
+    tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1 AND purpose = ?2"), (member_id, purpose))
 }
 
 pub fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
-    tx.run("DELETE FROM passcodes WHERE member_id = ?1", [member_id])
+    tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1"), [member_id])
 }
 
 /// When there is room for the next message under a key that `sends_max` were counted under within these seconds; `None`
@@ -58,24 +56,28 @@ pub fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: 
     if sends_max == 0 {
         return Ok(Some(now + seconds));
     }
-    let sql = "SELECT sent_at FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2
-               ORDER BY sent_at DESC LIMIT 1 OFFSET ?3";
+    let sql = sql!(
+        "SELECT sent_at FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2
+               ORDER BY sent_at DESC LIMIT 1 OFFSET ?3"
+    );
     let within = (&key[..], now - seconds, sends_max - 1);
-    Ok(tx.find(sql, within, |row| row.get::<_, i64>(0))?.map(|sent_at| sent_at + seconds))
+    Ok(tx.find(sql, within, row::<i64>)?.map(|sent_at| sent_at + seconds))
 }
 
 pub fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
-    tx.run("INSERT INTO passcode_sends (address_hash, sent_at) VALUES (?1, ?2)", (&address_hash[..], tx.now()))
+    insert!(tx.run, "INSERT INTO passcode_sends" { address_hash: &address_hash[..], sent_at: tx.now() })
 }
 
 /// The address may get as many as one that never got any; returns how many had counted.
 pub fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
-    tx.run("DELETE FROM passcode_sends WHERE address_hash = ?1", [&address_hash[..]])
+    tx.run(sql!("DELETE FROM passcode_sends WHERE address_hash = ?1"), [&address_hash[..]])
 }
 
 /// Removes what no longer counts.
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
-    let sends = "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)";
-    tx.run("DELETE FROM passcodes WHERE ends_at <= ?1", [tx.now()])?;
+    let sends = sql!(
+        "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)"
+    );
+    tx.run(sql!("DELETE FROM passcodes WHERE ends_at <= ?1"), [tx.now()])?;
     tx.run(sends, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
 }

@@ -1,28 +1,33 @@
 //! Passkeys, and the challenges that wait for a browser's answer.
 
 use super::sessions::TokenHash;
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 pub type ChallengeHash = [u8; 32];
 
-/// A passkey as its owner sees it.
-#[derive(Debug)]
-pub struct Passkey {
-    pub passkey_id: i64,
-    pub name: String,
-    pub device_id: Option<i64>,
-    pub created_at: i64,
-    pub used_at: Option<i64>,
+row! {
+    /// A passkey as its owner sees it.
+    #[derive(Debug)]
+    pub struct Passkey {
+        pub passkey_id: i64,
+        pub name: String,
+        pub device_id: Option<i64>,
+        pub created_at: i64,
+        pub used_at: Option<i64>,
+    }
 }
 
-/// A passkey as a signature is checked against it.
-#[derive(Debug)]
-pub struct Held {
-    pub passkey_id: i64,
-    pub name: String,
-    pub public_key: String,
-    pub counter: i64,
+row! {
+    /// A passkey as a signature is checked against it.
+    #[derive(Debug)]
+    pub struct Held {
+        pub passkey_id: i64,
+        pub name: String,
+        pub public_key: String,
+        pub counter: i64,
+    }
 }
 
 /// A passkey to be.
@@ -39,142 +44,120 @@ pub struct New<'a> {
 /// In place of a member's number.
 pub const NOBODY: i64 = 0;
 
-/// What a challenge is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    SignIn,
-    Register,
-}
-
-/// A challenge without its hash.
-#[derive(Debug)]
-pub struct Challenge {
-    pub kind: Kind,
-    /// [`NOBODY`] where no member could answer.
-    pub member_id: i64,
-    pub session_hash: Option<TokenHash>,
-    pub sealed: Vec<u8>,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::SignIn => "sign_in",
-            Kind::Register => "register",
-        }
+named! {
+    /// What a challenge is for.
+    pub enum Kind {
+        SignIn = "sign_in",
+        Register = "register",
     }
+}
+
+row! {
+    /// A challenge without its hash.
+    #[derive(Debug)]
+    pub struct Challenge {
+        pub kind: Kind,
+        /// [`NOBODY`] where no member could answer.
+        pub member_id: i64,
+        pub session_hash: Option<TokenHash>,
+        pub sealed: Vec<u8>,
+    } saved
 }
 
 /// Newest first.
 pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
-    let sql = "SELECT passkey_id, name, device_id, created_at, used_at FROM passkeys WHERE member_id = ?1
-               ORDER BY passkey_id DESC LIMIT ?2 OFFSET ?3";
-    tx.list(sql, (member_id, limit, offset), |row| {
-        Ok(Passkey {
-            passkey_id: row.get(0)?,
-            name: row.get(1)?,
-            device_id: row.get(2)?,
-            created_at: row.get(3)?,
-            used_at: row.get(4)?,
-        })
-    })
+    let sql = sql!(
+        "SELECT ",
+        Passkey::COLUMNS,
+        " FROM passkeys WHERE member_id = ?1
+               ORDER BY passkey_id DESC LIMIT ?2 OFFSET ?3"
+    );
+    tx.list(sql, (member_id, limit, offset), row)
 }
 
 pub fn count(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get("SELECT count(*) FROM passkeys WHERE member_id = ?1", [member_id], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM passkeys WHERE member_id = ?1"), [member_id], row)
 }
 
 /// The keys that work at this name of the site.
 pub fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
-    let sql = "SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id";
-    tx.list(sql, (member_id, rp_id), |row| row.get(0))
+    let sql = sql!("SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id");
+    tx.list(sql, (member_id, rp_id), row)
 }
 
 /// Somebody's, for the time that it takes to read one.
 pub fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
-    tx.find("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1", [], |row| row.get(0))
+    tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [], row)
 }
 
 pub fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<Held>> {
-    let sql = "SELECT passkey_id, name, public_key, counter FROM passkeys WHERE credential_id = ?1 AND member_id = ?2";
-    tx.find(sql, (credential_id, member_id), |row| {
-        Ok(Held { passkey_id: row.get(0)?, name: row.get(1)?, public_key: row.get(2)?, counter: row.get(3)? })
-    })
+    let sql = sql!("SELECT ", Held::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
+    tx.find(sql, (credential_id, member_id), row)
 }
 
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
-    let sql = "INSERT INTO passkeys (member_id, rp_id, credential_id, public_key, name, device_id, created_at)
-               VALUES (:member_id, :rp_id, :credential_id, :public_key, :name, :device_id, :now)";
-    tx.insert(
-        sql,
-        named_params! {":member_id": new.member_id, ":rp_id": new.rp_id, ":credential_id": new.credential_id,
-        ":public_key": new.public_key, ":name": new.name, ":device_id": new.device_id, ":now": tx.now()},
-    )
+    insert!(tx.insert, "INSERT INTO passkeys" {
+        member_id: new.member_id, rp_id: new.rp_id, credential_id: new.credential_id,
+        public_key: new.public_key, name: new.name, device_id: new.device_id, created_at: tx.now(),
+    })
 }
 
 /// It signed somebody in.
 pub fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
-    let sql = "UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id";
+    let sql =
+        sql!("UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id");
     tx.run(sql, named_params! {":counter": counter, ":public_key": public_key, ":now": tx.now(), ":id": passkey_id})
 }
 
 /// The name of the passkey that is gone, if the member had it.
 pub fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<String>> {
-    let sql = "DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name";
-    tx.find(sql, (passkey_id, member_id), |row| row.get(0))
+    let sql = sql!("DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name");
+    tx.find(sql, (passkey_id, member_id), row)
 }
 
 /// Removes the passkeys that the member made at this moment or later.
 pub fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
-    tx.run("DELETE FROM passkeys WHERE member_id = ?1 AND created_at >= ?2", (member_id, made_at))
+    tx.run(sql!("DELETE FROM passkeys WHERE member_id = ?1 AND created_at >= ?2"), (member_id, made_at))
 }
 
 /// Removes every passkey of the member but these, by their numbers.
 pub fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> {
-    let ids: Vec<i64> =
-        tx.list("SELECT passkey_id FROM passkeys WHERE member_id = ?1", [member_id], |row| row.get(0))?;
+    let ids: Vec<i64> = tx.list(sql!("SELECT passkey_id FROM passkeys WHERE member_id = ?1"), [member_id], row)?;
     let mut removed = 0;
     for id in ids.into_iter().filter(|id| !kept.contains(id)) {
-        removed += tx.run("DELETE FROM passkeys WHERE passkey_id = ?1", [id])?;
+        removed += tx.run(sql!("DELETE FROM passkeys WHERE passkey_id = ?1"), [id])?;
     }
     Ok(removed)
 }
 
 pub fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {
-    let sql =
-        "INSERT INTO passkey_challenges (challenge_hash, kind, member_id, session_hash, sealed, created_at, ends_at)
-               VALUES (:hash, :kind, :member_id, :session, :sealed, :now, :ends_at)";
-    tx.run(
-        sql,
-        named_params! {":hash": &hash[..], ":kind": new.kind.name(), ":member_id": new.member_id,
-        ":session": new.session_hash.as_ref().map(|hash| &hash[..]), ":sealed": new.sealed, ":now": tx.now(),
-        ":ends_at": ends_at},
-    )
+    insert!(tx.run, "INSERT INTO passkey_challenges" Challenge: new, {
+        challenge_hash: hash, created_at: tx.now(), ends_at: ends_at
+    })
 }
 
 pub fn find_challenge(tx: &Read, hash: &ChallengeHash, now: i64) -> Result<Option<Challenge>> {
-    let sql = "SELECT kind, member_id, session_hash, sealed FROM passkey_challenges
-               WHERE challenge_hash = ?1 AND ?2 < ends_at";
-    tx.find(sql, (&hash[..], now), |row| {
-        let kind = if row.get_ref(0)?.as_str()? == Kind::Register.name() { Kind::Register } else { Kind::SignIn };
-        Ok(Challenge { kind, member_id: row.get(1)?, session_hash: row.get(2)?, sealed: row.get(3)? })
-    })
+    let sql =
+        sql!("SELECT ", Challenge::COLUMNS, " FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
+    tx.find(sql, (hash, now), row)
 }
 
 /// Uses a challenge up: true for one caller at the most.
 pub fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
-    let sql = "DELETE FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at";
+    let sql = sql!("DELETE FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
     Ok(tx.run(sql, (&hash[..], tx.now()))? == 1)
 }
 
 /// What a member's browser was asked for before this moment is worth nothing any more.
 pub fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
-    tx.run("DELETE FROM passkey_challenges WHERE member_id = ?1", [member_id])
+    tx.run(sql!("DELETE FROM passkey_challenges WHERE member_id = ?1"), [member_id])
 }
 
 /// Removes challenges that ended; at most so many rows.
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = "DELETE FROM passkey_challenges WHERE challenge_hash IN
-               (SELECT challenge_hash FROM passkey_challenges WHERE ends_at <= :now LIMIT :rows)";
+    let sql = sql!(
+        "DELETE FROM passkey_challenges WHERE challenge_hash IN
+               (SELECT challenge_hash FROM passkey_challenges WHERE ends_at <= :now LIMIT :rows)"
+    );
     tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
 }

@@ -1,19 +1,22 @@
 //! Payments, as the processor reports them, and whose they are.
 
 use crate::domain::payment::{Decision, Heard, Price, Question, Said, Status};
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, Row, named_params};
+use rusqlite::{Result, named_params};
 
-/// A payment as its member sees it.
-#[derive(Debug)]
-pub struct Payment {
-    pub payment_id: i64,
-    pub intent_id: String,
-    pub amount_cents: i64,
-    pub currency: String,
-    pub status: String,
-    pub created_at: i64,
-    pub updated_at: i64,
+row! {
+    /// A payment as its member sees it.
+    #[derive(Debug)]
+    pub struct Payment {
+        pub payment_id: i64,
+        pub intent_id: String,
+        pub amount_cents: i64,
+        pub currency: String,
+        pub status: String,
+        pub created_at: i64,
+        pub updated_at: i64,
+    }
 }
 
 /// A payment with all that decides whose it is and what it does.
@@ -35,6 +38,29 @@ pub struct Account {
     /// What the desk has to decide.
     pub question: Option<Question>,
     pub decision: Option<Decision>,
+}
+
+row! {
+    /// The same as the file keeps it: nothing of a price is 0 of no currency, no question and no decision is an empty text.
+    struct Kept {
+        intent_id: String,
+        status: Status,
+        amount_cents: i64,
+        currency: String,
+        priced_by: String,
+        named_member: Option<i64>,
+        named_by: String,
+        claimed_by: Option<i64>,
+        assigned_to: Option<i64>,
+        member_id: Option<i64>,
+        granted_to: Option<i64>,
+        granted_until: Option<i64>,
+        paid_before: Option<i64>,
+        rival_claim: Option<i64>,
+        refunded_cents: Option<i64>,
+        question: String,
+        decision: String,
+    } saved
 }
 
 /// The time of membership that a payment gave. Moments in Unix seconds.
@@ -63,144 +89,131 @@ impl Account {
     }
 }
 
-/// Our own number of a payment that is there.
-pub fn find_number(tx: &Read, intent_id: &str) -> Result<i64> {
-    tx.get("SELECT payment_id FROM payments WHERE intent_id = ?1", [intent_id], |row| row.get(0))
+/// Our own number of a payment.
+pub fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT payment_id FROM payments WHERE intent_id = ?1"), [intent_id], row)
 }
 
-const LISTED: &str = "payment_id, intent_id, amount_cents, currency, status, created_at, updated_at FROM payments";
-
-fn payment(row: &Row) -> Result<Payment> {
-    Ok(Payment {
-        payment_id: row.get(0)?,
-        intent_id: row.get(1)?,
-        amount_cents: row.get(2)?,
-        currency: row.get(3)?,
-        status: row.get(4)?,
-        created_at: row.get(5)?,
-        updated_at: row.get(6)?,
-    })
-}
+const LISTED: &str = joined!("SELECT ", Payment::COLUMNS, " FROM payments");
 
 /// A member's, newest first.
 pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
-    let sql = format!("SELECT {LISTED} WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
-    tx.list(&sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, payment)
+    let sql = sql!(LISTED, " WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
+    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
 }
 
 pub fn count(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get("SELECT count(*) FROM payments WHERE member_id = ?1", [member_id], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id], row)
 }
 
 /// Nobody's yet, newest first.
 pub fn list_unmatched(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Payment>> {
-    let sql = format!("SELECT {LISTED} WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1 OFFSET ?2");
-    tx.list(&sql, (limit, offset), payment)
+    let sql = sql!(LISTED, " WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1 OFFSET ?2");
+    tx.list(sql, (limit, offset), row)
 }
 
 pub fn count_unmatched(tx: &Read) -> Result<i64> {
-    tx.get("SELECT count(*) FROM payments WHERE member_id IS NULL", [], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id IS NULL"), [], row)
 }
 
 /// What waits for the desk's decision, the oldest first, each with its number.
 pub fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
-    let sql = format!(
-        "SELECT {ACCOUNT}, payment_id, updated_at FROM payments WHERE question <> ''
-         ORDER BY payment_id LIMIT ?1 OFFSET ?2"
+    let sql = sql!(
+        "SELECT payment_id, updated_at, ",
+        Kept::COLUMNS,
+        " FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1 OFFSET ?2"
     );
-    tx.list(&sql, (limit, offset), |row| Ok((row.get(17)?, row.get(18)?, account(row)?)))
+    let found: Vec<(i64, i64, Kept)> = tx.list(sql, (limit, offset), row)?;
+    Ok(found.into_iter().map(|(payment_id, updated_at, kept)| (payment_id, updated_at, kept.into())).collect())
 }
 
 pub fn count_questions(tx: &Read) -> Result<i64> {
-    tx.get("SELECT count(*) FROM payments WHERE question <> ''", [], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM payments WHERE question <> ''"), [], row)
 }
 
-const ACCOUNT: &str =
-    "status, amount_cents, currency, priced_by, named_member, named_by, claimed_by, assigned_to, member_id,
-     granted_to, granted_until, paid_before, intent_id, rival_claim, refunded_cents, question, decision";
-
 pub fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
-    tx.find(&format!("SELECT {ACCOUNT} FROM payments WHERE intent_id = ?1"), [intent_id], account)
+    let sql = sql!("SELECT ", Kept::COLUMNS, " FROM payments WHERE intent_id = ?1");
+    Ok(tx.find(sql, [intent_id], row::<Kept>)?.map(Account::from))
 }
 
 /// By our own number.
 pub fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
-    tx.find(&format!("SELECT {ACCOUNT} FROM payments WHERE payment_id = ?1"), [payment_id], account)
+    let sql = sql!("SELECT ", Kept::COLUMNS, " FROM payments WHERE payment_id = ?1");
+    Ok(tx.find(sql, [payment_id], row::<Kept>)?.map(Account::from))
 }
 
-fn account(row: &Row) -> Result<Account> {
-    let (cents, currency): (i64, String) = (row.get(1)?, row.get(2)?);
-    let price = Some(Price { cents, currency }).filter(|price| !price.currency.is_empty());
-    let heard = Heard {
-        status: Status::parse(row.get_ref(0)?.as_str()?).unwrap_or(Status::Claimed),
-        price: Said { weight: row.get(3)?, value: price },
-        member_id: Said { weight: row.get(5)?, value: row.get(4)? },
-    };
-    let grant = match row.get::<_, Option<i64>>(9)? {
-        Some(member_id) => Some(Grant { member_id, until: row.get(10)?, paid_before: row.get(11)? }),
-        None => None,
-    };
-    Ok(Account {
-        intent_id: row.get(12)?,
-        heard,
-        claimed_by: row.get(6)?,
-        assigned_to: row.get(7)?,
-        member_id: row.get(8)?,
-        grant,
-        rival_claim: row.get(13)?,
-        refunded_cents: row.get(14)?,
-        question: Question::parse(row.get_ref(15)?.as_str()?),
-        decision: Decision::parse(row.get_ref(16)?.as_str()?),
-    })
+impl From<Kept> for Account {
+    fn from(kept: Kept) -> Account {
+        let price = Some(Price { cents: kept.amount_cents, currency: kept.currency });
+        let grant = kept.granted_to.zip(kept.granted_until);
+        Account {
+            intent_id: kept.intent_id,
+            heard: Heard {
+                status: kept.status,
+                price: Said { weight: kept.priced_by, value: price.filter(|price| !price.currency.is_empty()) },
+                member_id: Said { weight: kept.named_by, value: kept.named_member },
+            },
+            claimed_by: kept.claimed_by,
+            assigned_to: kept.assigned_to,
+            member_id: kept.member_id,
+            grant: grant.map(|(member_id, until)| Grant { member_id, until, paid_before: kept.paid_before }),
+            rival_claim: kept.rival_claim,
+            refunded_cents: kept.refunded_cents,
+            question: Question::parse(&kept.question),
+            decision: Decision::parse(&kept.decision),
+        }
+    }
+}
+
+impl From<Account> for Kept {
+    fn from(account: Account) -> Kept {
+        let (heard, grant) = (account.heard, account.grant);
+        let price = heard.price.value.unwrap_or(Price { cents: 0, currency: String::new() });
+        Kept {
+            intent_id: account.intent_id,
+            status: heard.status,
+            amount_cents: price.cents,
+            currency: price.currency,
+            priced_by: heard.price.weight,
+            named_member: heard.member_id.value,
+            named_by: heard.member_id.weight,
+            claimed_by: account.claimed_by,
+            assigned_to: account.assigned_to,
+            member_id: account.member_id,
+            granted_to: grant.as_ref().map(|grant| grant.member_id),
+            granted_until: grant.as_ref().map(|grant| grant.until),
+            paid_before: grant.and_then(|grant| grant.paid_before),
+            rival_claim: account.rival_claim,
+            refunded_cents: account.refunded_cents,
+            question: account.question.map_or("", Question::name).to_owned(),
+            decision: account.decision.map_or("", Decision::name).to_owned(),
+        }
+    }
 }
 
 /// Writes a payment, new or known.
 pub fn save(tx: &Write, account: &Account) -> Result<usize> {
-    let sql = "INSERT INTO payments (intent_id, status, amount_cents, currency, priced_by, named_member, named_by, claimed_by,
-                                     assigned_to, member_id, granted_to, granted_until, paid_before, rival_claim,
-                                     refunded_cents, question, decision, created_at, updated_at)
-               VALUES (:intent_id, :status, :cents, :currency, :priced_by, :named_member, :named_by, :claimed_by,
-                       :assigned_to, :member_id, :granted_to, :granted_until, :paid_before, :rival_claim,
-                       :refunded_cents, :question, :decision, :now, :now)
-               ON CONFLICT (intent_id) DO UPDATE SET
-                   status = excluded.status, amount_cents = excluded.amount_cents, currency = excluded.currency,
-                   priced_by = excluded.priced_by, named_member = excluded.named_member, named_by = excluded.named_by,
-                   claimed_by = excluded.claimed_by, assigned_to = excluded.assigned_to, member_id = excluded.member_id,
-                   granted_to = excluded.granted_to, rival_claim = excluded.rival_claim,
-                   refunded_cents = excluded.refunded_cents, question = excluded.question, decision = excluded.decision,
-                   granted_until = excluded.granted_until, paid_before = excluded.paid_before, updated_at = excluded.updated_at";
-    let (heard, grant) = (&account.heard, account.grant.as_ref());
-    let price = heard.price.value.as_ref();
-    tx.run(
-        sql,
-        named_params! {
-            ":intent_id": account.intent_id, ":status": heard.status.name(), ":cents": price.map_or(0, |price| price.cents),
-            ":currency": price.map_or("", |price| &price.currency), ":priced_by": heard.price.weight,
-            ":named_member": heard.member_id.value, ":named_by": heard.member_id.weight, ":claimed_by": account.claimed_by,
-            ":assigned_to": account.assigned_to, ":member_id": account.member_id,
-            ":granted_to": grant.map(|grant| grant.member_id), ":rival_claim": account.rival_claim,
-            ":refunded_cents": account.refunded_cents, ":question": account.question.map_or("", Question::name),
-            ":decision": account.decision.map_or("", Decision::name),
-            ":granted_until": grant.map(|grant| grant.until), ":paid_before": grant.and_then(|grant| grant.paid_before),
-            ":now": tx.now(),
-        },
-    )
+    let kept = Kept::from(account.clone());
+    insert!(tx.run, "INSERT INTO payments" Kept: kept, { created_at: tx.now(), updated_at: tx.now() }
+            "ON CONFLICT (intent_id) DO UPDATE SET updated_at = excluded.updated_at, ", Kept::EXCLUDED)
 }
 
 /// Claims of a member that the processor has said nothing of.
 pub fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'", [member_id], |row| row.get(0))
+    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'"), [member_id], row)
 }
 
 /// Claims of a member to what another had claimed first, which the desk has not decided.
 pub fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
-    let sql = "SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1";
-    tx.get(sql, [member_id], |row| row.get(0))
+    let sql = sql!("SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1");
+    tx.get(sql, [member_id], row)
 }
 
 /// Removes claims of `old` or before of which the processor never said anything.
 pub fn sweep_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    let sql = "DELETE FROM payments WHERE payment_id IN
-               (SELECT payment_id FROM payments WHERE status = 'claimed' AND created_at <= ?1 LIMIT ?2)";
+    let sql = sql!(
+        "DELETE FROM payments WHERE payment_id IN
+               (SELECT payment_id FROM payments WHERE status = 'claimed' AND created_at <= ?1 LIMIT ?2)"
+    );
     tx.run(sql, (old, rows))
 }

@@ -1,6 +1,7 @@
 //! Reminders that were given, and who could be due for one.
 
 use crate::domain::reminder::Reminder;
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -30,8 +31,7 @@ pub enum By {
 pub fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i64) -> Result<Step> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
-    let found: Vec<(i64, i64, i64, bool)> =
-        tx.list(&sql(by), params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params, row)?;
     let full = found.len() as i64 == rows;
     let next = found
         .last()
@@ -44,40 +44,52 @@ pub fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i64) -> 
     Ok(Step { members, next })
 }
 
-fn sql(by: By) -> String {
-    let (kind, same) = match by {
-        By::Flying => ("e.kind = 'time'", "l.kind = 'time'"),
-        By::Training => (
+fn sql(by: By) -> &'static str {
+    macro_rules! step {
+        ($kind:literal, $same:literal) => {
+            sql!(
+                "SELECT e.entry_date, e.entry_id, e.member_id, NOT EXISTS (
+                     SELECT 1 FROM entries l WHERE l.member_id = e.member_id AND ",
+                $same,
+                " AND l.entry_date > e.entry_date AND l.entry_date <= :now)
+                 FROM entries e WHERE ",
+                $kind,
+                " AND (e.entry_date, e.entry_id) > (:date, :id) AND e.entry_date <= :until
+                 ORDER BY e.entry_date, e.entry_id LIMIT :rows"
+            )
+        };
+    }
+    match by {
+        By::Flying => step!("e.kind = 'time'", "l.kind = 'time'"),
+        By::Training => step!(
             "e.kind = 'safety' AND e.status = 'open'",
-            "l.kind = 'safety' AND l.status = 'open' AND l.cat_group = e.cat_group",
+            "l.kind = 'safety' AND l.status = 'open' AND l.cat_group = e.cat_group"
         ),
-    };
-    format!(
-        "SELECT e.entry_date, e.entry_id, e.member_id, NOT EXISTS (
-             SELECT 1 FROM entries l WHERE l.member_id = e.member_id AND {same} AND l.entry_date > e.entry_date AND l.entry_date <= :now)
-         FROM entries e WHERE {kind} AND (e.entry_date, e.entry_id) > (:date, :id) AND e.entry_date <= :until
-         ORDER BY e.entry_date, e.entry_id LIMIT :rows"
-    )
+    }
 }
 
 pub fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)";
-    tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal), |row| row.get(0))
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)"
+    );
+    tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal), row)
 }
 
 /// Whether it is the first of its kind: then its notice belongs into the same transaction.
 pub fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
-    let sql = "INSERT INTO reminders (member_id, programme, kind, renewal, created_at)
-               VALUES (:id, :programme, :kind, :renewal, :now) ON CONFLICT DO NOTHING";
-    let params = named_params! {":id": member_id, ":programme": reminder.programme, ":kind": reminder.kind.name(),
-    ":renewal": reminder.renewal, ":now": tx.now()};
-    Ok(tx.run(sql, params)? > 0)
+    Ok(insert!(tx.run, "INSERT INTO reminders" {
+        member_id, programme: reminder.programme, kind: reminder.kind.name(), renewal: reminder.renewal,
+        created_at: tx.now(),
+    } "ON CONFLICT DO NOTHING")?
+        > 0)
 }
 
 /// Forgets those whose currency ended at `old` or before: they cannot come due again.
 pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    let sql = "DELETE FROM reminders WHERE (member_id, programme, kind, renewal) IN
-               (SELECT member_id, programme, kind, renewal FROM reminders WHERE renewal <= ?1 LIMIT ?2)";
+    let sql = sql!(
+        "DELETE FROM reminders WHERE (member_id, programme, kind, renewal) IN
+               (SELECT member_id, programme, kind, renewal FROM reminders WHERE renewal <= ?1 LIMIT ?2)"
+    );
     tx.run(sql, (old, rows))
 }
 

@@ -3,6 +3,7 @@
 use super::{kiosks, members, passcodes, passkeys, sign_in_steps};
 use crate::domain::role::Role;
 use crate::keys::hex;
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -16,16 +17,18 @@ const SESSIONS_PER_MEMBER_MAX: i64 = 500;
 /// A booking's token is asked for anew with each change of the booking.
 const BOOKING_TOKENS_PER_MEMBER_MAX: i64 = 200;
 
-/// A session in force.
-#[derive(Debug)]
-pub struct Session {
-    pub member_id: i64,
-    pub role: Role,
-    pub banned: bool,
-    /// When its holder last proved who they are.
-    pub proven_at: i64,
-    seen_at: i64,
-    idle_seconds: i64,
+row! {
+    /// A session in force.
+    #[derive(Debug)]
+    pub struct Session in "s." {
+        pub member_id: i64,
+        pub role: Role = "m.role",
+        pub banned: bool = "m.banned_at IS NOT NULL",
+        /// When its holder last proved who they are.
+        pub proven_at: i64,
+        seen_at: i64,
+        idle_seconds: i64,
+    }
 }
 
 impl Session {
@@ -35,22 +38,26 @@ impl Session {
     }
 }
 
-/// A booking token in force.
-#[derive(Debug)]
-pub struct BookingToken {
-    pub member_id: i64,
-    pub booking_id: Option<i64>,
+row! {
+    /// A booking token in force.
+    #[derive(Debug)]
+    pub struct BookingToken in "b." {
+        pub member_id: i64,
+        pub booking_id: Option<i64>,
+    }
 }
 
-/// A session as its member sees it.
-#[derive(Debug)]
-pub struct Listed {
-    pub token_hash: TokenHash,
-    pub user_agent: String,
-    pub created_at: i64,
-    pub seen_at: i64,
-    /// When it ends unless it is used.
-    pub ends_at: i64,
+row! {
+    /// A session as its member sees it.
+    #[derive(Debug)]
+    pub struct Listed {
+        pub token_hash: TokenHash,
+        pub user_agent: String,
+        pub created_at: i64,
+        pub seen_at: i64,
+        /// When it ends unless it is used.
+        pub ends_at: i64 = "min(ends_at, seen_at + idle_seconds)",
+    }
 }
 
 impl Listed {
@@ -62,49 +69,33 @@ impl Listed {
 
 /// The sessions in force, newest first.
 pub fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>> {
-    let sql = "SELECT token_hash, user_agent, created_at, seen_at, min(ends_at, seen_at + idle_seconds) FROM sessions
-               WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash";
-    tx.list(sql, (member_id, now), |row| {
-        Ok(Listed {
-            token_hash: row.get(0)?,
-            user_agent: row.get(1)?,
-            created_at: row.get(2)?,
-            seen_at: row.get(3)?,
-            ends_at: row.get(4)?,
-        })
-    })
+    let sql = sql!("SELECT ", Listed::COLUMNS, " FROM sessions
+               WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash");
+    tx.list(sql, (member_id, now), row)
 }
 
 pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, user_agent: &str) -> Result<usize> {
     let (idle, most) = role.session_lifetime();
-    let sql =
-        "INSERT INTO sessions (token_hash, member_id, user_agent, created_at, seen_at, proven_at, idle_seconds, ends_at)
-               VALUES (:hash, :member_id, :user_agent, :now, :now, :now, :idle, :ends_at)";
-    tx.run(
-        sql,
-        named_params! {":hash": &token_hash[..], ":member_id": member_id, ":user_agent": user_agent, ":now": tx.now(),
-        ":idle": idle.as_secs() as i64, ":ends_at": tx.now() + most.as_secs() as i64},
-    )?;
-    let surplus = "DELETE FROM sessions WHERE token_hash IN
+    insert!(tx.run, "INSERT INTO sessions" {
+        token_hash: &token_hash[..], member_id, user_agent, created_at: tx.now(), seen_at: tx.now(),
+        proven_at: tx.now(), idle_seconds: idle.as_secs() as i64, ends_at: tx.now() + most.as_secs() as i64,
+    })?;
+    let surplus = sql!(
+        "DELETE FROM sessions WHERE token_hash IN
                    (SELECT token_hash FROM sessions WHERE member_id = :id AND token_hash <> :hash
-                    ORDER BY seen_at DESC, created_at DESC LIMIT -1 OFFSET :kept)";
+                    ORDER BY seen_at DESC, created_at DESC LIMIT -1 OFFSET :kept)"
+    );
     tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": SESSIONS_PER_MEMBER_MAX - 1})
 }
 
 pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Session>> {
-    let sql = "SELECT s.member_id, m.role, m.banned_at IS NOT NULL, s.seen_at, s.idle_seconds, s.proven_at
-               FROM sessions s JOIN members m ON m.member_id = s.member_id
-               WHERE s.token_hash = ?1 AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds";
-    tx.find(sql, (&token_hash[..], now), |row| {
-        Ok(Session {
-            member_id: row.get(0)?,
-            role: Role::parse(row.get_ref(1)?.as_str()?).unwrap_or(Role::Member),
-            banned: row.get(2)?,
-            seen_at: row.get(3)?,
-            idle_seconds: row.get(4)?,
-            proven_at: row.get(5)?,
-        })
-    })
+    let sql = sql!(
+        "SELECT ",
+        Session::COLUMNS,
+        " FROM sessions s JOIN members m ON m.member_id = s.member_id
+               WHERE s.token_hash = ?1 AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
+    );
+    tx.find(sql, (&token_hash[..], now), row)
 }
 
 /// Whether a token that was handed out still opens something: a session, a booking, or the second step of a sign-in.
@@ -117,15 +108,18 @@ pub fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> 
 
 /// The holder of the session has just proved who they are.
 pub fn set_proven(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
-    tx.run("UPDATE sessions SET proven_at = max(proven_at, ?2) WHERE token_hash = ?1", (&token_hash[..], tx.now()))
+    tx.run(
+        sql!("UPDATE sessions SET proven_at = max(proven_at, ?2) WHERE token_hash = ?1"),
+        (&token_hash[..], tx.now()),
+    )
 }
 
 pub fn touch(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
-    tx.run("UPDATE sessions SET seen_at = max(seen_at, ?2) WHERE token_hash = ?1", (&token_hash[..], tx.now()))
+    tx.run(sql!("UPDATE sessions SET seen_at = max(seen_at, ?2) WHERE token_hash = ?1"), (&token_hash[..], tx.now()))
 }
 
 pub fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
-    tx.run("DELETE FROM sessions WHERE token_hash = ?1", [&token_hash[..]])
+    tx.run(sql!("DELETE FROM sessions WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
 /// Ends the credentials themselves and what they opened: what [`delete_of_member`] ends, the booking PIN, and every passcode
@@ -140,10 +134,10 @@ pub fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> 
 /// sign-in that waits for its second step, and what is open at a kiosk or would open one.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     kiosks::end_of_member(tx, member_id)?;
-    tx.run("DELETE FROM booking_tokens WHERE member_id = :id", named_params! {":id": member_id})?;
+    tx.run(sql!("DELETE FROM booking_tokens WHERE member_id = :id"), named_params! {":id": member_id})?;
     passkeys::forget_challenges(tx, member_id)?;
     sign_in_steps::delete(tx, member_id)?;
-    let sql = "DELETE FROM sessions WHERE member_id = :id AND token_hash IS NOT :kept";
+    let sql = sql!("DELETE FROM sessions WHERE member_id = :id AND token_hash IS NOT :kept");
     tx.run(sql, named_params! {":id": member_id, ":kept": kept.map(|hash| &hash[..])})
 }
 
@@ -154,30 +148,37 @@ pub fn insert_booking_token(
     booking_id: Option<i64>,
     ends_at: i64,
 ) -> Result<usize> {
-    let sql = "INSERT INTO booking_tokens (token_hash, member_id, booking_id, created_at, ends_at)
-               VALUES (:hash, :member_id, :booking_id, :now, :ends_at)";
-    tx.run(
-        sql,
-        named_params! {":hash": &token_hash[..], ":member_id": member_id, ":booking_id": booking_id, ":now": tx.now(), ":ends_at": ends_at},
-    )?;
-    let surplus = "DELETE FROM booking_tokens WHERE token_hash IN
+    insert!(tx.run, "INSERT INTO booking_tokens" {
+        token_hash: &token_hash[..], member_id, booking_id, created_at: tx.now(), ends_at,
+    })?;
+    let surplus = sql!(
+        "DELETE FROM booking_tokens WHERE token_hash IN
                    (SELECT token_hash FROM booking_tokens WHERE member_id = :id AND token_hash <> :hash
-                    ORDER BY ends_at DESC LIMIT -1 OFFSET :kept)";
+                    ORDER BY ends_at DESC LIMIT -1 OFFSET :kept)"
+    );
     let kept = BOOKING_TOKENS_PER_MEMBER_MAX - 1;
     tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": kept})
 }
 
 pub fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<BookingToken>> {
-    let sql = "SELECT b.member_id, b.booking_id FROM booking_tokens b JOIN members m ON m.member_id = b.member_id
-               WHERE b.token_hash = ?1 AND ?2 < b.ends_at AND m.banned_at IS NULL";
-    tx.find(sql, (&token_hash[..], now), |row| Ok(BookingToken { member_id: row.get(0)?, booking_id: row.get(1)? }))
+    let sql = sql!(
+        "SELECT ",
+        BookingToken::COLUMNS,
+        " FROM booking_tokens b JOIN members m ON m.member_id = b.member_id
+               WHERE b.token_hash = ?1 AND ?2 < b.ends_at AND m.banned_at IS NULL"
+    );
+    tx.find(sql, (&token_hash[..], now), row)
 }
 
 /// Removes what can never be in force again; at most `rows` of each, so that one transaction stays short.
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
-    let tokens = "DELETE FROM booking_tokens WHERE token_hash IN (SELECT token_hash FROM booking_tokens WHERE ends_at <= :now LIMIT :rows)";
-    let sessions = "DELETE FROM sessions WHERE token_hash IN
-                    (SELECT token_hash FROM sessions WHERE min(ends_at, seen_at + idle_seconds) <= :now LIMIT :rows)";
+    let tokens = sql!(
+        "DELETE FROM booking_tokens WHERE token_hash IN (SELECT token_hash FROM booking_tokens WHERE ends_at <= :now LIMIT :rows)"
+    );
+    let sessions = sql!(
+        "DELETE FROM sessions WHERE token_hash IN
+                    (SELECT token_hash FROM sessions WHERE min(ends_at, seen_at + idle_seconds) <= :now LIMIT :rows)"
+    );
     let params = named_params! {":now": tx.now(), ":rows": rows};
     Ok(tx.run(tokens, params)? + tx.run(sessions, params)?)
 }

@@ -3,25 +3,28 @@
 use super::entries;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
-use crate::domain::signoff::{self, Authority, Bar};
+use crate::domain::signoff::{self, Authority, Denial};
+use crate::store::engine::columns::row;
 use crate::store::queries::holdings;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// A row of a tunnel's list, in force.
-#[derive(Debug)]
-pub struct Appointment {
-    pub tunnel_id: i64,
-    pub member_id: i64,
-    pub username: String,
-    pub screen_name: String,
-    /// The programme as whose holder they sign.
-    pub cat_group: String,
-    /// The level that a first signer stands in for; empty for everybody else.
-    pub cat_id: String,
-    /// `None`: at the machine's shell.
-    pub appointed_by: Option<i64>,
-    pub appointed_at: i64,
+row! {
+    /// A row of a tunnel's list, in force.
+    #[derive(Debug)]
+    pub struct Appointment in "s." {
+        pub tunnel_id: i64,
+        pub member_id: i64,
+        pub username: String = "m.username",
+        pub screen_name: String = "m.screen_name",
+        /// The programme as whose holder they sign.
+        pub cat_group: String,
+        /// The level that a first signer stands in for; empty for everybody else.
+        pub cat_id: String,
+        /// `None`: at the machine's shell.
+        pub appointed_by: Option<i64>,
+        pub appointed_at: i64,
+    }
 }
 
 /// Somebody to be put on a tunnel's list.
@@ -45,19 +48,18 @@ pub struct Able {
 }
 
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
-    let sql = "INSERT INTO signers (tunnel_id, member_id, cat_group, cat_id, appointed_by, appointed_at)
-               VALUES (:tunnel_id, :member_id, :cat_group, :cat_id, :appointed_by, :now)";
-    tx.insert(
-        sql,
-        named_params! {":tunnel_id": new.tunnel_id, ":member_id": new.member_id, ":cat_group": new.cat_group,
-        ":cat_id": new.cat_id, ":appointed_by": new.appointed_by, ":now": tx.now()},
-    )
+    insert!(tx.insert, "INSERT INTO signers" {
+        tunnel_id: new.tunnel_id, member_id: new.member_id, cat_group: new.cat_group, cat_id: new.cat_id,
+        appointed_by: new.appointed_by, appointed_at: tx.now(),
+    })
 }
 
 /// Takes somebody off the list; what they signed stays signed.
 pub fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by: Option<i64>) -> Result<usize> {
-    let sql = "UPDATE signers SET ended_at = :now, ended_by = :ended_by
-               WHERE tunnel_id = :tunnel_id AND member_id = :member_id AND cat_group = :cat_group AND ended_at IS NULL";
+    let sql = sql!(
+        "UPDATE signers SET ended_at = :now, ended_by = :ended_by
+               WHERE tunnel_id = :tunnel_id AND member_id = :member_id AND cat_group = :cat_group AND ended_at IS NULL"
+    );
     tx.run(
         sql,
         named_params! {":now": tx.now(), ":ended_by": ended_by, ":tunnel_id": tunnel_id, ":member_id": member_id,
@@ -67,28 +69,21 @@ pub fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by
 
 /// A tunnel's list, by name.
 pub fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
-    let sql =
-        "SELECT s.tunnel_id, s.member_id, m.username, m.screen_name, s.cat_group, s.cat_id, s.appointed_by, s.appointed_at
-               FROM signers s JOIN members m ON m.member_id = s.member_id
-               WHERE s.tunnel_id = ?1 AND s.ended_at IS NULL ORDER BY m.username, s.cat_group";
-    tx.list(sql, [tunnel_id], |row| {
-        Ok(Appointment {
-            tunnel_id: row.get(0)?,
-            member_id: row.get(1)?,
-            username: row.get(2)?,
-            screen_name: row.get(3)?,
-            cat_group: row.get(4)?,
-            cat_id: row.get(5)?,
-            appointed_by: row.get(6)?,
-            appointed_at: row.get(7)?,
-        })
-    })
+    let sql = sql!(
+        "SELECT ",
+        Appointment::COLUMNS,
+        " FROM signers s JOIN members m ON m.member_id = s.member_id
+               WHERE s.tunnel_id = ?1 AND s.ended_at IS NULL ORDER BY m.username, s.cat_group"
+    );
+    tx.list(sql, [tunnel_id], row)
 }
 
 /// Whether the tunnel lists the member in this programme.
 pub fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &str) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND member_id = ?2 AND cat_group = ?3 AND ended_at IS NULL)";
-    tx.get(sql, (tunnel_id, member_id, cat_group), |row| row.get(0))
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND member_id = ?2 AND cat_group = ?3 AND ended_at IS NULL)"
+    );
+    tx.get(sql, (tunnel_id, member_id, cat_group), row)
 }
 
 /// Whether this signer may sign a skill of the level for the holder, at that tunnel, now; the reason against it.
@@ -100,18 +95,19 @@ pub fn find_authority(
     level: &Level,
     tunnel_id: i64,
     now: i64,
-) -> Result<std::result::Result<Authority, Bar>> {
+) -> Result<std::result::Result<Authority, Denial>> {
     let standing = read(tx, catalogue, signer_id, tunnel_id, now)?;
     Ok(standing.judge(signer_id, holder_id, level))
 }
 
 /// Everybody who may sign skills of the level at that tunnel now, for anybody but themselves; by name.
 pub fn list_able(tx: &Read, catalogue: &Catalogue, level: &Level, tunnel_id: i64, now: i64) -> Result<Vec<Able>> {
-    let sql = "SELECT m.member_id, m.screen_name, m.real_name FROM members m
+    let sql = sql!(
+        "SELECT m.member_id, m.screen_name, m.real_name FROM members m
                WHERE m.member_id IN (SELECT member_id FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)
-               ORDER BY m.screen_name, m.member_id";
-    let listed: Vec<(i64, String, String)> =
-        tx.list(sql, [tunnel_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+               ORDER BY m.screen_name, m.member_id"
+    );
+    let listed: Vec<(i64, String, String)> = tx.list(sql, [tunnel_id], row)?;
     let mut able = Vec::new();
     for (member_id, screen_name, real_name) in listed {
         let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
@@ -134,7 +130,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Bar> {
+    fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Denial> {
         let held: Vec<LevelKey> = self.held.iter().map(holdings::Holding::key).collect();
         let signer = signoff::Signer {
             member_id: signer_id,
@@ -148,10 +144,11 @@ impl Rows {
 }
 
 fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i64) -> Result<Rows> {
-    let sql = "SELECT cat_group, cat_id, appointed_at FROM signers
-               WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3";
-    let listed: Vec<(String, String, i64)> =
-        tx.list(sql, (tunnel_id, member_id, now), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let sql = sql!(
+        "SELECT cat_group, cat_id, appointed_at FROM signers
+               WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3"
+    );
+    let listed: Vec<(String, String, i64)> = tx.list(sql, (tunnel_id, member_id, now), row)?;
     let mut held = holdings::list(tx, member_id)?;
     let role_name = currency::role_name(&held.iter().map(holdings::Holding::key).collect::<Vec<_>>());
     let mut trained = holdings::list_trained(tx, member_id, now)?;
@@ -164,8 +161,10 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
     let last_flight = entries::find_flown(tx, member_id, now)?.last_flight;
     let currency = currency::of(&currency::Standing { held: &keys, last_flight, trained: &trained }, now);
-    let sql = "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND banned_at IS NULL AND email_confirmed_at IS NOT NULL)";
-    let in_good_standing = tx.get(sql, [member_id], |row| row.get(0))?;
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND banned_at IS NULL AND email_confirmed_at IS NOT NULL)"
+    );
+    let in_good_standing = tx.get(sql, [member_id], row)?;
     let listed = listed.into_iter().map(|(cat_group, ..)| cat_group).collect();
     Ok(Rows { held, listed, currency, in_good_standing, role_name })
 }

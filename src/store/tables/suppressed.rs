@@ -1,73 +1,75 @@
 //! Addresses that no mail goes to, because the mail provider said so. An address is marked while the latest such word is
 //! younger than the latest lifting, so events and liftings may come in any order.
 
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-#[derive(Debug)]
-pub struct Mark {
-    pub address: String,
-    /// The event that marked it.
-    pub reason: String,
-    /// What the provider said of it.
-    pub detail: String,
-    /// Unix seconds.
-    pub since: i64,
+row! {
+    #[derive(Debug)]
+    pub struct Mark {
+        pub address: String,
+        /// The event that marked it.
+        pub reason: String,
+        /// What the provider said of it.
+        pub detail: String,
+        /// Unix seconds.
+        pub since: i64,
+    } saved
 }
 
 const IN_FORCE: &str = "(lifted_at IS NULL OR since > lifted_at)";
+const MARK: &str = joined!("SELECT ", Mark::COLUMNS, " FROM suppressed WHERE ", IN_FORCE);
 
 /// A word against an address, at the provider's moment.
 pub fn mark(tx: &Write, mark: &Mark) -> Result<usize> {
-    let sql = "INSERT INTO suppressed (address, reason, detail, since) VALUES (:address, :reason, :detail, :since)
-               ON CONFLICT (address) DO UPDATE SET reason = excluded.reason, detail = excluded.detail, since = excluded.since
-               WHERE (excluded.since, excluded.reason, excluded.detail) > (since, reason, detail)";
-    tx.run(
-        sql,
-        named_params! {":address": mark.address, ":reason": mark.reason, ":detail": mark.detail, ":since": mark.since},
-    )
+    insert!(tx.run, "INSERT INTO suppressed" Mark: mark, {}
+            "ON CONFLICT (address) DO UPDATE SET ", Mark::EXCLUDED,
+            " WHERE (excluded.since, excluded.reason, excluded.detail) > (since, reason, detail)")
 }
 
 /// Whatever was said against the address up to that moment counts no more.
 pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
-    let sql = "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
-               ON CONFLICT (address) DO UPDATE SET lifted_at = max(coalesce(lifted_at, :at), :at)";
+    let sql = sql!(
+        "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
+               ON CONFLICT (address) DO UPDATE SET lifted_at = max(coalesce(lifted_at, :at), :at)"
+    );
     tx.run(sql, named_params! {":address": address, ":at": at})
 }
 
 /// A moment after everything that was said of the address, and not before now.
 pub fn next_moment(tx: &Write, address: &str) -> Result<i64> {
-    let sql = "SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1";
-    Ok(tx.find(sql, (address, tx.now()), |row| row.get(0))?.unwrap_or(tx.now()))
+    let sql = sql!("SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1");
+    Ok(tx.find(sql, (address, tx.now()), row)?.unwrap_or(tx.now()))
 }
 
 /// The mark that is in force.
 pub fn find(tx: &Read, address: &str) -> Result<Option<Mark>> {
-    let sql = format!("SELECT address, reason, detail, since FROM suppressed WHERE address = ?1 AND {IN_FORCE}");
-    tx.find(&sql, [address], |row| {
-        Ok(Mark { address: row.get(0)?, reason: row.get(1)?, detail: row.get(2)?, since: row.get(3)? })
-    })
+    let sql = sql!(MARK, " AND address = ?1");
+    tx.find(sql, [address], row)
 }
 
 /// Those in force, latest first.
 pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Mark>> {
-    let sql = format!(
-        "SELECT address, reason, detail, since FROM suppressed WHERE {IN_FORCE}
-         ORDER BY since DESC, address LIMIT ?1 OFFSET ?2"
-    );
-    tx.list(&sql, (limit, offset), |row| {
-        Ok(Mark { address: row.get(0)?, reason: row.get(1)?, detail: row.get(2)?, since: row.get(3)? })
-    })
+    let sql = sql!(MARK, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
+    tx.list(sql, (limit, offset), row)
+}
+
+/// How many there are.
+pub fn count(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT count(*) FROM suppressed WHERE ", IN_FORCE), [], row)
 }
 
 /// Mails in line to marked addresses are dead, with the reason: nobody sends them, and the desk can read them out.
 pub fn end_mails(tx: &Write) -> Result<usize> {
-    let sql = format!(
+    let sql = sql!(
         "UPDATE outbox SET state = 'dead',
                 last_error = 'no mail goes to this address since its ' || (SELECT reason FROM suppressed WHERE address = outbox.recipient)
                              || '; lift that with: tunneldesk outbox lift'
          WHERE state = 'waiting' AND channel = 'email'
-           AND EXISTS (SELECT 1 FROM suppressed WHERE address = outbox.recipient AND {IN_FORCE})"
+           AND EXISTS (SELECT 1 FROM suppressed WHERE address = outbox.recipient AND ",
+        IN_FORCE,
+        ")"
     );
-    tx.run(&sql, [])
+    tx.run(sql, [])
 }

@@ -1,6 +1,7 @@
 //! Misses and the delays they earned. Keys are hashed: the table names nobody.
 
 use crate::domain::throttle::{self, Drained, Rule};
+use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -17,61 +18,52 @@ pub struct Counter {
 
 /// How many seconds the key is closed for, 0 when it is open.
 pub fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
-    let closed =
-        tx.find("SELECT closed_until FROM throttles WHERE throttle_key = ?1", [&key[..]], |row| row.get::<_, i64>(0))?;
+    let closed = tx.find(sql!("SELECT closed_until FROM throttles WHERE throttle_key = ?1"), [&key[..]], row::<i64>)?;
     Ok(closed.map_or(0, |until| (until - now).max(0)))
 }
 
 /// Counts a miss and closes the key for as long as the rule says.
 pub fn miss(tx: &Write, counter: &Counter) -> Result<()> {
-    let sql = "SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1";
-    let before = tx.find(sql, [&counter.key[..]], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
+    let before = tx.find(sql, [&counter.key[..]], row::<(i64, i64)>)?;
     let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
-    let upsert = "INSERT INTO throttles (throttle_key, account_key, misses, missed_at, closed_until)
-                  VALUES (:key, :account_key, :misses, :now, :until)
-                  ON CONFLICT (throttle_key) DO UPDATE SET account_key = excluded.account_key, misses = excluded.misses,
-                                                           missed_at = excluded.missed_at,
-                                                           closed_until = excluded.closed_until";
     let until = tx.now() + counter.rule.delay_seconds(misses);
     let account_key = counter.account_key.as_ref().map(|key| &key[..]);
-    tx.run(
-        upsert,
-        named_params! {":key": &counter.key[..], ":account_key": account_key, ":misses": misses, ":now": tx.now(),
-        ":until": until},
-    )?;
+    insert!(tx.run, "INSERT INTO throttles" {
+        throttle_key: &counter.key[..], account_key, misses, missed_at: tx.now(), closed_until: until,
+    } "ON CONFLICT (throttle_key) DO UPDATE SET account_key = excluded.account_key, misses = excluded.misses, missed_at = excluded.missed_at, closed_until = excluded.closed_until")?;
     Ok(())
 }
 
 /// The same for a key whose misses drain away. Returns the seconds of the pause that this miss begins, 0 where it begins none.
 pub fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
-    let sql = "SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1";
-    let before = tx.find(sql, [&key[..]], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
+    let before = tx.find(sql, [&key[..]], row)?;
     let (misses, counted_at) = rule.miss(before.unwrap_or((0, tx.now())), tx.now());
     let pause = rule.pause(misses);
-    let upsert =
-        "INSERT INTO throttles (throttle_key, misses, missed_at, closed_until) VALUES (:key, :misses, :at, :until)
-                  ON CONFLICT (throttle_key) DO UPDATE SET misses = excluded.misses, missed_at = excluded.missed_at,
-                                                           closed_until = excluded.closed_until";
     let until = tx.now() + pause;
-    tx.run(upsert, named_params! {":key": &key[..], ":misses": misses, ":at": counted_at, ":until": until})?;
+    insert!(tx.run, "INSERT INTO throttles" {
+        throttle_key: &key[..], misses, missed_at: counted_at, closed_until: until,
+    } "ON CONFLICT (throttle_key) DO UPDATE SET misses = excluded.misses, missed_at = excluded.missed_at, closed_until = excluded.closed_until")?;
     Ok(pause)
 }
 
 pub fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
-    tx.run("DELETE FROM throttles WHERE throttle_key = ?1", [&key[..]])
+    tx.run(sql!("DELETE FROM throttles WHERE throttle_key = ?1"), [&key[..]])
 }
 
 /// Forgets every counter of an account; returns how many of them were closed.
 pub fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
-    let sql = "DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now";
-    let closed: Vec<bool> =
-        tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()}, |row| row.get(0))?;
+    let sql = sql!("DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now");
+    let closed: Vec<bool> = tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()}, row)?;
     Ok(closed.into_iter().filter(|closed| *closed).count())
 }
 
 /// Removes counters that a day of peace has emptied.
 pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = "DELETE FROM throttles WHERE throttle_key IN
-               (SELECT throttle_key FROM throttles WHERE missed_at < :now - 86400 LIMIT :rows)";
+    let sql = sql!(
+        "DELETE FROM throttles WHERE throttle_key IN
+               (SELECT throttle_key FROM throttles WHERE missed_at < :now - 86400 LIMIT :rows)"
+    );
     tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
 }

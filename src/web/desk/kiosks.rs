@@ -1,7 +1,7 @@
 //! The kiosks of the hall, as the desk has them: pair one, revoke one.
 
+use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
-use crate::domain::audit::{Detail, Whom};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -11,11 +11,10 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::kiosks;
-use crate::web::{Frame, form, record_about, show as shown, skipped};
+use crate::web::{Frame, form, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
-pub const NAME_CHARS_MAX: usize = 60;
 /// Rows on one page.
 const ROWS_MAX: i64 = 100;
 
@@ -73,7 +72,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
 /// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. It is shown on this answer alone.
 pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
-    let name = body.required("name", fields::line(NAME_CHARS_MAX));
+    let name = body.required("name", fields::line(app::kiosks::NAME_CHARS_MAX));
     let Ok(ok) = body.finish() else {
         return page(site, call, clerk, |page| {
             page.problem = Some(page.frame.say("kiosk.name_missing"));
@@ -81,10 +80,7 @@ pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         });
     };
     let name = name.get(&ok);
-    let code = site.store.write(site.now(), |tx| {
-        record_about(tx, clerk, "kiosk.code_made", &Whom::Site, &Detail::none())?;
-        kiosk::new_pairing(site, tx, &name, Some(clerk.id()))
-    })?;
+    let code = app::change(site, clerk, call.language(), |cx| app::kiosks::pair(cx, &name))?;
     let until = site.hall()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
         page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
@@ -96,14 +92,10 @@ pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/kiosks/{kiosk_id}/revoke`: locked out at once, with whoever stands before it.
 pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kiosk_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.write(site.now(), |tx| {
-        if kiosks::revoke(tx, kiosk_id)? == 0 {
-            return Err(Failure::not_found());
-        }
-        let detail = Detail::none().number("kiosk_id", kiosk_id);
-        record_about(tx, clerk, "kiosk.revoked", &Whom::Site, &detail)?;
-        Ok(reply::see_other("/desk/kiosks?revoked=1"))
-    })
+    match app::change(site, clerk, call.language(), |cx| app::kiosks::revoke(cx, kiosk_id))? {
+        Outcome::Done => Ok(reply::see_other("/desk/kiosks?revoked=1")),
+        Outcome::Unchanged => Err(Failure::not_found()),
+    }
 }
 
 /// A code as people read it to each other: `1234 5678`.

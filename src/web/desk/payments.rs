@@ -1,7 +1,7 @@
 //! Payments that came and extend no membership by themselves: the desk says what becomes of each, once.
 
+use crate::app;
 use crate::auth::Clerk;
-use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Question};
 use crate::domain::when;
 use crate::http::Answer;
@@ -11,11 +11,11 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::queries::{member_search, settlement};
-use crate::store::tables::members;
+use crate::store::Read;
+use crate::store::queries::member_search;
 use crate::store::tables::payments::{self, Account};
-use crate::store::{Read, Write};
-use crate::web::{Frame, called, done, form, record_about, show as shown, skipped};
+use crate::web::desk::walk_in::{Unclear, find_member};
+use crate::web::{Frame, called, done, form, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
@@ -114,57 +114,29 @@ pub fn void(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     decide(site, call, clerk, Decision::Void)
 }
 
-/// What keeps a decision from being carried out.
-enum Decided {
-    Done,
-    Refused(StatusCode, &'static str),
-}
-
 fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer {
     let payment_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = form(call)?;
     let (question, member) = (body.optional("question", fields::line(40)), body.optional("member", fields::line(254)));
     let ok = body.finish()?;
     let (question, member) = (question.get(&ok).unwrap_or_default(), member.get(&ok));
-    let decided = site.store.write(site.now(), |tx| {
-        let mut account = payments::find_by_number(tx, payment_id)?.ok_or_else(Failure::not_found)?;
-        // Somebody else decided it, or the processor told something new: what the clerk saw is no more.
-        if account.question.map(Question::name) != Some(&question) {
-            return Ok(Decided::Refused(StatusCode::CONFLICT, "payments.changed"));
+    let refusal = app::change(site, clerk, call.language(), |cx| {
+        let open = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?.question;
+        // Somebody else decided, or the processor told something new: what the clerk saw is no more.
+        if open.map(Question::name) != Some(&question) {
+            return Ok(Some((StatusCode::CONFLICT, "payments.changed")));
         }
-        if decision == Decision::Counts {
-            match member.as_deref().map(|typed| find_member(tx, typed)).transpose()? {
-                Some(None) => return Ok(Decided::Refused(StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member")),
-                None if account.grant.is_none() => {
-                    return Ok(Decided::Refused(StatusCode::UNPROCESSABLE_ENTITY, "payments.member_missing"));
-                }
-                found => account.assigned_to = found.flatten().or(account.assigned_to),
-            }
-        }
-        account.decision = Some(decision);
-        settlement::settle(tx, &mut account, &site.fee(tx)?)?;
-        record(tx, clerk, payment_id, &account, decision)?;
-        Ok::<_, Failure>(Decided::Done)
+        let typed = member.as_deref().filter(|_| decision == Decision::Counts);
+        let member_id = match typed.map(|typed| find_member(cx.tx, typed)).transpose()?.transpose() {
+            Ok(member_id) => member_id,
+            Err(Unclear::Nobody) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member"))),
+            Err(Unclear::Two) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "desk.member_two"))),
+        };
+        let decided = app::payments::decide(cx, payment_id, decision, member_id)?;
+        Ok(decided.is_none().then_some((StatusCode::UNPROCESSABLE_ENTITY, "payments.member_missing")))
     })?;
-    match decided {
-        Decided::Done => Ok(reply::see_other(&format!("{PART}?done={}", decision.name()))),
-        Decided::Refused(status, key) => page(site, call, clerk, status, None, Some((payment_id, call.say(key)))),
+    match refusal {
+        None => Ok(reply::see_other(&format!("{PART}?done={}", decision.name()))),
+        Some((status, key)) => page(site, call, clerk, status, None, Some((payment_id, call.say(key)))),
     }
-}
-
-fn record(tx: &Write, clerk: &Clerk, payment_id: i64, account: &Account, decision: Decision) -> Result<(), Failure> {
-    let whom = account.member_id.map_or(Whom::Payment(payment_id), Whom::Member);
-    let deed = match decision {
-        Decision::Counts => "payment.assigned",
-        Decision::Void => "payment.voided",
-    };
-    record_about(tx, clerk, deed, &whom, &Detail::none().number("payment_id", payment_id))
-}
-
-/// By number, username or e-mail address.
-fn find_member(tx: &Read, typed: &str) -> Result<Option<i64>, Failure> {
-    if let Ok(member_id) = typed.parse() {
-        return Ok(members::exists(tx, member_id)?.then_some(member_id));
-    }
-    Ok(members::find_account(tx, typed)?.map(|account| account.member_id))
 }

@@ -1,15 +1,14 @@
 //! A member's picture, for the desk's eyes; and a new one, taken at the desk.
 
+use crate::app::{self, photos};
 use crate::auth::Clerk;
 use crate::documents::picture;
-use crate::domain::audit::Detail;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::Write;
-use crate::store::tables::{media, members};
+use crate::store::tables::media;
 use crate::web::upload;
 use http::{HeaderValue, header};
 
@@ -26,29 +25,14 @@ pub fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
 pub fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
     let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("photo", text))?;
-    change(site, call, clerk, "photo", |tx, member_id| Ok(media::set(tx, member_id, &made.jpeg)?))
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    app::change(site, clerk, call.language(), |cx| photos::set(cx, &cx.served(member_id)?, &made.jpeg))?;
+    Ok(reply::see_other(&format!("/desk/members/{member_id}?done=photo")))
 }
 
 /// `POST /desk/members/{member_id}/photo/remove`: no picture any more.
 pub fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    change(site, call, clerk, "no-photo", |tx, member_id| Ok(media::delete(tx, member_id)?))
-}
-
-/// Every change of a picture by the desk goes through here.
-fn change(
-    site: &Site,
-    call: &Call,
-    clerk: &Clerk,
-    deed: &str,
-    effect: impl FnOnce(&Write, i64) -> Result<usize, Failure>,
-) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.write(site.now(), |tx| {
-        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
-        clerk.check_may_serve(&account)?;
-        effect(tx, member_id)?;
-        let recorded = if deed == "no-photo" { "member.photo_removed" } else { "member.photo_taken" };
-        crate::web::record(tx, clerk, recorded, member_id, &Detail::none())?;
-        Ok(reply::see_other(&format!("/desk/members/{member_id}?done={deed}")))
-    })
+    _ = app::change(site, clerk, call.language(), |cx| photos::remove(cx, &cx.served(member_id)?))?;
+    Ok(reply::see_other(&format!("/desk/members/{member_id}?done=no-photo")))
 }

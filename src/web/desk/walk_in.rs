@@ -1,10 +1,9 @@
 //! Somebody is at the desk and wants to fly: a booking that no partner made.
 
 use super::today::{self, WalkIn};
-use crate::api::partner::booking::record;
+use crate::app::{self, bookings};
 use crate::auth::Clerk;
-use crate::domain::audit::Detail;
-use crate::domain::booking::{self, Booking};
+use crate::domain::booking::Denial;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -12,13 +11,9 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::{bookings, members, partners};
-use crate::store::{Read, Write};
+use crate::store::Read;
+use crate::store::tables::members;
 use crate::web::form;
-
-/// The client under which the desk's own bookings stand among the partners'.
-pub(crate) const CLIENT_ID: &str = "front-desk";
-const CLIENT_NAME: &str = "Front desk";
 
 /// `POST /desk/bookings`: today, at a time of the hall's clock. The same form sent twice is the same booking.
 pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
@@ -42,36 +37,14 @@ pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         (None, _) => return again(site, call, clerk, sent, "desk.walk_in_minutes"),
         (_, None) => return again(site, call, clerk, sent, "desk.walk_in_clock"),
     };
-    let booked = site.store.write(now, |tx| {
-        let member_id = match find_member(tx, &sent.member)? {
+    let booked = app::change(site, clerk, call.language(), |cx| {
+        let member_id = match find_member(cx.tx, &sent.member)? {
             Ok(member_id) => member_id,
             Err(Unclear::Nobody) => return Ok(Err("desk.walk_in_nobody")),
             Err(Unclear::Two) => return Ok(Err("desk.member_two")),
         };
-        let standing = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
-        if let Err(bar) = booking::admit(&standing, site.config.yearly_fee_cents, now) {
-            return Ok(Err(bar_key(bar)));
-        }
-        let mut booking = Booking {
-            registration_id: Some(sent.number),
-            purchase_id: None,
-            purchase_date: Some(now),
-            flight_date,
-            minutes_booked: length,
-            product_id: None,
-            tunnel_id: site.tunnel_id,
-            checkin_time: None,
-        };
-        let own = own_client(tx)?;
-        let known = bookings::find_same(tx, own, member_id, &booking)?;
-        // It was bought when the form came first; and what changes nothing is nobody's deed.
-        booking.purchase_date = known.as_ref().map_or(Some(now), |known| known.booking.purchase_date);
-        let booking_id = record(tx, own, member_id, &booking)?;
-        if known.is_none_or(|known| known.booking != booking) {
-            let detail = Detail::none().number("booking_id", booking_id);
-            crate::web::record(tx, clerk, "booking.made", member_id, &detail)?;
-        }
-        Ok(Ok(booking_id))
+        let booked = bookings::book_at_desk(cx, member_id, flight_date, length, sent.number)?;
+        Ok(booked.map_err(denial_key))
     })?;
     match booked {
         Ok(booking_id) => Ok(reply::see_other(&format!("/desk?done=booked#b{booking_id}"))),
@@ -106,17 +79,10 @@ pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, Unclear>
     })
 }
 
-fn own_client(tx: &Write) -> Result<i64, Failure> {
-    match partners::find(tx, CLIENT_ID)? {
-        Some(own) => Ok(own.partner_id),
-        None => partners::insert(tx, CLIENT_ID, CLIENT_NAME, false, None),
-    }
-}
-
-fn bar_key(bar: booking::Bar) -> &'static str {
-    match bar {
-        booking::Bar::Banned => "desk.walk_in_banned",
-        booking::Bar::EmailNotConfirmed => "desk.walk_in_unconfirmed",
-        booking::Bar::Unpaid => "desk.walk_in_unpaid",
+fn denial_key(denial: Denial) -> &'static str {
+    match denial {
+        Denial::Banned => "desk.walk_in_banned",
+        Denial::EmailNotConfirmed => "desk.walk_in_unconfirmed",
+        Denial::Unpaid => "desk.walk_in_unpaid",
     }
 }

@@ -1,6 +1,7 @@
 //! What a member finds after signing in: today's bookings, and what can be done here.
 
 use super::{Screen, show, words};
+use crate::app;
 use crate::auth::Guest;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -9,7 +10,6 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::bookings;
-use crate::web::desk::check_in as desk_check_in;
 use askama::Template;
 use http::StatusCode;
 
@@ -70,16 +70,9 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 /// today and of one's own.
 pub fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let day = site.hall()?.day(site.now(), 0);
-    let arrived = site.store.write(site.now(), |tx| {
-        let own = bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?;
-        if !own.iter().any(|one| one.booking_id == booking_id) {
-            return Err(Failure::not_found());
-        }
-        desk_check_in::arrive(site, tx, booking_id, guest.member_id()).map(drop)
-    });
-    match arrived {
-        Ok(()) => Ok(reply::see_other("/kiosk/home?done=arrived")),
+    let actor = super::actor(call, guest);
+    match app::change(site, actor, call.language(), |cx| app::bookings::check_in(cx, booking_id)) {
+        Ok(_) => Ok(reply::see_other("/kiosk/home?done=arrived")),
         Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
     }
 }

@@ -10,8 +10,10 @@ pub mod start;
 pub mod time;
 
 use super::{Frame, refused, show};
+use crate::app::Actor;
 use crate::auth::Guest;
 use crate::auth::kiosk::IDLE_SECONDS;
+use crate::domain::role::Role;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -85,6 +87,11 @@ pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let screen = Screen { frame, guest: None };
     let page = Refusal { screen, message: super::said(failure, language), problems };
     refused(failure, language, request_id, &page)
+}
+
+/// The guest as the one who makes a change: as a member, whatever else the guest is here.
+fn actor(call: &Call, guest: &Guest) -> Actor {
+    Actor::account(guest.member_id(), Role::Member, &call.by(guest.member_id()))
 }
 
 /// What is wrong with what somebody asked for, in words; a fault of ours is none of theirs.

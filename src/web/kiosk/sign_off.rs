@@ -1,8 +1,9 @@
 //! Asking for a signature: which skill, then whom. Only what may be asked for is offered, and only those who may sign it.
 
 use super::{Screen, show, words};
-use crate::api::logbook::eligible;
-use crate::api::logbook::skills::{Asked, ask_for};
+use crate::app;
+use crate::app::logbook::requests;
+use crate::app::logbook::rules::{Request, list_next_skills};
 use crate::auth::Guest;
 use crate::domain::signoff;
 use crate::http::Answer;
@@ -43,7 +44,7 @@ struct SignersPage {
 /// `GET /kiosk/sign-off`: the skills that the member may ask for next.
 pub fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut levels: Vec<Open> = Vec::new();
-    for (level, skill) in site.store.read(|tx| eligible::of_member(site, tx, guest.member_id()))? {
+    for (level, skill) in site.store.read(|tx| list_next_skills(site, tx, guest.member_id()))? {
         let one = (skill.skill.as_str(), skill.name.as_str());
         match levels.last_mut() {
             Some(last) if last.name == level.name => last.skills.push(one),
@@ -82,16 +83,15 @@ pub fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let signer = body.required("signer", fields::id);
     let Ok(ok) = body.finish() else { return page(site, call, guest, Some(call.say("kiosk.signer_missing"))) };
     let signer_id = signer.get(&ok);
-    let asked = Asked {
+    let request = Request {
         skill: call.param(0).to_owned(),
         entry_date: site.now(),
         minutes: 0,
         tunnel_id: site.tunnel_id,
         comment: String::new(),
     };
-    let entered: Result<i64, Failure> =
-        site.store.write(site.now(), |tx| ask_for(site, tx, guest.member_id(), &asked, Some(signer_id)));
-    match entered {
+    let actor = super::actor(call, guest);
+    match app::change(site, actor, call.language(), |cx| requests::ask(cx, &request, Some(signer_id))) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=asked")),
         Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
     }

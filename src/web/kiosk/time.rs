@@ -1,12 +1,12 @@
 //! Logging flight time at a kiosk: minutes of today, in this tunnel.
 
 use super::{Screen, show, words};
-use crate::api::logbook::time;
+use crate::app;
+use crate::app::logbook::time;
 use crate::auth::Guest;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
@@ -45,10 +45,9 @@ pub fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let Some(flown) = minutes::parse(&typed).filter(|minutes| minutes::MINUTES.contains(minutes)) else {
         return page(site, call, guest, typed, Some(call.say("kiosk.time_wrong")));
     };
-    let time = NewTime { entry_date: site.now(), minutes: flown, tunnel_id: site.tunnel_id, comment: String::new() };
-    let entered: Result<i64, Failure> =
-        site.store.write(site.now(), |tx| time::record(tx, guest.member_id(), guest.member_id(), &time));
-    match entered {
+    let new = NewTime { entry_date: site.now(), minutes: flown, tunnel_id: site.tunnel_id, comment: String::new() };
+    let actor = super::actor(call, guest);
+    match app::change(site, actor, call.language(), |cx| time::enter(cx, guest.member_id(), &new)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=logged")),
         Err(failure) => page(site, call, guest, typed, Some(words(failure, call.language())?)),
     }

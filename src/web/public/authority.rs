@@ -81,7 +81,7 @@ impl From<Certificate> for Authority {
     fn from(row: Certificate) -> Authority {
         Authority {
             status: true,
-            names: row.names,
+            names: row.names.0,
             ends_at: row.ends_at,
             fingerprint: tls::fingerprint(&row.certificate),
             certificate: row.certificate,

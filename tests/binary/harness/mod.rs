@@ -9,6 +9,7 @@ pub use http::{Answer, Caller, Client, read_answer};
 pub use random::Random;
 pub use server::{Ended, Server, answers_until_close};
 
+use crate::deadline::Deadline;
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ pub const PASSWORD: &str = "violet-anvil-harbour-93";
 /// A directory to type commands in, gone after the test.
 pub struct Desk {
     dir: tempfile::TempDir,
+    _deadline: Deadline,
 }
 
 /// What a command left.
@@ -32,7 +34,7 @@ pub struct Ran {
 impl Desk {
     /// An empty directory.
     pub fn empty() -> Desk {
-        Desk { dir: tempfile::tempdir().unwrap() }
+        Desk { dir: tempfile::tempdir().unwrap(), _deadline: Deadline::start() }
     }
 
     /// A directory with a new site in it.

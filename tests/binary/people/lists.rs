@@ -4,6 +4,12 @@ use crate::harness::{Desk, PASSWORD};
 use serde_json::json;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::PathBuf;
+use tunneldesk::clock::Clock;
+use tunneldesk::config::Config;
+use tunneldesk::domain::audit::{Detail, Origin, Who, Whom};
+use tunneldesk::site::Site;
+use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::tables::audit;
 
 /// The column names and rows of a list, written to a file beside the site.
 fn write(desk: &Desk, name: &str, list: &str) -> PathBuf {
@@ -251,6 +257,95 @@ fn a_table_of_members_says_how_many_it_leaves_out_and_a_machine_gets_all() {
     assert_eq!(desk.run(&["member", "list", "--limit", "60"]).done().lines().count(), 1 + 60);
     assert_eq!(desk.json(&["member", "list"]).as_array().unwrap().len(), 60);
     assert_eq!(desk.json(&["member", "list", "--limit", "5"]).as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn tables_of_messages_and_of_events_say_how_many_they_leave_out_and_a_machine_gets_all() {
+    let desk = Desk::with_site();
+    let file = rusqlite::Connection::open(desk.database()).unwrap();
+    let numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 53)";
+    for sql in [
+        "INSERT INTO contact_messages (name, email, message, language, created_at, done_at)
+         SELECT 'Ann', 'ann@example.com', 'Hello', 'en', 1780000000, NULL FROM number",
+        "INSERT INTO contact_messages (name, email, message, language, created_at, done_at)
+         VALUES ('Ann', 'ann@example.com', 'Done', 'en', 1780000000, 1780000000)",
+        "INSERT INTO outbox (channel, recipient, language, template, state, next_try_at, created_at)
+         SELECT 'email', 'ann@example.com', 'en', 'contact', iif(n > 1, 'dead', 'sent'), 0, 1780000000 FROM number",
+        "INSERT INTO outbox (channel, recipient, language, template, state, next_try_at, created_at)
+         SELECT 'email', 'ann@example.com', 'en', 'contact', 'waiting', 0, 1780000000 FROM number",
+        "INSERT INTO suppressed (address, reason, since) SELECT n || '@example.com', 'spam', 1780000000 FROM number",
+        "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES ('up@example.com', 'spam', 5, 9)",
+        "INSERT INTO callbacks (sender, event_key, event, verdict, sealed, received_at)
+         SELECT 'mail', 'key ' || n, 'open', 'applied', x'00', 1780000000 FROM number",
+        "INSERT INTO callbacks (sender, event_key, event, verdict, sealed, received_at)
+         VALUES ('app', 'key', 'claim', 'applied', x'00', 1780000000)",
+    ] {
+        let numbers = if sql.contains("number") { numbers } else { "" };
+        file.execute(&format!("{numbers} {sql}"), []).unwrap();
+    }
+    drop(file);
+    for (list, rows, place) in [
+        (&["contact", "list"][..], 53, Some("messages")),
+        (&["contact", "list", "--all"], 54, Some("messages")),
+        (&["outbox", "list"], 105, Some("messages")),
+        (&["outbox", "list", "--state", "waiting"], 53, Some("messages")),
+        (&["outbox", "list", "--state", "dead"], 52, Some("messages")),
+        (&["outbox", "list", "--state", "sent"], 1, Some("messages")),
+        (&["outbox", "marked"], 53, None),
+        (&["callbacks", "list"], 54, Some("callbacks")),
+        (&["callbacks", "list", "--sender", "mail"], 53, Some("callbacks")),
+        (&["callbacks", "list", "--sender", "app"], 1, Some("callbacks")),
+    ] {
+        let more = format!("\n… and {} more: --offset 50, or a larger --limit\n", rows.max(50) - 50);
+        let listed = desk.run(list).done();
+        assert_eq!(listed.contains(&more), rows > 50, "{list:?}: {listed}");
+        assert_eq!(listed.contains(" more: "), rows > 50, "{list:?}: {listed}");
+        let rest = desk.run(&[list, &["--offset", "1", "--limit", "1000"]].concat()).done();
+        assert!(!rest.contains(" more: "), "{list:?}: {rest}");
+        let answer = desk.json(list);
+        let listed = place.map_or(&answer, |place| &answer[place]);
+        assert_eq!(listed.as_array().unwrap().len(), rows, "{list:?}");
+    }
+}
+
+/// Puts rows into the audit log of a site that nobody runs.
+fn record(desk: &Desk, rows: usize) {
+    let place = Place::hold(&desk.data()).unwrap_or_else(|e| panic!("{e:?}"));
+    let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
+    let recorded = site.store.write(site.now(), |tx| {
+        for _ in 0..rows {
+            audit::insert(tx, &Who::Job("tls"), "tls.renewed", &Whom::Site, &Origin::Site, &Detail::none())?;
+        }
+        Ok(())
+    });
+    recorded.unwrap();
+    site.close();
+}
+
+#[test]
+fn a_table_of_the_audit_log_says_how_many_rows_it_leaves_out_and_a_machine_gets_all() {
+    const ROWS: usize = 2_100;
+    let desk = Desk::with_site();
+    record(&desk, ROWS);
+    let renewed = ["audit", "list", "--deed", "tls.renewed"];
+    let first = desk.json(&[&renewed[..], &["--limit", "1"]].concat())[0]["seq"].as_u64().unwrap() as usize;
+    let mut server = None;
+    for is_served in [false, true] {
+        if is_served {
+            server = Some(desk.serve());
+        }
+        let listed = desk.run(&renewed).done();
+        let more = format!("\n… and {} more: --before {}, or a larger --limit", ROWS - 50, first - 49);
+        assert!(listed.trim_end().ends_with(&more), "{listed}");
+        let last = desk.run(&[&renewed[..], &["--before", &(first - ROWS + 2).to_string()]].concat()).done();
+        assert!(last.lines().count() == 2 && !last.contains(" more: "), "{last}");
+        for (args, wanted) in [(&[][..], ROWS), (&["--limit", "1500"], 1_500), (&["--who", "partner"], 0)] {
+            let seqs = desk.json(&[&renewed[..], args].concat());
+            let seqs = seqs.as_array().unwrap().iter().map(|row| row["seq"].as_u64().unwrap() as usize);
+            assert!(seqs.eq((0..wanted).map(|n| first - n)), "{args:?}");
+        }
+    }
+    assert_eq!(server.unwrap().stop().code, Some(0));
 }
 
 #[test]

@@ -5,9 +5,12 @@ use super::door::Door;
 use super::file;
 #[cfg(debug_assertions)]
 use super::plans;
+use crate::deadline::Deadline;
 use std::cell::{Cell, OnceCell};
+use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::net::SocketAddr;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -41,6 +44,7 @@ pub struct Site {
     numbers: AtomicI64,
     /// Set once the site listens to the shell.
     listening: OnceCell<Named>,
+    _deadline: Deadline,
 }
 
 /// What a restart makes anew.
@@ -62,6 +66,7 @@ impl Site {
 
     /// A new site with other settings.
     pub fn open_with(adjust: impl FnOnce(&mut Config)) -> Site {
+        let deadline = Deadline::start();
         let mut config = Config::defaults();
         let any_port = "127.0.0.1:0".parse().unwrap();
         (config.listen, config.metrics_listen) = (vec![any_port], Some(any_port));
@@ -93,6 +98,7 @@ impl Site {
             faults_expected: Cell::new(false),
             numbers: AtomicI64::new(1000),
             listening: OnceCell::new(),
+            _deadline: deadline,
         }
     }
 
@@ -140,12 +146,24 @@ impl Site {
 
     /// What the technician types at the machine's shell, carried out by the running server.
     pub fn shell(&self, args: &[&str]) {
+        let output = self.run_in_shell(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// The same where it may be refused: whether it was done.
+    pub fn try_shell(&self, args: &[impl AsRef<OsStr> + Debug]) -> bool {
+        let output = self.run_in_shell(args);
+        let code = output.status.code();
+        assert!([Some(0), Some(1)].contains(&code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        code == Some(0)
+    }
+
+    fn run_in_shell(&self, args: &[impl AsRef<OsStr>]) -> Output {
         let dir = self.dir.path();
         self.listening.get_or_init(|| {
             control::listen(dir, self.inside().for_another_thread()).expect("a socket in the directory")
         });
-        let output = Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs")
     }
 
     /// From here on an answer of 500 or more is the test's subject and no fault.

@@ -1,7 +1,8 @@
 //! The lists of skills, safety briefs and trainings, and where an entry has been.
 
-use super::super::{may_see, read_member};
+use super::super::read_member;
 use super::row::row;
+use crate::app::{Actor, logbook};
 use crate::auth::{Bearer, Member};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -75,10 +76,7 @@ pub fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let page = call.page()?;
     site.store.read(|tx| {
-        let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
-        if !may_see(tx, member, &entry, site.now())? {
-            return Err(Failure::not_found());
-        }
+        logbook::find_entry(tx, Actor::from(member).rank, entry_id, site.now())?;
         let rows = moves::list(tx, entry_id)?.into_iter().map(|one| MoveRow {
             step: one.step,
             at: one.at,

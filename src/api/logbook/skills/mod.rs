@@ -1,16 +1,15 @@
 //! Skill entries: asked for, signed, refused, paused. Safety briefs and trainings go the same way.
 
-pub mod ask;
+mod ask;
 mod create;
 mod edit;
 mod list;
 mod row;
 
-pub use ask::Asked;
-pub use create::{ask as ask_for, create};
+pub use create::create;
 pub use edit::edit;
 pub use list::{list, list_all, moves};
-pub use row::{Row, names, row};
+pub use row::{Row, row};
 
 use crate::domain::entry::Status;
 use serde::Serialize;

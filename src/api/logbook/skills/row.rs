@@ -43,7 +43,7 @@ pub struct Row {
 
 /// `lapsed`: the programmes whose open skills show as `not_current`.
 pub fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
-    let (cat_name, skill_name) = names(catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
+    let (cat_name, skill_name) = catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
     let status = entry::shown(&entry.kind, &entry.cat_group, entry.status.name(), lapsed);
     Row {
         id: entry.entry_id,
@@ -71,16 +71,5 @@ pub fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
         opening: entry.opening.is_some(),
         version: entry.version,
         created_at: entry.created_at,
-    }
-}
-
-/// The names of level and skill; of what has left the catalogue, the numbers.
-pub fn names(catalogue: &Catalogue, cat_group: &str, cat_id: &str, skill: &str) -> (String, String) {
-    if let Some((level, skill)) = catalogue.find_skill(skill) {
-        return (level.name.clone(), skill.name.clone());
-    }
-    match catalogue.find_safety(skill) {
-        Some((programme, safety)) => (programme.cat_group.clone(), safety.name.clone()),
-        None => (format!("{cat_group} {cat_id}").trim().to_owned(), skill.to_owned()),
     }
 }

@@ -1,7 +1,6 @@
 //! The tabs of a card that are lists: what is in the logbook, booked, paid and said. Each has the latest lines, from the one after
 //! `skip` newer ones on; one line more than is shown says that there are older ones.
 
-use crate::api::logbook::skills::names;
 use crate::app::notice;
 use crate::domain::entry::{NOT_CURRENT, shown};
 use crate::domain::local_time::Hall;
@@ -78,7 +77,7 @@ pub fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Ve
     for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
         let Some(entry) = entries::find(tx, entry_id)? else { continue };
         let flown = entry.kind == "time";
-        let (level, skill) = names(place.site.catalogue, &entry.cat_group, &entry.cat_id, &entry.skill);
+        let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
         let length = format!("{} min", entry.minutes);
         let about = match flown {
             true => [entry.tunnel_name, entry.instructor_name],

@@ -1,9 +1,9 @@
 //! Flight time that the desk enters for a member.
 
 use super::card;
-use crate::api::logbook::time::record;
+use crate::app;
+use crate::app::logbook::time;
 use crate::auth::Clerk;
-use crate::domain::audit::Detail;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -12,7 +12,6 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::entries::NewTime;
-use crate::store::tables::members;
 use crate::web::form;
 
 /// The form, as it was filled in.
@@ -44,16 +43,8 @@ pub fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
     let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
-    let time = NewTime { entry_date, minutes: length, tunnel_id: site.tunnel_id, comment: String::new() };
-    let written = site.store.write(now, |tx| {
-        if !members::exists(tx, member_id)? {
-            return Err(Failure::not_found());
-        }
-        let entry_id = record(tx, member_id, clerk.id(), &time)?;
-        crate::web::record(tx, clerk, "entry.entered", member_id, &Detail::none().number("entry_id", entry_id))?;
-        Ok(entry_id)
-    });
-    match written {
+    let new = NewTime { entry_date, minutes: length, tunnel_id: site.tunnel_id, comment: String::new() };
+    match app::change(site, clerk, call.language(), |cx| time::enter(cx, member_id, &new)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/members/{member_id}?done=time"))),
         Err(failure) => match failure.problems().first() {
             Some(problem) => again(format!("{}: {}", call.say("desk.time_day"), call.language().say(&problem.text))),

@@ -1,8 +1,8 @@
 //! What somebody wrote in the contact form, whole.
 
 use super::PART;
+use crate::app::{self, messages};
 use crate::auth::Clerk;
-use crate::domain::audit::{Detail, Whom};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
-use crate::web::{Frame, record_about, show as shown};
+use crate::web::{Frame, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -38,11 +38,6 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/contact/{contact_id}/done`: the desk is through with it; a second time changes nothing.
 pub fn set_done(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.write(site.now(), |tx| {
-        contact::find(tx, contact_id)?.ok_or_else(Failure::not_found)?;
-        contact::set_done(tx, contact_id)?;
-        let detail = Detail::none().number("contact_id", contact_id);
-        record_about(tx, clerk, "contact.done", &Whom::Site, &detail)?;
-        Ok(reply::see_other(&format!("{PART}?box=contact&done=done")))
-    })
+    _ = app::change(site, clerk, call.language(), |cx| messages::set_contact_done(cx, contact_id))?;
+    Ok(reply::see_other(&format!("{PART}?box=contact&done=done")))
 }

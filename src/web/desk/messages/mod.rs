@@ -3,8 +3,8 @@
 pub mod contact;
 pub mod outgoing;
 
+use crate::app::messages::{denial_to_read, denial_to_send};
 use crate::auth::Clerk;
-use crate::domain::audit::Whom;
 use crate::domain::local_time::Hall;
 use crate::domain::when;
 use crate::http::Answer;
@@ -13,7 +13,6 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::members::{self, Account};
 use crate::store::tables::outbox::Message;
 use crate::store::tables::{contact as received, outbox, suppressed};
 use crate::web::mark::Mark;
@@ -205,10 +204,10 @@ fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, hall: &Hall, message:
         at: when::moment(call.language(), hall, message.sent_at.unwrap_or(message.created_at)),
         mark: Mark { tone, text },
         tries: message.tries,
-        can_read: is_legible(site, &message) && denial_to_read(tx, clerk, &message)?.is_none(),
+        can_read: is_legible(site, &message) && denial_to_read(tx, clerk.rank(), &message)?.is_none(),
         can_retry: message.state == "dead"
             && message.sealed.is_some()
-            && denial_to_send(tx, clerk, &message)?.is_none(),
+            && denial_to_send(tx, clerk.rank(), &message)?.is_none(),
         recipient: message.recipient,
         why: message.last_error,
     })
@@ -225,41 +224,9 @@ fn word(call: &Call, of: &str, name: &str) -> String {
     text.map_or_else(|| name.to_owned(), |text| call.language().say(&text))
 }
 
-/// Why a clerk may not send a message again, as the key of a text; `None` where the clerk may: by the rank of the member
-/// whom the message is for.
-fn denial_to_send(tx: &Read, clerk: &Clerk, message: &Message) -> Result<Option<&'static str>, Failure> {
-    let subject = subject(tx, message)?;
-    Ok(subject.and_then(|subject| clerk.denial(&subject)))
-}
-
-/// The same for reading it out. What opens the account of somebody who works here is read out to nobody.
-fn denial_to_read(tx: &Read, clerk: &Clerk, message: &Message) -> Result<Option<&'static str>, Failure> {
-    Ok(match subject(tx, message)? {
-        Some(subject) if subject.role.is_above_member() && message.opens_account() => Some("messages.staff_secret"),
-        Some(subject) => clerk.denial(&subject),
-        None => None,
-    })
-}
-
-/// The account of the member whom a message is for.
-fn subject(tx: &Read, message: &Message) -> Result<Option<Account>, Failure> {
-    let found = message.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?;
-    Ok(found.flatten())
-}
-
-/// The member whom a message is for, in the audit log; the site where there is none.
-fn whom(message: &Message) -> Whom {
-    message.member_id.map_or(Whom::Site, Whom::Member)
-}
-
 /// Whether something is left of a message that nobody takes. What is on its way to its recipient is no business of
 /// whoever sits at the desk.
 fn is_legible(site: &Site, message: &Message) -> bool {
     let stays = message.state == "dead" || (message.state == "waiting" && !site.delivers(message.channel));
     stays && message.sealed.is_some()
-}
-
-fn find(site: &Site, call: &Call) -> Result<Message, Failure> {
-    let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.read(|tx| outbox::find(tx, message_id)?.ok_or_else(Failure::not_found))
 }

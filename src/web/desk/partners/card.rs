@@ -2,10 +2,10 @@
 
 use super::refused::Line;
 use super::{PART, Sent, hand, paused, state};
+use crate::app;
+use crate::app::partners::{self as access, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::Clerk;
-use crate::auth::access::{self, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::refusals::Refusals;
-use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time::Hall;
 use crate::domain::when;
 use crate::http::Answer;
@@ -19,9 +19,8 @@ use crate::store::Read;
 use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
-use crate::web::desk::walk_in::CLIENT_ID;
 use crate::web::mark::Mark;
-use crate::web::{Frame, done, form, record_about, show as shown};
+use crate::web::{Frame, done, form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -66,11 +65,9 @@ struct Event {
     about: String,
 }
 
-/// The partner that the path names. The desk's own bookings are nobody's to administer.
+/// The partner that the path names.
 pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
-    let partner_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let found = partners::find_by_id(tx, partner_id)?.filter(|partner| partner.client_id != CLIENT_ID);
-    found.ok_or_else(Failure::not_found)
+    access::find(tx, call.param_id(0).ok_or_else(Failure::not_found)?)
 }
 
 /// `GET /desk/partners/{partner_id}`
@@ -159,11 +156,9 @@ pub fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, Some(sent.refused(problem))),
     };
-    site.store.write(site.now(), |tx| {
-        let partner = find(tx, call)?;
-        access::set_terms(tx, partner.partner_id, &terms)?;
-        let detail = Detail::none().flag("strict", terms.strict).number("networks", terms.networks.len() as i64);
-        record_about(tx, clerk, "partner.terms_set", &Whom::Partner(partner.client_id.clone()), &detail)?;
+    app::change(site, clerk, call.language(), |cx| {
+        let partner = find(cx.tx, call)?;
+        _ = access::set_terms(cx, &partner, &terms)?;
         Ok(reply::see_other(&format!("{PART}/{}?done=changed", partner.partner_id)))
     })
 }
@@ -175,11 +170,10 @@ pub fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let keep_days = body.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX));
     let ok = body.finish()?;
     let keep_days = keep_days.get(&ok);
-    let (name, handed) = site.store.write(site.now(), |tx| {
-        let partner = find(tx, call)?;
-        let detail = Detail::none().number("keep_days", keep_days);
-        record_about(tx, clerk, "partner.rotated", &Whom::Partner(partner.client_id.clone()), &detail)?;
-        Ok((partner.name.clone(), access::rotate(site, tx, partner, keep_days)?))
+    let (name, handed) = app::change(site, clerk, call.language(), |cx| {
+        let partner = find(cx.tx, call)?;
+        let handed = access::rotate(cx, &partner, keep_days)?;
+        Ok((partner.name, handed))
     })?;
     hand(site, call, clerk, name, handed)
 }
@@ -191,13 +185,12 @@ pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = body.optional("name", fields::line(254));
     let ok = body.finish()?;
     let typed = typed.get(&ok).unwrap_or_default();
-    site.store.write(site.now(), |tx| {
-        let partner = find(tx, call)?;
+    app::change(site, clerk, call.language(), |cx| {
+        let partner = find(cx.tx, call)?;
         if typed != partner.name.trim() {
             return Err(Failure::field("name", Text::new("partners.revoke_name")));
         }
-        partners::revoke(tx, partner.partner_id)?;
-        record_about(tx, clerk, "partner.revoked", &Whom::Partner(partner.client_id.clone()), &Detail::none())?;
+        _ = access::revoke(cx, &partner)?;
         Ok(reply::see_other(&format!("{PART}/{}?done=revoked", partner.partner_id)))
     })
 }

@@ -6,10 +6,13 @@ pub mod digest;
 mod refused;
 pub mod users;
 
-use crate::auth::access::{self, Handed, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms};
+use crate::app;
+use crate::app::bookings::DESK_CLIENT_ID;
+use crate::app::partners::{
+    self as access, Handed, NAME_CHARS_MAX, NETWORKS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
+};
 use crate::auth::refusals::Refusals;
 use crate::auth::{Clerk, pin_guesses};
-use crate::domain::audit::{Detail, Whom};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -19,19 +22,15 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::partners;
-use crate::web::desk::walk_in::CLIENT_ID;
 use crate::web::mark::Mark;
-use crate::web::{Frame, form, record_about, show as shown};
+use crate::web::{Frame, form, show as shown};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use ipnet::IpNet;
 use refused::Line;
 
-pub(crate) const PART: &str = "/desk/partners";
-const NAME_CHARS_MAX: usize = 100;
+pub(super) const PART: &str = "/desk/partners";
 const NETWORKS_CHARS_MAX: usize = 4_000;
-/// More than any partner's list has.
-const NETWORKS_MAX: usize = 100;
 const REFUSALS_SHOWN: usize = 20;
 
 #[derive(Template)]
@@ -85,7 +84,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
         let all = partners::list(tx)?;
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
         // The desk's own bookings stand among the partners', but nobody calls by that name.
-        let others = all.into_iter().filter(|one| one.client_id != CLIENT_ID);
+        let others = all.into_iter().filter(|one| one.client_id != DESK_CLIENT_ID);
         let rows: Result<Vec<Row>, Failure> = others.map(|one| row(site, call, tx, one, now)).collect();
         Ok((rows?, names))
     })?;
@@ -143,12 +142,7 @@ pub fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, sent.refused(problem)),
     };
-    let handed = site.store.write(site.now(), |tx| {
-        let handed = access::begin(site, tx, None, &name, &terms)?;
-        let detail = Detail::none().flag("strict", terms.strict).number("networks", terms.networks.len() as i64);
-        record_about(tx, clerk, "partner.added", &Whom::Partner(handed.client_id.clone()), &detail)?;
-        Ok(handed)
-    })?;
+    let handed = app::change(site, clerk, call.language(), |cx| access::create(cx, None, &name, &terms))?;
     hand(site, call, clerk, name, handed)
 }
 

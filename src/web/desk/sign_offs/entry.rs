@@ -1,7 +1,8 @@
 //! One entry: what was asked for and what became of it, and the moves that are open to whoever is there.
 
 use super::{DONE, PART, signer, subject};
-use crate::api::logbook::signing;
+use crate::app::Actor;
+use crate::app::logbook::relation;
 use crate::auth::Clerk;
 use crate::domain::entry::{self, Act, Status};
 use crate::http::Answer;
@@ -90,8 +91,8 @@ pub fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> 
     };
     let page = site.store.read(|tx| {
         let found = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
-        let actor = signing::actor(clerk, &found);
-        let may = |act, from| found.status == from && entry::may(actor, act);
+        let relation = relation(Actor::from(clerk).rank, &found);
+        let may = |act, from| found.status == from && entry::may(relation, act);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
         if form.username.is_empty() {

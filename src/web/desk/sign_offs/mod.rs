@@ -4,7 +4,6 @@ pub mod entry;
 pub mod moves;
 
 use super::members::lines::{Place, length};
-use crate::api::logbook::skills::names;
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -108,6 +107,6 @@ fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
 fn subject(place: &Place, entry: &SkillEntry) -> (String, String) {
     match entry.kind.as_str() {
         "time" => (place.say("desk.opening"), length(place, entry.minutes)),
-        _ => names(place.site.catalogue, &entry.cat_group, &entry.cat_id, &entry.skill),
+        _ => place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill),
     }
 }

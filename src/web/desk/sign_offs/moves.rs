@@ -2,12 +2,13 @@
 //! browser is the clerk's, and a signature is not the clerk's to give.
 
 use super::entry::{self, SignForm};
-use crate::api::logbook::signing::{self, Mover, Seen};
-use crate::api::logbook::skills::ask::COMMENT_CHARS_MAX;
+use crate::app::logbook::COMMENT_CHARS_MAX;
+use crate::app::logbook::sign_offs::{self, Shown};
+use crate::app::{self, Actor, Change};
 use crate::auth::Clerk;
 use crate::auth::passkey::{self, Intent};
 use crate::auth::signer::{self, Proven};
-use crate::domain::entry::{Act, Status};
+use crate::domain::entry::Status;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -89,8 +90,8 @@ pub fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let denial_problem = Some(call.say("desk.deny_missing"));
         return entry::page(site, call, clerk, Some(SignForm { denial_problem, version, ..SignForm::default() }));
     };
-    let seen = Seen::version(version);
-    match carry_out(site, call, "denied", |tx, entry| signing::deny_entry(site, tx, entry, clerk, &seen, &reason)) {
+    let shown = Shown::version(version);
+    match carry_out(site, call, clerk, "denied", |cx, entry| sign_offs::deny(cx, entry, &shown, &reason)) {
         Err(failure) if has_changed(&failure) => {
             let denial_problem = Some(call.language().say(failure.text()));
             let form = SignForm { denial_problem, reason, changed: true, ..SignForm::default() };
@@ -102,19 +103,20 @@ pub fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/sign-offs/{entry_id}/suspend`: by an admin.
 pub fn suspend(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    carry_out(site, call, "suspended", |tx, entry| signing::pause(site, tx, entry, clerk, Act::Suspend))
+    carry_out(site, call, clerk, "suspended", sign_offs::suspend)
 }
 
 /// `POST /desk/sign-offs/{entry_id}/reinstate`: by an admin.
 pub fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    carry_out(site, call, "reinstated", |tx, entry| signing::pause(site, tx, entry, clerk, Act::Reinstate))
+    carry_out(site, call, clerk, "reinstated", sign_offs::reinstate)
 }
 
-/// What a proof and the rules of signing came to.
-enum Came {
+/// The outcome of a proof of identity and of the rules of signing.
+enum Outcome {
     Signed,
-    /// A code is due.
-    Due(SignForm),
+    /// A code is due: the token of the step, whether the code comes from the authenticator app, and the key of what is said
+    /// where none was sent.
+    CodeDue(String, bool, Option<&'static str>),
     Refused(&'static str),
 }
 
@@ -127,30 +129,26 @@ fn prove(
     proof: impl FnOnce(&Write) -> Result<Proven, Failure>,
 ) -> Answer {
     let comment = Some(sent.comment.as_str()).filter(|comment| !comment.is_empty());
-    let came = site.store.write(site.now(), |tx| {
-        let entry = find(call, tx)?;
-        match proof(tx)? {
-            Proven::Refused(key) => Ok(Came::Refused(key)),
-            Proven::Code { step, by_app, problem } => {
-                let problem = problem.map(|key| call.say(key));
-                Ok(Came::Due(SignForm { step: Some(step), by_app, problem, ..SignForm::default() }))
-            }
+    let outcome = app::change(site, clerk, call.language(), |cx| {
+        let entry = find(call, cx)?;
+        match proof(cx.tx)? {
+            Proven::Refused(key) => Ok(Outcome::Refused(key)),
+            Proven::Code { step, by_app, problem } => Ok(Outcome::CodeDue(step, by_app, problem)),
             Proven::Signer(signer) => {
-                let (id, by) = (signer.id(), call.by(signer.id()));
-                // As a signer, whatever else they are here.
-                let signer = Mover { id, role: Role::Member, by: &by };
-                signing::sign_entry(site, tx, &entry, signer, &Seen::version(sent.version), comment)?;
-                Ok(Came::Signed)
+                // Signs as a member, whatever else the signer is here.
+                let actor = &Actor::account(signer.id(), Role::Member, &call.by(signer.id()));
+                sign_offs::sign(&Change { actor, ..*cx }, &entry, &Shown::version(sent.version), comment)?;
+                Ok(Outcome::Signed)
             }
         }
     });
-    match came {
-        Ok(Came::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
-        Ok(Came::Due(due)) => {
-            let form = SignForm { step: due.step, by_app: due.by_app, problem: due.problem, ..sent };
-            entry::page(site, call, clerk, Some(form))
+    match outcome {
+        Ok(Outcome::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
+        Ok(Outcome::CodeDue(step, by_app, problem)) => {
+            let problem = problem.map(|key| call.say(key));
+            entry::page(site, call, clerk, Some(SignForm { step: Some(step), by_app, problem, ..sent }))
         }
-        Ok(Came::Refused(key)) => {
+        Ok(Outcome::Refused(key)) => {
             if key == "proof.step_ended" {
                 sent.step = None;
             }
@@ -179,21 +177,23 @@ fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: SignForm, key: &'static
     entry::page(site, call, clerk, Some(SignForm { problem: Some(call.language().say(&Text::new(key))), ..sent }))
 }
 
-/// Every move by the clerk goes through here.
+/// Every change of an entry by the clerk goes through here.
 fn carry_out(
     site: &Site,
     call: &Call,
-    deed: &str,
-    effect: impl FnOnce(&Write, &SkillEntry) -> Result<Status, Failure>,
+    clerk: &Clerk,
+    done: &str,
+    effect: impl FnOnce(&Change, &SkillEntry) -> Result<Status, Failure>,
 ) -> Answer {
-    site.store.write(site.now(), |tx| {
-        let entry = find(call, tx)?;
-        effect(tx, &entry)?;
-        Ok(reply::see_other(&format!("/desk/sign-offs/{}?done={deed}", entry.entry_id)))
-    })
+    let entry_id = app::change(site, clerk, call.language(), |cx| {
+        let entry = find(call, cx)?;
+        effect(cx, &entry)?;
+        Ok(entry.entry_id)
+    })?;
+    Ok(reply::see_other(&format!("/desk/sign-offs/{entry_id}?done={done}")))
 }
 
-fn find(call: &Call, tx: &Write) -> Result<SkillEntry, Failure> {
+fn find(call: &Call, cx: &Change) -> Result<SkillEntry, Failure> {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)
+    skills::find(cx.tx, entry_id)?.ok_or_else(Failure::not_found)
 }

@@ -1,19 +1,17 @@
 //! Who serves the others, and in which role. Admins alone see it.
 
 use super::PART;
+use crate::app::{self, accounts};
 use crate::auth::Clerk;
-use crate::auth::appointment::appoint;
-use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::members;
 use crate::web::desk::walk_in::{Unclear, find_member};
-use crate::web::{Frame, done, form, record_about, show as shown};
+use crate::web::{Frame, done, form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -81,8 +79,8 @@ pub fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let ok = body.finish()?;
     let typed = typed.get(&ok).unwrap_or_default();
     let role = role.get(&ok).and_then(|name| Role::parse(&name));
-    let outcome = site.store.write(site.now(), |tx| {
-        let (member_id, role) = match (find_member(tx, &typed)?, role) {
+    let outcome = app::change(site, clerk, call.language(), |cx| {
+        let (member_id, role) = match (find_member(cx.tx, &typed)?, role) {
             (Ok(member_id), Some(role)) => (member_id, role),
             (Err(Unclear::Two), _) => return Ok(Some("desk.member_two")),
             (Err(Unclear::Nobody), _) | (_, None) => return Ok(Some("site.nobody")),
@@ -90,17 +88,7 @@ pub fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         if member_id == clerk.id() {
             return Ok(Some("site.own_role"));
         }
-        if appoint(tx, member_id, role)? == 0 {
-            return Err(Failure::not_found());
-        }
-        record_about(
-            tx,
-            clerk,
-            "member.role_set",
-            &Whom::Member(member_id),
-            &Detail::none().word("role", role.name()),
-        )?;
-        Ok(None)
+        accounts::set_role(cx, member_id, role).map(|()| None)
     })?;
     match outcome {
         None => Ok(reply::see_other(&format!("{PART}/users?done=role"))),

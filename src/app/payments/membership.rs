@@ -1,16 +1,18 @@
-//! What a payment does to its member's membership: the two are brought in line, whatever changed and in which order, so
-//! that a year is given once for each payment that stands and pays the fee, and taken back when it no longer stands. What
-//! came and pays no fee waits for the desk.
+//! What a payment does to the membership of its member: the two are brought in line, whatever changed and in which order, so
+//! that a year is given once for each payment that stands and pays the fee, and taken back when the payment no longer
+//! stands. What came and pays no fee waits for the desk.
 
+use crate::app::Change;
 use crate::domain::payment::{Decision, Fee, Price, Question, Status, a_year_after, without_year};
+use crate::http::failure::Failure;
 use crate::store::Write;
 use crate::store::tables::payments::{self, Account, Grant};
 use crate::store::tables::{members, notices};
-use rusqlite::Result;
 
 /// Writes the payment and what follows from it. The desk's word on whose it is counts most, then the processor's, then an
 /// app's. A year that was given stays when the fee is raised later.
-pub fn settle(tx: &Write, account: &mut Account, fee: &Fee) -> Result<()> {
+pub fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
+    let (tx, fee) = (cx.tx, &cx.site.fee(cx.tx)?);
     let owner = account.assigned_to.or(account.heard.member_id.value).or(account.claimed_by);
     account.member_id = owner.or(account.member_id);
     let stands = account.heard.status == Status::Succeeded && account.decision != Some(Decision::Void);
@@ -29,17 +31,8 @@ pub fn settle(tx: &Write, account: &mut Account, fee: &Fee) -> Result<()> {
     {
         tell(tx, account, member_id, "notice.payment_waits", None)?;
     }
-    payments::save(tx, account).map(drop)
-}
-
-/// What went back of a payment, of which the rest stays. The desk decides anew about what is left.
-pub fn refund_part(tx: &Write, account: &mut Account, cents: Option<i64>, fee: &Fee) -> Result<()> {
-    let whole = account.heard.price.value.as_ref().map_or(0, |price| price.cents);
-    let cents = cents.unwrap_or(whole);
-    if account.refunded_cents.is_none_or(|known| cents > known) {
-        (account.refunded_cents, account.decision) = (Some(cents), None);
-    }
-    settle(tx, account, fee)
+    payments::save(tx, account)?;
+    Ok(())
 }
 
 /// What is to be decided of a payment that came.
@@ -77,7 +70,7 @@ fn doubt(account: &Account, fee: &Fee) -> Option<Question> {
 }
 
 /// A year, from where the membership ends or from now, whichever is later.
-fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>> {
+fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
     let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
@@ -85,17 +78,18 @@ fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>> 
     Ok(Some(Grant { member_id, until, paid_before }))
 }
 
-fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<()> {
+fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<(), Failure> {
     let paid_until = members::find_paid_until(tx, grant.member_id)?.flatten();
     let left = without_year(paid_until, grant.until, grant.paid_before);
     members::set_paid_until(tx, grant.member_id, left)?;
     tell(tx, account, grant.member_id, "notice.payment_taken_back", left)
 }
 
-fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<()> {
+fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<(), Failure> {
     let detail = match &account.heard.price.value {
         Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),
         None => serde_json::json!({ "amount": account.intent_id, "until": until }),
     };
-    notices::insert(tx, member_id, subject, &detail.to_string()).map(drop)
+    notices::insert(tx, member_id, subject, &detail.to_string())?;
+    Ok(())
 }

@@ -1,0 +1,81 @@
+//! Accounts: closed and opened again, another role, an address confirmed, delays lifted.
+
+use super::{Change, Outcome};
+use crate::auth::counters::{self, Lifted};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::role::Role;
+use crate::http::failure::Failure;
+use crate::ops::erasure::{self, Leaving};
+use crate::store::tables::{members, notices, sessions};
+
+/// Closes an account: every session and credential of it ends. Audited. 403 where the actor may not serve the account.
+pub fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+    if cx.served(member_id)?.banned {
+        return Ok(Outcome::Unchanged);
+    }
+    sessions::end_credentials(cx.tx, member_id, None)?;
+    members::set_banned(cx.tx, member_id, Some(cx.now()))?;
+    done(cx, "member.banned", member_id)
+}
+
+/// Opens a closed account again; the owner signs in anew. Audited. An admin's: 403 for others.
+pub fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+    cx.check_admin()?;
+    if !cx.served(member_id)?.banned {
+        return Ok(Outcome::Unchanged);
+    }
+    members::set_banned(cx.tx, member_id, None)?;
+    done(cx, "member.unbanned", member_id)
+}
+
+/// Gives an account a role. Audited; the member is told. An admin's: 403 for others, and for the own account.
+///
+/// The lifetime of a session goes with the role, so every session ends, also where the role was the same. So do the PIN and
+/// every passcode: the desk may know those of a member, and must not know those of somebody who works here.
+pub fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
+    cx.check_admin()?;
+    cx.served(member_id)?;
+    sessions::end_credentials(cx.tx, member_id, None)?;
+    members::set_role(cx.tx, member_id, role)?;
+    notices::insert(cx.tx, member_id, "notice.role_changed", &format!(r#"{{"role":"{}"}}"#, role.name()))?;
+    cx.record("member.role_set", &Whom::Member(member_id), &Detail::none().word("role", role.name()))
+}
+
+/// Counts the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where another
+/// member has confirmed the same one.
+pub fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+    let account = cx.served(member_id)?;
+    if account.email.is_empty() {
+        return Err(Failure::not_found());
+    }
+    if account.email_confirmed {
+        return Ok(Outcome::Unchanged);
+    }
+    members::confirm_email(cx.tx, member_id)?;
+    done(cx, "member.confirmed", member_id)
+}
+
+/// Lifts every delay on an account, and has its PIN and its passcodes go on. Audited, also where nothing was in the way:
+/// the failed attempts so far are forgotten.
+pub fn unlock(cx: &Change, member_id: i64) -> Result<Lifted, Failure> {
+    let account = cx.served(member_id)?;
+    let lifted = counters::lift(cx.site, cx.tx, account.member_id)?;
+    cx.record("member.unlocked", &Whom::Member(member_id), &Detail::none())?;
+    Ok(lifted)
+}
+
+/// Takes a member out of the rows of the site; the texts of others that speak of the member were looked for before. Audited.
+/// 403 for an account of somebody who works here: the role is taken first.
+pub fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
+    let account = members::find_account_by_id(cx.tx, leaving.member_id)?.ok_or_else(Failure::not_found)?;
+    if account.role != Role::Member {
+        return Err(Failure::not_allowed());
+    }
+    cx.record("member.erased", &Whom::Member(leaving.member_id), &Detail::none())?;
+    erasure::forget(cx.site, cx.tx, leaving, cx.now())
+}
+
+fn done(cx: &Change, action: &'static str, member_id: i64) -> Result<Outcome, Failure> {
+    cx.record(action, &Whom::Member(member_id), &Detail::none())?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,215 @@
+//! Bookings: made by a partner or at the desk, with their traces in the history, the logbook and the member's notices; and
+//! who has come for them.
+
+use super::{Change, Outcome};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::booking::{self, Booking, Denial};
+use crate::domain::role::Rank;
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::store::Write;
+use crate::store::queries::standing;
+use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::{bookings, members, notices, partners, tunnels};
+
+/// The client in whose name the desk books.
+pub const DESK_CLIENT_ID: &str = "front-desk";
+const DESK_CLIENT_NAME: &str = "Front desk";
+
+/// Books for a member in the name of a partner; `Err` is why the member cannot book. The same booking sent again is the
+/// same, with the later values. Audited where the actor is somebody of this site: what partners do is in the history. The
+/// member is told what is new. Returns the number of the booking.
+pub fn book(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Result<i64, Denial>, Failure> {
+    Ok(match admit(cx, member_id, sent.flight_date)? {
+        Ok(()) => Ok(put(cx, partner_id, member_id, sent)?),
+        Err(denial) => Err(denial),
+    })
+}
+
+/// Books in the name of the desk, for a member who is there; else as [`book`]. `number` tells the bookings of the desk
+/// apart.
+pub fn book_at_desk(
+    cx: &Change,
+    member_id: i64,
+    flight_date: i64,
+    minutes_booked: i64,
+    number: i64,
+) -> Result<Result<i64, Denial>, Failure> {
+    cx.actor.check_staff()?;
+    if let Err(denial) = admit(cx, member_id, flight_date)? {
+        return Ok(Err(denial));
+    }
+    let partner_id = match partners::find(cx.tx, DESK_CLIENT_ID)? {
+        Some(desk) => desk.partner_id,
+        None => partners::insert(cx.tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
+    };
+    let mut sent = Booking {
+        registration_id: Some(number),
+        purchase_id: None,
+        purchase_date: Some(cx.now()),
+        flight_date,
+        minutes_booked,
+        product_id: None,
+        tunnel_id: cx.site.tunnel_id,
+        checkin_time: None,
+    };
+    // Bought when the form came first.
+    if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
+        sent.purchase_date = known.booking.purchase_date;
+    }
+    Ok(Ok(put(cx, partner_id, member_id, &sent)?))
+}
+
+/// Whether the member may book a flight of that date.
+fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Denial>, Failure> {
+    let standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+    if let Err(denial) = booking::admit(&standing, cx.site.config.yearly_fee_cents, cx.now()) {
+        return Ok(Err(denial));
+    }
+    if members::find_holder(cx.tx, member_id)?.dob.is_some_and(|born| flight_date < born) {
+        return Err(Failure::field("flight_date", Text::new("field.before_birth")));
+    }
+    Ok(Ok(()))
+}
+
+fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+    let (booking_id, outcome) = record(cx.tx, partner_id, member_id, sent)?;
+    if outcome == Outcome::Done && cx.actor.rank != Rank::Outside {
+        audit(cx, "booking.made", member_id, booking_id)?;
+    }
+    Ok(booking_id)
+}
+
+/// Notes that the member of a booking is here: by the desk; by a member for the own booking of today. A second time changes
+/// nothing. Audited, unless the booking is the actor's own.
+pub fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+    let booking = bookings::find_visit(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)?;
+    if !cx.actor.rank.is_staff() {
+        let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
+        let is_today = (today.from..today.to).contains(&booking.flight_date);
+        if cx.member_id() != Some(booking.member_id) || !is_today {
+            return Err(Failure::not_found());
+        }
+    }
+    let standing = members::find_standing(cx.tx, booking.member_id)?.ok_or_else(Failure::not_found)?;
+    // What else is missing is settled at the desk; a ban is not.
+    if standing.banned {
+        return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
+    }
+    let changed = bookings::set_arrived(cx.tx, booking_id, cx.member_id())?;
+    finish(cx, "booking.checked_in", booking.member_id, booking_id, changed)
+}
+
+/// Takes a check-in back: by the desk. Audited, unless the booking is the actor's own.
+pub fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+    cx.actor.check_staff()?;
+    let booking = bookings::find_visit(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)?;
+    let changed = bookings::unset_arrived(cx.tx, booking_id)?;
+    finish(cx, "booking.check_in_undone", booking.member_id, booking_id, changed)
+}
+
+fn finish(
+    cx: &Change,
+    action: &'static str,
+    member_id: i64,
+    booking_id: i64,
+    changed: usize,
+) -> Result<Outcome, Failure> {
+    if changed == 0 {
+        return Ok(Outcome::Unchanged);
+    }
+    if cx.member_id() != Some(member_id) {
+        audit(cx, action, member_id, booking_id)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> Result<(), Failure> {
+    cx.record(action, &Whom::Member(member_id), &Detail::none().number("booking_id", booking_id))
+}
+
+/// The booking that was sent: new, changed, or as it was.
+fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<(i64, Outcome), Failure> {
+    let known = match bookings::find_same(tx, partner_id, member_id, sent)? {
+        None => bookings::find_of_purchase(tx, partner_id, member_id, sent)?,
+        known => known,
+    };
+    let Some(known) = known else {
+        let booking_id = bookings::insert(tx, partner_id, member_id, sent)?;
+        write_history(tx, partner_id, Event::BookingRecorded, member_id, booking_id, sent)?;
+        enter_flight_time(tx, member_id, booking_id, sent)?;
+        return Ok((booking_id, Outcome::Done));
+    };
+    if known.member_id != member_id {
+        return Err(Failure::booking_of_another_member());
+    }
+    let sent = &known.booking.renewed(sent);
+    if known.booking == *sent {
+        return Ok((known.booking_id, Outcome::Unchanged));
+    }
+    bookings::update(tx, known.booking_id, sent)?;
+    change_flight_time(tx, known.booking_id, &known.booking, sent)?;
+    write_history(tx, partner_id, Event::BookingChanged, member_id, known.booking_id, sent)?;
+    if shows_otherwise(&known.booking, sent) {
+        notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, sent))?;
+    }
+    Ok((known.booking_id, Outcome::Done))
+}
+
+fn write_history(
+    tx: &Write,
+    partner_id: i64,
+    event: Event,
+    member_id: i64,
+    booking_id: i64,
+    sent: &Booking,
+) -> Result<(), Failure> {
+    let detail = history::booking_detail(sent);
+    let about =
+        About { member_id: Some(member_id), booking_id: Some(booking_id), detail: Some(&detail), ..About::default() };
+    history::insert(tx, partner_id, event, &about)?;
+    Ok(())
+}
+
+/// A current flyer gets the minutes in the logbook. One whose currency has lapsed does not, because the entry would
+/// quietly restore it, and is told what to do instead.
+fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+    let flyer = standing::read(tx, member_id, tx.now())?;
+    if flyer.currency.flyer.current {
+        let time = NewTime {
+            entry_date: sent.flight_date,
+            minutes: sent.minutes_booked,
+            tunnel_id: sent.tunnel_id,
+            comment: String::new(),
+        };
+        entries::insert_time(tx, member_id, member_id, Some(booking_id), &time)?;
+    }
+    let lapsed = flyer.holds_flyer_1 && !flyer.currency.flyer.current;
+    let subject = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
+    notices::insert(tx, member_id, subject, &notice_detail(booking_id, sent))?;
+    Ok(())
+}
+
+/// The flight time that the booking entered follows what became another: a member may have edited it, and the partner who
+/// sends the booking again knows nothing of that.
+fn change_flight_time(tx: &Write, booking_id: i64, known: &Booking, sent: &Booking) -> Result<(), Failure> {
+    let other = |known: i64, sent: i64| (known != sent).then_some(sent);
+    let (date, minutes) =
+        (other(known.flight_date, sent.flight_date), other(known.minutes_booked, sent.minutes_booked));
+    if date.is_some() || minutes.is_some() {
+        entries::update_booked_time(tx, booking_id, date, minutes, other(known.tunnel_id, sent.tunnel_id))?;
+    }
+    Ok(())
+}
+
+/// Whether what changed is of the member's concern: a purchase number is not.
+fn shows_otherwise(known: &Booking, sent: &Booking) -> bool {
+    (known.flight_date, known.minutes_booked, known.tunnel_id)
+        != (sent.flight_date, sent.minutes_booked, sent.tunnel_id)
+}
+
+fn notice_detail(booking_id: i64, sent: &Booking) -> String {
+    let values = serde_json::json!({ "booking_id": booking_id, "flight_date": sent.flight_date, "minutes": sent.minutes_booked });
+    values.to_string()
+}

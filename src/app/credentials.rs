@@ -1,0 +1,61 @@
+//! What opens an account, made anew or ended: by the owner, or for the owner by somebody who may serve the account.
+
+use super::{Change, Subject};
+use crate::auth::pin;
+use crate::auth::second_factor;
+use crate::auth::security_event::{self, Event};
+use crate::domain::audit::{Detail, Whom};
+use crate::http::failure::Failure;
+use crate::keys::random;
+use crate::store::tables::sessions::TokenHash;
+use crate::store::tables::{members, passkeys, second_factors, sessions, social_links};
+use serde_json::json;
+
+const PINS: u64 = 1_000_000;
+
+/// What a new password leaves of an account: numbers of passkeys, names of social networks.
+#[derive(Debug, Default)]
+pub struct Kept {
+    pub passkeys: Vec<i64>,
+    pub social: Vec<String>,
+}
+
+/// A new booking PIN of six digits; only its hash is stored, and the old one is dead. Audited.
+pub fn renew_pin(cx: &Change, subject: &Subject) -> Result<String, Failure> {
+    // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
+    let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
+    members::set_pin(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
+    cx.record("member.pin_renewed", &Whom::Member(subject.member_id), &Detail::none())?;
+    Ok(new)
+}
+
+/// Ends every session but `kept`, and the tokens of bookings. Audited.
+pub fn end_sessions(cx: &Change, subject: &Subject, kept: Option<&TokenHash>) -> Result<(), Failure> {
+    sessions::delete_of_member(cx.tx, subject.member_id, kept)?;
+    cx.record("member.sessions_ended", &Whom::Member(subject.member_id), &Detail::none())
+}
+
+/// Turns the second factor off. Every session but `kept` ends, and every sign-in under way. Audited; the member is told.
+pub fn turn_off_second_factor(cx: &Change, subject: &Subject, kept: Option<&TokenHash>) -> Result<(), Failure> {
+    second_factors::delete(cx.tx, subject.member_id)?;
+    second_factor::end_older(cx.tx, subject.member_id, kept)?;
+    tell(cx, subject, Event::SecondFactorOff)
+}
+
+/// Sets a new password for an owner who lost the old one; `password_hash` is made before the transaction. Every session and
+/// credential ends, and every passkey and social link that is not kept: somebody else may have added them. Audited; the
+/// member is told.
+pub fn reset_password(cx: &Change, subject: &Subject, password_hash: &str, kept: &Kept) -> Result<(), Failure> {
+    let member_id = subject.member_id;
+    members::set_password(cx.tx, member_id, password_hash)?;
+    passkeys::delete_others(cx.tx, member_id, &kept.passkeys)?;
+    social_links::delete_others(cx.tx, member_id, &kept.social)?;
+    sessions::end_credentials(cx.tx, member_id, None)?;
+    let by_owner = cx.member_id() == Some(member_id);
+    tell(cx, subject, if by_owner { Event::Recovered } else { Event::PasswordChanged })
+}
+
+fn tell(cx: &Change, subject: &Subject, event: Event) -> Result<(), Failure> {
+    let language = cx.language_of(subject.member_id)?;
+    security_event::tell(cx.site, cx.tx, subject.member_id, event, &json!({}), language, &cx.actor.by)
+}

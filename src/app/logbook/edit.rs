@@ -1,0 +1,147 @@
+//! An edit of a skill entry. What the edit means depends on what the actor is to the entry.
+
+use super::rules::{self, Request};
+use super::sign_offs::{self, Shown};
+use super::{actor_id, find_entry, no_change, record_for_other, relation};
+use crate::app::Change;
+use crate::domain::entry::{self, Act, Status};
+use crate::domain::signoff::Denial;
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::store::tables::skills::{self, SkillEntry, Wish};
+
+/// The fields of an edit; `None` leaves a value as it is.
+#[derive(Debug, Default)]
+pub struct Patch {
+    /// Unix seconds.
+    pub entry_date: Option<i64>,
+    pub minutes: Option<i64>,
+    pub tunnel_id: Option<i64>,
+    pub comment: Option<String>,
+    pub instructor_id: Option<i64>,
+    pub skill: Option<String>,
+    pub comments_instructor: Option<String>,
+    pub comment_denial: Option<String>,
+    pub status: Option<Status>,
+    /// Of the entry as the actor was shown it.
+    pub version: Option<i64>,
+}
+
+/// Edits an entry. By its holder, nobody having signed: new values, a request after a denial, or `Cancelled`. By the named
+/// signer: a signature or a denial. By the desk and the admins: what the holder may do, a denial, and a signature by the
+/// rules for every signer. Returns the new status.
+pub fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
+    let entry = find_entry(cx.tx, cx.actor.rank, entry_id, cx.now())?;
+    let relation = relation(cx.actor.rank, &entry);
+    if relation.holder {
+        by_holder(cx, &entry, patch)
+    } else if relation.named {
+        by_signer(cx, &entry, patch)
+    } else if relation.staff {
+        by_desk(cx, &entry, patch)
+    } else {
+        Err(no_change(true))
+    }
+}
+
+impl Patch {
+    /// What the actor says of the entry that was shown.
+    fn shown(&self) -> Shown {
+        Shown {
+            version: self.version,
+            skill: self.skill.clone(),
+            entry_date: self.entry_date,
+            minutes: self.minutes,
+            tunnel_id: self.tunnel_id,
+            comment: self.comment.clone(),
+        }
+    }
+}
+
+fn by_holder(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
+    if patch.status == Some(Status::Cancelled) {
+        return sign_offs::cancel(cx, entry);
+    }
+    if entry.status.is_signed() {
+        return Err(Failure::entry_signed());
+    }
+    match patch.status {
+        // An opening balance is the desk's paper; and nobody signs for themselves.
+        _ if entry.opening.is_some() => Err(Failure::not_allowed()),
+        Some(Status::Open | Status::Suspended) => Err(sign_offs::refusal(Denial::Oneself)),
+        _ => ask_again(cx, entry, patch),
+    }
+}
+
+fn by_signer(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
+    let shown = patch.shown();
+    if let Some(reason) = &patch.comment_denial {
+        return sign_offs::deny(cx, entry, &shown, reason);
+    }
+    match (patch.status, &patch.comments_instructor) {
+        (Some(Status::Denied), _) => Err(Failure::field("comment_denial", Text::new("field.missing"))),
+        (Some(Status::Open), comment) => sign_offs::sign(cx, entry, &shown, comment.as_deref()),
+        // Neither is a signer's to do, whatever words come with it.
+        (Some(Status::Suspended | Status::Cancelled), _) => {
+            Err(Failure::field("status", Text::new("field.sign_or_deny")))
+        }
+        (_, Some(comment)) => sign_offs::sign(cx, entry, &shown, Some(comment)),
+        _ => Err(Failure::field("status", Text::new("field.sign_or_deny"))),
+    }
+}
+
+/// The desk helps the member; a clerk who may sign does so by the rules for every signer.
+fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
+    if let Some(reason) = &patch.comment_denial {
+        return sign_offs::deny(cx, entry, &patch.shown(), reason);
+    }
+    match patch.status {
+        Some(Status::Cancelled) => sign_offs::cancel(cx, entry),
+        Some(Status::Open) if entry.status == Status::Pending => {
+            sign_offs::sign(cx, entry, &patch.shown(), patch.comments_instructor.as_deref())
+        }
+        _ if entry.status.is_signed() => Err(Failure::entry_signed()),
+        _ if entry.opening.is_some() => Err(Failure::not_allowed()),
+        _ => ask_again(cx, entry, patch),
+    }
+}
+
+/// New values, judged like a new entry; a denied entry waits for its signer again.
+fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
+    let to = match entry.status {
+        Status::Pending => Status::Pending,
+        from => entry::step(Some(from), Act::Ask).ok_or_else(Failure::entry_state)?,
+    };
+    let request = Request {
+        skill: patch.skill.clone().unwrap_or_else(|| entry.skill.clone()),
+        entry_date: patch.entry_date.unwrap_or(entry.entry_date),
+        minutes: patch.minutes.unwrap_or(entry.minutes),
+        tunnel_id: patch.tunnel_id.unwrap_or(entry.tunnel_id),
+        comment: patch.comment.clone().unwrap_or_else(|| entry.comment.clone()),
+    };
+    let instructor_id = patch.instructor_id.or(entry.instructor_id);
+    let instructor_id = instructor_id.ok_or_else(|| Failure::field("instructor", Text::new("field.missing")))?;
+    let edited = Some((entry.entry_id, entry.entry_date));
+    let item = rules::check(cx.site, cx.tx, entry.member_id, &request, edited, Some(instructor_id), cx.now())?;
+    let wish = Wish {
+        kind: item.kind,
+        cat_group: item.cat_group,
+        cat_id: item.cat_id,
+        skill: &request.skill,
+        entry_date: request.entry_date,
+        minutes: request.minutes,
+        tunnel_id: request.tunnel_id,
+        comment: &request.comment,
+        instructor_id,
+    };
+    skills::update_wish(cx.tx, entry.entry_id, &wish)?;
+    record_for_other(cx, "entry.edited", entry.member_id, entry.entry_id)?;
+    if to != entry.status {
+        skills::step(cx.tx, entry, actor_id(cx)?, to)?;
+    }
+    if to != entry.status || Some(instructor_id) != entry.instructor_id {
+        let asked = skills::find(cx.tx, entry.entry_id)?.ok_or_else(Failure::broken)?;
+        sign_offs::tell_asked(cx, &asked)?;
+    }
+    Ok(to)
+}

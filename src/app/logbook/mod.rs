@@ -1,0 +1,106 @@
+//! The logbook: flight time, skills and safety records, opening balances; who reads an entry, and who changes it.
+
+pub mod edit;
+pub mod opening;
+pub mod requests;
+pub mod rules;
+pub mod sign_offs;
+pub mod time;
+
+use super::Change;
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::entry::Relation;
+use crate::domain::role::Rank;
+use crate::http::failure::Failure;
+use crate::store::Read;
+use crate::store::queries::standing;
+use crate::store::tables::entries;
+use crate::store::tables::skills::{self, SkillEntry};
+
+/// Length of a comment in an entry.
+pub const COMMENT_CHARS_MAX: usize = 1000;
+
+/// Whether somebody of this rank reads every logbook: the desk, the admins, and current instructors and above.
+pub fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<bool, Failure> {
+    if rank.is_staff() {
+        return Ok(true);
+    }
+    let Some(member_id) = rank.member_id() else { return Ok(false) };
+    let currency = standing::read(tx, member_id, now)?.currency;
+    Ok(currency.instructor.current || currency.trainer.current || currency.examiner.current)
+}
+
+/// What somebody of this rank is to the entry.
+pub fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
+    let member_id = rank.member_id();
+    Relation {
+        holder: member_id == Some(entry.member_id),
+        named: entry.instructor_id.is_some() && entry.instructor_id == member_id,
+        staff: rank.is_staff(),
+        admin: rank.is_admin(),
+    }
+}
+
+/// An entry that is there to be signed, for somebody who may read it: its holder, the signer it names, and everybody who
+/// reads every logbook. 404 for others.
+pub fn find_entry(tx: &Read, rank: Rank, entry_id: i64, now: i64) -> Result<SkillEntry, Failure> {
+    let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
+    if may_read(tx, rank, &entry, now)? { Ok(entry) } else { Err(Failure::not_found()) }
+}
+
+fn may_read(tx: &Read, rank: Rank, entry: &SkillEntry, now: i64) -> Result<bool, Failure> {
+    let relation = relation(rank, entry);
+    Ok(relation.holder || relation.named || reads_every_logbook(tx, rank, now)?)
+}
+
+/// The refusal of a change: 403 to an actor who may read the entry, 404 to others, who do not learn that there is one.
+fn no_change(may_read: bool) -> Failure {
+    if may_read { Failure::not_allowed() } else { Failure::not_found() }
+}
+
+/// Takes an entry out of the logbook: flight time, or a skill that nobody signed, and an opening balance as a whole. By its
+/// holder; by the desk and the admins for everybody. A signed entry is part of the record and stays. Audited, unless the
+/// logbook is the actor's own.
+pub fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
+    let owner = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
+    let signable = skills::find(cx.tx, entry_id)?;
+    let rank = cx.actor.rank;
+    if cx.member_id() != Some(owner.member_id) && !rank.is_staff() {
+        return Err(no_change(match &signable {
+            Some(entry) => may_read(cx.tx, rank, entry, cx.now())?,
+            None => reads_every_logbook(cx.tx, rank, cx.now())?,
+        }));
+    }
+    match signable {
+        Some(entry) => delete_unsigned(cx, &entry)?,
+        None => _ = entries::delete(cx.tx, entry_id)?,
+    }
+    record_for_other(cx, "entry.deleted", owner.member_id, entry_id)
+}
+
+fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
+    let whole = sign_offs::whole(cx.tx, entry)?;
+    if whole.iter().any(|one| one.status.is_signed()) {
+        return Err(Failure::entry_signed());
+    }
+    if entry.opening.is_some() && !cx.actor.rank.is_staff() {
+        return Err(Failure::not_allowed());
+    }
+    let by = actor_id(cx)?;
+    whole.iter().try_for_each(|one| Ok(skills::delete(cx.tx, one, by)?))
+}
+
+/// The member who acts: an event of an entry names one, so nobody without an account changes a logbook here.
+fn actor_id(cx: &Change) -> Result<i64, Failure> {
+    cx.member_id().ok_or_else(Failure::not_allowed)
+}
+
+/// An action on an entry, in the audit log.
+fn record(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
+    cx.record(action, &Whom::Member(holder_id), &Detail::none().number("entry_id", entry_id))
+}
+
+/// The same of what members do with their own logbooks too: only what was done for another is in the audit log.
+fn record_for_other(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
+    if cx.member_id() == Some(holder_id) { Ok(()) } else { record(cx, action, holder_id, entry_id) }
+}

@@ -1,0 +1,116 @@
+//! Opening balances: flight time and skills from before, on one paper with one signature.
+
+use super::rules::{self, Item, check_place};
+use super::{actor_id, record, sign_offs};
+use crate::app::Change;
+use crate::domain::minutes::MINUTES;
+use crate::http::failure::Failure;
+use crate::http::fields::Fields;
+use crate::i18n::language::Text;
+use crate::store::tables::members;
+use crate::store::tables::skills::{self, New};
+
+/// A thousand hours.
+pub const MINUTES_MAX: i64 = 60_000;
+
+/// What the desk enters.
+#[derive(Debug)]
+pub struct Balance {
+    /// The signer who is asked.
+    pub instructor_id: i64,
+    /// Unix seconds.
+    pub entry_date: i64,
+    pub tunnel_id: i64,
+    pub comment: String,
+    /// 0 to [`MINUTES_MAX`].
+    pub minutes: i64,
+    /// Numbers of the catalogue, each once.
+    pub skills: Vec<String>,
+}
+
+/// Enters an opening balance in the logbook of a member: by the desk and the admins. The balance counts once the named
+/// instructor has signed it, who must be one that may sign all of it. Audited; the instructor is told. Returns the number of
+/// the first entry, which is the balance's.
+pub fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i64, Failure> {
+    cx.actor.check_staff()?;
+    if balance.minutes == 0 && balance.skills.is_empty() {
+        return Err(Failure::field("time", Text::new("field.time_or_skills")));
+    }
+    if !members::exists(cx.tx, holder_id)? {
+        return Err(Failure::not_found());
+    }
+    let items = check(cx, holder_id, balance)?;
+    let entry_id = insert(cx, holder_id, balance, &items)?;
+    let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
+    sign_offs::tell_asked(cx, &entry)?;
+    record(cx, "opening.entered", holder_id, entry_id)?;
+    Ok(entry_id)
+}
+
+/// What a level requires is not asked: a member from another tunnel begins with the levels reached there.
+fn check(cx: &Change, holder_id: i64, balance: &Balance) -> Result<Vec<Item>, Failure> {
+    let (site, tx) = (cx.site, cx.tx);
+    let mut problems = Fields::new(Default::default());
+    let place = (Some(balance.entry_date), Some(balance.tunnel_id));
+    check_place(tx, holder_id, place, None, cx.now(), &mut problems)?;
+    let mut items = Vec::new();
+    for skill in &balance.skills {
+        match rules::find_item(site, skill) {
+            None => problems.refuse("skills", Text::new("field.unknown_skill_in").with("skill", skill)),
+            Some(item) if rules::is_taken(tx, holder_id, skill, &item, 0)? => {
+                problems.refuse("skills", Text::new("field.skill_taken").with("skill", skill));
+            }
+            Some(item) => items.push(item),
+        }
+    }
+    let time = sign_offs::first_level(site).filter(|_| balance.minutes > 0);
+    for level in items.iter().map(|item| item.level).chain(time) {
+        let (signer_id, tunnel_id) = (balance.instructor_id, balance.tunnel_id);
+        if let Some(text) = rules::signer_denial(site, tx, holder_id, signer_id, level, tunnel_id, cx.now())? {
+            problems.refuse("instructor", text);
+            break;
+        }
+    }
+    problems.finish()?;
+    Ok(items)
+}
+
+/// The entries of a balance, all waiting; returns the number of the first.
+fn insert(cx: &Change, holder_id: i64, balance: &Balance, items: &[Item]) -> Result<i64, Failure> {
+    rules::check_room(&members::find_holder(cx.tx, holder_id)?)?;
+    let author_id = actor_id(cx)?;
+    let mut opening = None;
+    let mut insert = |kind, cat_group, cat_id, skill, minutes| -> Result<(), Failure> {
+        let new = New {
+            member_id: holder_id,
+            kind,
+            author_id,
+            cat_group,
+            cat_id,
+            skill,
+            entry_date: balance.entry_date,
+            minutes,
+            tunnel_id: balance.tunnel_id,
+            comment: &balance.comment,
+            instructor_id: balance.instructor_id,
+            opening,
+        };
+        let entry_id = skills::insert(cx.tx, &new)?;
+        if opening.is_none() {
+            skills::set_opening(cx.tx, entry_id)?;
+            opening = Some(entry_id);
+        }
+        Ok(())
+    };
+    // A flight-time entry has a greatest length; a longer balance becomes several.
+    let mut left = balance.minutes;
+    while left > 0 {
+        let minutes = left.min(*MINUTES.end());
+        insert("time", "", "", "", minutes)?;
+        left -= minutes;
+    }
+    for (skill, item) in balance.skills.iter().zip(items) {
+        insert(item.kind, item.cat_group, item.cat_id, skill, 0)?;
+    }
+    opening.ok_or_else(Failure::invalid_fields)
+}

@@ -1,0 +1,71 @@
+//! A new skill entry: asked for by its holder, or recorded by a signer.
+
+use super::rules::{self, Item, Request};
+use super::{actor_id, record, sign_offs};
+use crate::app::Change;
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::store::tables::skills::{self, New};
+use crate::store::tables::{members, signers};
+
+/// Asks the named signer for a signature in the logbook of the actor. The signer is told. Returns the number of the entry.
+pub fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result<i64, Failure> {
+    let member_id = actor_id(cx)?;
+    let item = rules::check(cx.site, cx.tx, member_id, request, None, instructor_id, cx.now())?;
+    let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
+    rules::check_room(&members::find_holder(cx.tx, member_id)?)?;
+    let entry_id = skills::insert(cx.tx, &new(member_id, member_id, instructor_id, request, &item))?;
+    let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
+    sign_offs::tell_asked(cx, &entry)?;
+    Ok(entry_id)
+}
+
+/// Records what the actor saw another member do, signed at once. Audited; the member is told. An actor who may not sign the
+/// skill learns nothing about the member. Returns the number of the entry.
+pub fn record_seen(
+    cx: &Change,
+    holder_id: i64,
+    request: &Request,
+    instructor_id: Option<i64>,
+    comments_instructor: &str,
+) -> Result<i64, Failure> {
+    let signer_id = actor_id(cx)?;
+    let unknown = || Failure::field("skill", Text::new("field.unknown_skill"));
+    let level = rules::find_item(cx.site, &request.skill).ok_or_else(unknown)?.level;
+    let tunnel_id = request.tunnel_id;
+    let authority =
+        signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
+    let authority = authority.map_err(sign_offs::refusal)?;
+    if instructor_id.is_some_and(|id| id != signer_id) {
+        return Err(Failure::field("instructor", Text::new("field.recorded_by_oneself")));
+    }
+    if !members::exists(cx.tx, holder_id)? {
+        return Err(Failure::field("member_id", Text::new("field.unknown_member")));
+    }
+    let item = rules::check(cx.site, cx.tx, holder_id, request, None, None, cx.now())?;
+    sign_offs::check_holder(cx.tx, holder_id)?;
+    rules::check_room(&members::find_holder(cx.tx, holder_id)?)?;
+    let new = new(holder_id, signer_id, signer_id, request, &item);
+    let entry_id = skills::insert_signed(cx.tx, &new, &authority, comments_instructor)?;
+    let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
+    sign_offs::apply(cx, &entry, "notice.signed")?;
+    record(cx, "entry.signed", holder_id, entry_id)?;
+    Ok(entry_id)
+}
+
+fn new<'a>(member_id: i64, author_id: i64, instructor_id: i64, request: &'a Request, item: &Item) -> New<'a> {
+    New {
+        member_id,
+        kind: item.kind,
+        author_id,
+        cat_group: item.cat_group,
+        cat_id: item.cat_id,
+        skill: &request.skill,
+        entry_date: request.entry_date,
+        minutes: request.minutes,
+        tunnel_id: request.tunnel_id,
+        comment: &request.comment,
+        instructor_id,
+        opening: None,
+    }
+}

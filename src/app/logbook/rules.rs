@@ -1,0 +1,211 @@
+//! What an entry must satisfy, checked against the catalogue, the logbook and the signers.
+
+use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
+use crate::domain::entry::{self, Obstacle, Status};
+use crate::domain::signoff;
+use crate::http::failure::Failure;
+use crate::http::fields::Fields;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::{holdings, logbook};
+use crate::store::tables::members::{self, Holder};
+use crate::store::tables::{signers, skills, tunnels};
+
+/// Entries in one logbook: six a day for twenty years.
+const ENTRIES_MAX: i64 = 50_000;
+const UNCONFIRMED_ENTRIES_MAX: i64 = 1_000;
+/// A kiosk's clock may be this far ahead of ours.
+const AHEAD_SECONDS_MAX: i64 = 120;
+
+/// A skill entry that somebody asks for, complete. Moments in Unix seconds.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub skill: String,
+    pub entry_date: i64,
+    pub minutes: i64,
+    pub tunnel_id: i64,
+    pub comment: String,
+}
+
+/// The fields of a request that can be judged, as far as they are known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PartialRequest<'a> {
+    pub entry_date: Option<i64>,
+    pub tunnel_id: Option<i64>,
+    pub skill: Option<&'a str>,
+    pub instructor_id: Option<i64>,
+}
+
+/// A skill or safety record of the catalogue, as an entry names it.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// `skill` or `safety`.
+    pub kind: &'static str,
+    pub cat_group: &'static str,
+    pub cat_id: &'static str,
+    /// The level whose signers sign the entry.
+    pub level: &'static Level,
+    /// Whether the member may have several: a recurrent training.
+    pub recurrent: bool,
+}
+
+/// The skill or safety record of that number; `None` where the catalogue has none.
+pub fn find_item(site: &Site, skill: &str) -> Option<Item> {
+    let level = signoff::level_of(site.catalogue, skill)?;
+    if let Some((own, _)) = site.catalogue.find_skill(skill) {
+        let (cat_group, cat_id) = (own.cat_group.as_str(), own.cat_id.as_str());
+        return Some(Item { kind: "skill", cat_group, cat_id, level, recurrent: false });
+    }
+    let (programme, safety) = site.catalogue.find_safety(skill)?;
+    let recurrent = safety.kind == SafetyKind::Recurrent;
+    Some(Item { kind: "safety", cat_group: &programme.cat_group, cat_id: "", level, recurrent })
+}
+
+/// Checks a request for the logbook of a member. `edited` is the entry that the request changes, with its date before,
+/// which was right when it was entered. 422 with every mistake; then 409 where the member has an entry of the skill.
+pub fn check(
+    site: &Site,
+    tx: &Read,
+    holder_id: i64,
+    request: &Request,
+    edited: Option<(i64, i64)>,
+    instructor_id: Option<i64>,
+    now: i64,
+) -> Result<Item, Failure> {
+    let mut problems = Fields::new(Default::default());
+    let (entry_date, tunnel_id) = (Some(request.entry_date), Some(request.tunnel_id));
+    let partial = PartialRequest { entry_date, tunnel_id, skill: Some(&request.skill), instructor_id };
+    judge(site, tx, holder_id, partial, edited.map(|(_, date)| date), now, &mut problems)?;
+    problems.finish()?;
+    let subject = find_item(site, &request.skill).ok_or_else(Failure::invalid_fields)?;
+    if is_taken(tx, holder_id, &request.skill, &subject, edited.map_or(0, |(entry_id, _)| entry_id))? {
+        return Err(Failure::skill_taken());
+    }
+    Ok(subject)
+}
+
+/// Adds the mistakes of a request to `problems`, as far as the request is known.
+pub fn judge(
+    site: &Site,
+    tx: &Read,
+    holder_id: i64,
+    request: PartialRequest,
+    known_date: Option<i64>,
+    now: i64,
+    problems: &mut Fields,
+) -> Result<(), Failure> {
+    check_place(tx, holder_id, (request.entry_date, request.tunnel_id), known_date, now, problems)?;
+    let Some(skill) = request.skill else { return Ok(()) };
+    let Some(subject) = find_item(site, skill) else {
+        problems.refuse("skill", Text::new("field.unknown_skill"));
+        return Ok(());
+    };
+    if let Some(text) = obstacle(site, tx, holder_id, skill, now)? {
+        problems.refuse("skill", text);
+    }
+    if let (Some(instructor_id), Some(tunnel_id)) = (request.instructor_id, request.tunnel_id) {
+        let denial = signer_denial(site, tx, holder_id, instructor_id, subject.level, tunnel_id, now)?;
+        denial.into_iter().for_each(|text| problems.refuse("instructor", text));
+    }
+    Ok(())
+}
+
+/// Adds the mistakes in the date and the tunnel of an entry to `problems`, as far as the two are known: the date is not in
+/// the future, unless `known_date` was, and not before the birth of the member; the tunnel is known. Returns whose logbook
+/// it is, where the date was known.
+pub fn check_place(
+    tx: &Read,
+    holder_id: i64,
+    (entry_date, tunnel_id): (Option<i64>, Option<i64>),
+    known_date: Option<i64>,
+    now: i64,
+    problems: &mut Fields,
+) -> Result<Option<Holder>, Failure> {
+    let mut holder = None;
+    if let Some(date) = entry_date {
+        if date > now + AHEAD_SECONDS_MAX && entry_date != known_date {
+            problems.refuse("entry_date", Text::new("field.in_future"));
+        }
+        let found = members::find_holder(tx, holder_id)?;
+        if found.dob.is_some_and(|dob| date < dob) {
+            problems.refuse("entry_date", Text::new("field.before_birth"));
+        }
+        holder = Some(found);
+    }
+    if let Some(tunnel_id) = tunnel_id
+        && !tunnels::exists(tx, tunnel_id)?
+    {
+        problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
+    }
+    Ok(holder)
+}
+
+/// Refuses a new entry in a full logbook. A member without a confirmed e-mail address may be anybody, in any number, and
+/// has less room.
+pub fn check_room(holder: &Holder) -> Result<(), Failure> {
+    let most = if holder.email_confirmed { ENTRIES_MAX } else { UNCONFIRMED_ENTRIES_MAX };
+    if holder.entries < most {
+        return Ok(());
+    }
+    let key = if holder.email_confirmed { "logbook_full" } else { "logbook_full.unconfirmed" };
+    Err(Failure::logbook_full().saying(Text::new(key).with("max", most)))
+}
+
+/// Why this signer may not sign; `None` where the signer may.
+pub fn signer_denial(
+    site: &Site,
+    tx: &Read,
+    holder_id: i64,
+    signer_id: i64,
+    level: &Level,
+    tunnel_id: i64,
+    now: i64,
+) -> Result<Option<Text>, Failure> {
+    let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, now)?;
+    Ok(authority.err().map(|denial| Text::new(denial.key())))
+}
+
+/// Whether the member has an entry that takes the skill, beside the entry `except`. A recurrent training may be there
+/// before, and is asked for once at a time.
+pub fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
+    let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
+    let takes = |status: Status| match item.recurrent {
+        true => status == Status::Pending,
+        false => status.takes_the_skill(),
+    };
+    Ok(statuses.iter().filter_map(|name| Status::parse(name)).any(takes))
+}
+
+/// The skills that the member may ask for next, of every programme, in the order of the catalogue.
+pub fn list_next_skills(
+    site: &Site,
+    tx: &Read,
+    member_id: i64,
+) -> Result<Vec<(&'static Level, &'static Skill)>, Failure> {
+    let holdings = holdings::list(tx, member_id)?;
+    let (held, briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);
+    let states = logbook::list_skill_states(tx, member_id)?;
+    let takes = |status: &str| Status::parse(status).is_some_and(Status::takes_the_skill);
+    let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && takes(status));
+    let is_open = |skill: &Skill| entry::obstacle(site.catalogue, &skill.skill, &held, &briefed).is_none();
+    Ok(site.catalogue.skills().filter(|(_, skill)| !assigned(skill) && is_open(skill)).collect())
+}
+
+fn obstacle(site: &Site, tx: &Read, holder_id: i64, skill: &str, now: i64) -> Result<Option<Text>, Failure> {
+    let holdings = holdings::list(tx, holder_id)?;
+    let briefed = list_briefed(tx, holder_id, now)?;
+    Ok(entry::obstacle(site.catalogue, skill, &keys(&holdings), &briefed).map(|obstacle| match obstacle {
+        Obstacle::Brief(name) => Text::new("field.brief_first").with("brief", name),
+        Obstacle::Level(name) => Text::new("field.level_first").with("level", name),
+    }))
+}
+
+fn keys(holdings: &[holdings::Holding]) -> Vec<LevelKey<'_>> {
+    holdings.iter().map(holdings::Holding::key).collect()
+}
+
+/// The safety logbooks in which the member has an open record.
+fn list_briefed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<String>, Failure> {
+    Ok(holdings::list_trained(tx, member_id, now)?.into_iter().map(|(logbook, _)| logbook).collect())
+}

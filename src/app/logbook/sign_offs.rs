@@ -1,0 +1,212 @@
+//! Sign-off: an entry is signed, denied, suspended, reinstated and withdrawn; each with its event, the levels that follow from
+//! it, its audit row and its notices.
+
+use super::{actor_id, record, record_for_other, relation};
+use crate::app::Change;
+use crate::domain::catalogue::Level;
+use crate::domain::entry::{self, Act, Status};
+use crate::domain::signoff::{self, Denial};
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::holdings;
+use crate::store::tables::skills::{self, SkillEntry};
+use crate::store::tables::{members, notices, signers};
+use serde_json::json;
+
+/// What a signer was shown of an entry: its version, or, by a client that knows the contract alone, the fields that the
+/// client sends back. A signer who says neither can only mean the entry that the notice spoke of.
+#[derive(Debug, Default)]
+pub struct Shown {
+    pub version: Option<i64>,
+    pub skill: Option<String>,
+    /// Unix seconds.
+    pub entry_date: Option<i64>,
+    pub minutes: Option<i64>,
+    pub tunnel_id: Option<i64>,
+    pub comment: Option<String>,
+}
+
+impl Shown {
+    /// A client of ours, or one that says nothing.
+    pub fn version(version: Option<i64>) -> Shown {
+        Shown { version, ..Shown::default() }
+    }
+
+    /// Refuses an entry that waits and is not the one that was shown. Fields decide only where the entry was ever
+    /// changed: existing clients fill them as they like, and of an entry with one version nobody saw another.
+    fn check(&self, entry: &SkillEntry) -> Result<(), Failure> {
+        let fields = [
+            self.skill.as_ref().map(|skill| *skill == entry.skill),
+            self.entry_date.map(|date| date == entry.entry_date),
+            self.minutes.map(|minutes| minutes == entry.minutes),
+            self.tunnel_id.map(|tunnel| tunnel == entry.tunnel_id),
+            self.comment.as_ref().map(|comment| *comment == entry.comment),
+        ];
+        let same = match self.version {
+            Some(version) => version == entry.version,
+            None if entry.version == 1 => true,
+            None if entry.version == entry.asked_version => !fields.contains(&Some(false)),
+            None => fields.iter().all(|field| *field == Some(true)),
+        };
+        if same || entry.status != Status::Pending { Ok(()) } else { Err(Failure::entry_changed()) }
+    }
+}
+
+/// The level whose signers sign the flight time of an opening balance: every instructor's.
+pub(super) fn first_level(site: &Site) -> Option<&'static Level> {
+    site.catalogue.find_programme("Flyer")?.levels.first()
+}
+
+/// Signs an entry as it was shown, and with it its whole opening balance, if it is of one: that is one paper with one
+/// signature, and its entries change together or not at all. Audited; the member is told.
+pub fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str>) -> Result<Status, Failure> {
+    let (mut to, signer_id) = (entry.status, actor_id(cx)?);
+    for one in &whole(cx.tx, entry)? {
+        let level = match one.kind.as_str() {
+            "time" => first_level(cx.site),
+            _ => signoff::level_of(cx.site.catalogue, &one.skill),
+        };
+        // Nobody signs what has left the catalogue.
+        let level = level.ok_or_else(Failure::not_allowed)?;
+        let (holder_id, tunnel_id) = (one.member_id, one.tunnel_id);
+        let authority =
+            signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
+        let authority = authority.map_err(refusal)?;
+        to = entry::step(Some(one.status), Act::Sign(&authority)).ok_or_else(Failure::entry_state)?;
+        shown.check(entry)?;
+        check_holder(cx.tx, holder_id)?;
+        skills::sign(cx.tx, one, &authority, comment)?;
+    }
+    let subject = if entry.opening.is_some() { "notice.opening_signed" } else { "notice.signed" };
+    apply(cx, entry, subject)?;
+    record(cx, "entry.signed", entry.member_id, entry.entry_id)?;
+    Ok(to)
+}
+
+/// Denies an entry as it was shown, and with it its whole opening balance: by the named signer, the desk and the admins.
+/// Audited; the member is told the reason, and of an opening balance its author.
+pub fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
+    if !entry::may(relation(cx.actor.rank, entry), Act::Deny) {
+        return Err(Failure::not_allowed());
+    }
+    shown.check(entry)?;
+    let (mut to, by) = (entry.status, actor_id(cx)?);
+    for one in &whole(cx.tx, entry)? {
+        to = entry::step(Some(one.status), Act::Deny).ok_or_else(Failure::entry_state)?;
+        skills::deny(cx.tx, one, by, reason)?;
+    }
+    // The author of an opening balance mends it; the member asked for the rest.
+    match entry.opening {
+        Some(_) => tell(cx, entry.author_id, "notice.opening_denied", entry, by, reason)?,
+        None => tell(cx, entry.member_id, "notice.denied", entry, by, reason)?,
+    }
+    record(cx, "entry.denied", entry.member_id, entry.entry_id)?;
+    Ok(to)
+}
+
+/// Suspends an open entry: by an admin. Audited; the member is told.
+pub fn suspend(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
+    pause(cx, entry, Act::Suspend, "notice.suspended", "entry.suspended")
+}
+
+/// Opens a suspended entry again: by an admin. Audited; the member is told.
+pub fn reinstate(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
+    pause(cx, entry, Act::Reinstate, "notice.reinstated", "entry.reinstated")
+}
+
+fn pause(
+    cx: &Change,
+    entry: &SkillEntry,
+    act: Act,
+    subject: &'static str,
+    action: &'static str,
+) -> Result<Status, Failure> {
+    if !entry::may(relation(cx.actor.rank, entry), act) {
+        return Err(Failure::not_allowed());
+    }
+    let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
+    skills::step(cx.tx, entry, actor_id(cx)?, to)?;
+    apply(cx, entry, subject)?;
+    record(cx, action, entry.member_id, entry.entry_id)?;
+    Ok(to)
+}
+
+/// Withdraws a request: by its holder, the desk and the admins. The signer is told. Audited, unless the logbook is the
+/// actor's own.
+pub fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
+    if !entry::may(relation(cx.actor.rank, entry), Act::Cancel) || entry.opening.is_some() {
+        return Err(Failure::not_allowed());
+    }
+    let to = entry::step(Some(entry.status), Act::Cancel).ok_or_else(Failure::entry_state)?;
+    skills::step(cx.tx, entry, actor_id(cx)?, to)?;
+    if let Some(signer_id) = entry.instructor_id {
+        tell(cx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
+    }
+    record_for_other(cx, "entry.cancelled", entry.member_id, entry.entry_id)?;
+    Ok(to)
+}
+
+/// An entry, or all of the opening balance that it is part of.
+pub(super) fn whole(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Failure> {
+    match entry.opening {
+        Some(opening) => Ok(skills::list_opening(tx, opening)?),
+        None => Ok(skills::find(tx, entry.entry_id)?.into_iter().collect()),
+    }
+}
+
+/// Sign-off waits until the member's address is confirmed.
+pub(super) fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
+    let profile = members::find(tx, holder_id)?.ok_or_else(Failure::not_found)?;
+    if profile.email_verified { Ok(()) } else { Err(Failure::email_not_confirmed()) }
+}
+
+/// The reason in the words of a refusal.
+pub(super) fn refusal(bar: Denial) -> Failure {
+    let key = match bar {
+        Denial::Oneself => "signing.oneself",
+        Denial::Level => "signing.level",
+        Denial::NotListed => "signing.not_listed",
+        Denial::NotCurrent => "signing.not_current",
+        Denial::Account => "signing.account",
+    };
+    Failure::not_allowed().saying(Text::new(key))
+}
+
+/// Derives the member's levels anew after an event, and tells the member of it.
+pub(super) fn apply(cx: &Change, entry: &SkillEntry, subject: &'static str) -> Result<(), Failure> {
+    holdings::refresh(cx.tx, entry.member_id, cx.site.catalogue)?;
+    tell(cx, entry.member_id, subject, entry, actor_id(cx)?, "")
+}
+
+/// Tells the named signer that an entry waits.
+pub(super) fn tell_asked(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
+    let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
+    skills::set_asked(cx.tx, entry.entry_id)?;
+    match entry.instructor_id {
+        Some(signer_id) => tell(cx, signer_id, subject, entry, entry.member_id, ""),
+        None => Ok(()),
+    }
+}
+
+/// A notice to a member about an entry; `named` is the person whom the text names.
+fn tell(
+    cx: &Change,
+    member_id: i64,
+    subject: &'static str,
+    entry: &SkillEntry,
+    named: i64,
+    reason: &str,
+) -> Result<(), Failure> {
+    let name = members::find(cx.tx, named)?.map(|profile| profile.screen_name).unwrap_or_default();
+    let catalogue = cx.site.catalogue;
+    let skill = match (catalogue.find_skill(&entry.skill), catalogue.find_safety(&entry.skill)) {
+        (Some((_, skill)), _) => &skill.name,
+        (None, Some((_, safety))) => &safety.name,
+        (None, None) => &entry.skill,
+    };
+    let detail = json!({ "entry_id": entry.entry_id, "skill": skill, "name": name, "reason": reason });
+    notices::insert(cx.tx, member_id, subject, &detail.to_string())?;
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! A partner's access: how it begins, changes and ends; and what a partner deleted brought back.
+
+use super::bookings::DESK_CLIENT_ID;
+use super::{Change, Outcome};
+use crate::auth::new_secret;
+use crate::domain::audit::{Detail, Whom};
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::i18n::language::Text;
+use crate::keys::{hex, random};
+use crate::store::Read;
+use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::partner_users;
+use crate::store::tables::partners::{self, Partner};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// A partner that calls 100 times a second for a minute has a fault.
+pub const REQUESTS_PER_MINUTE: i64 = 6_000;
+pub const REQUESTS_PER_MINUTE_MAX: i64 = 10_000_000;
+/// Days for which an old secret goes on beside the new one.
+pub const KEEP_DAYS: i64 = 7;
+pub const KEEP_DAYS_MAX: i64 = 90;
+pub const NAME_CHARS_MAX: usize = 100;
+/// More than any partner's list has.
+pub const NETWORKS_MAX: usize = 100;
+const DAY_SECONDS: i64 = 86_400;
+/// Records brought back at once; more are for the next press.
+const RESTORED_MAX: i64 = 500;
+/// For the partner a restored record is there from now on, so the history says that it was made, and by whom.
+const BY_DESK: &str = r#"{"restored_by":"desk"}"#;
+
+/// On what terms a partner may call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Demand a signed timestamp, and refuse a signature that was used before.
+    pub strict: bool,
+    /// Where it may call from; empty: from anywhere.
+    pub networks: Vec<IpNet>,
+    /// 0: no limit.
+    pub requests_per_minute: i64,
+}
+
+/// What became of a deleted record that was to come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restored {
+    Done,
+    /// The partner deleted no such record.
+    Unknown,
+    /// The partner has made a new record of the same address.
+    Taken,
+}
+
+/// What a partner is handed, once.
+#[derive(Debug)]
+pub struct Handed {
+    pub partner_id: i64,
+    pub client_id: String,
+    pub secret: String,
+}
+
+/// An address, or a network like `10.0.0.0/8`.
+pub fn network(text: &str) -> Option<IpNet> {
+    text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+/// The partner of a number. 404 where there is none; the desk's own bookings are nobody's to administer.
+pub fn find(tx: &Read, partner_id: i64) -> Result<Partner, Failure> {
+    administered(partners::find_by_id(tx, partner_id)?)
+}
+
+/// The same by its client-id.
+pub fn find_client(tx: &Read, client_id: &str) -> Result<Partner, Failure> {
+    administered(partners::find(tx, client_id)?)
+}
+
+fn administered(found: Option<Partner>) -> Result<Partner, Failure> {
+    found.filter(|partner| partner.client_id != DESK_CLIENT_ID).ok_or_else(Failure::not_found)
+}
+
+/// Adds a partner with its first secret. `client_id`: one that the partner has already, from another site's list. Audited.
+/// An admin's. 422 at `name` or `networks`; 409 where the client-id is known.
+pub fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &Terms) -> Result<Handed, Failure> {
+    cx.check_admin()?;
+    let name = fields::name("name", name, NAME_CHARS_MAX)?;
+    terms.check()?;
+    if client_id == Some(DESK_CLIENT_ID) {
+        return Err(Failure::exists());
+    }
+    let client_id = client_id.map_or_else(|| hex(&random::<8>()), str::to_owned);
+    let partner_id = partners::insert(cx.tx, &client_id, &name, terms.strict, terms.per_minute())?;
+    add_networks(cx, partner_id, terms)?;
+    cx.record("partner.added", &Whom::Partner(client_id.clone()), &terms.detail())?;
+    Ok(Handed { partner_id, client_id, secret: add_secret(cx, partner_id)? })
+}
+
+/// Sets from where, how fast and how strictly signed a partner calls. Audited. An admin's.
+pub fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result<Outcome, Failure> {
+    cx.check_admin()?;
+    terms.check()?;
+    let mut networks: Vec<String> = terms.networks.iter().map(IpNet::to_string).collect();
+    networks.sort_unstable();
+    networks.dedup();
+    let before = (partner.strict, partner.requests_per_minute);
+    if before == (terms.strict, terms.per_minute()) && partners::list_networks(cx.tx, partner.partner_id)? == networks {
+        return Ok(Outcome::Unchanged);
+    }
+    partners::set_terms(cx.tx, partner.partner_id, terms.strict, terms.per_minute())?;
+    partners::delete_networks(cx.tx, partner.partner_id)?;
+    add_networks(cx, partner.partner_id, terms)?;
+    cx.record("partner.terms_set", &Whom::Partner(partner.client_id.clone()), &terms.detail())?;
+    Ok(Outcome::Done)
+}
+
+/// Gives a partner a new secret; the newest before it goes on for so many days. Audited. An admin's. 409 where the partner
+/// is revoked.
+pub fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<Handed, Failure> {
+    cx.check_admin()?;
+    if partner.revoked_at.is_some() {
+        return Err(Failure::partner_revoked());
+    }
+    let (partner_id, client_id) = (partner.partner_id, partner.client_id.clone());
+    partners::end_older_secrets(cx.tx, partner_id)?;
+    partners::end_secrets(cx.tx, partner_id, cx.now() + keep_days * DAY_SECONDS)?;
+    let detail = Detail::none().number("keep_days", keep_days);
+    cx.record("partner.rotated", &Whom::Partner(client_id.clone()), &detail)?;
+    Ok(Handed { partner_id, client_id, secret: add_secret(cx, partner_id)? })
+}
+
+/// Ends a partner's access for good, with its secrets. Audited. An admin's.
+pub fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure> {
+    cx.check_admin()?;
+    if partner.revoked_at.is_some() {
+        return Ok(Outcome::Unchanged);
+    }
+    partners::revoke(cx.tx, partner.partner_id)?;
+    cx.record("partner.revoked", &Whom::Partner(partner.client_id.clone()), &Detail::none())?;
+    Ok(Outcome::Done)
+}
+
+/// Brings one record back that the partner deleted. Audited, and in the partner's history.
+pub fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<Restored, Failure> {
+    match partner_users::restore(cx.tx, partner.partner_id, user_id) {
+        Ok(0) => return Ok(Restored::Unknown),
+        Ok(_) => {}
+        Err(failure) if failure.code() == Failure::email_taken().code() => return Ok(Restored::Taken),
+        Err(failure) => return Err(failure),
+    }
+    let about = About { user_id: Some(user_id), detail: Some(BY_DESK), ..About::default() };
+    history::insert(cx.tx, partner.partner_id, Event::UserCreated, &about)?;
+    let detail = Detail::none().number("user_id", user_id);
+    cx.record("partner_user.restored", &Whom::Partner(partner.client_id.clone()), &detail)?;
+    Ok(Restored::Done)
+}
+
+/// Brings every deleted record back whose address has no new one, the latest first; how many came back.
+pub fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Failure> {
+    let mut restored = 0;
+    for user in partner_users::list_deleted(cx.tx, partner.partner_id, RESTORED_MAX)? {
+        // Of two deleted records of one address the later one comes back.
+        let taken = user.replaced || partner_users::has(cx.tx, partner.partner_id, &user.email)?;
+        restored += usize::from(!taken && restore_user(cx, partner, user.id)? == Restored::Done);
+    }
+    Ok(restored)
+}
+
+impl Terms {
+    fn check(&self) -> Result<(), Failure> {
+        let text = || Text::new("partners.networks_many").with("max", NETWORKS_MAX);
+        if self.networks.len() > NETWORKS_MAX { Err(Failure::field("networks", text())) } else { Ok(()) }
+    }
+
+    fn per_minute(&self) -> Option<i64> {
+        (self.requests_per_minute > 0).then_some(self.requests_per_minute)
+    }
+
+    fn detail(&self) -> Detail {
+        Detail::none().flag("strict", self.strict).number("networks", self.networks.len() as i64)
+    }
+}
+
+fn add_networks(cx: &Change, partner_id: i64, terms: &Terms) -> Result<(), Failure> {
+    for network in &terms.networks {
+        partners::insert_network(cx.tx, partner_id, &network.to_string())?;
+    }
+    Ok(())
+}
+
+fn add_secret(cx: &Change, partner_id: i64) -> Result<String, Failure> {
+    let (secret, sealed) = new_secret(&cx.site.keys);
+    partners::insert_secret(cx.tx, partner_id, &sealed)?;
+    Ok(secret)
+}

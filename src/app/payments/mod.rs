@@ -1,0 +1,114 @@
+//! Payments: what the processor says of them, what the apps of members claim, and what the desk decides.
+
+mod membership;
+
+use super::Change;
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::payment::{Decision, Event, Status};
+use crate::http::failure::Failure;
+use crate::store::tables::members;
+use crate::store::tables::payments::{self, Account};
+use std::time::Duration;
+
+/// Claims of one member that the processor has said nothing of.
+const CLAIMS_MAX: i64 = 20;
+/// One of those ends by itself.
+const RETRY_AFTER: Duration = Duration::from_secs(86_400);
+
+/// Takes what an event of the processor says of a payment, in whatever order events come. Returns `late` (the payment was
+/// further already), `applied`, or `unmatched` (applied; nobody knows yet whose the payment is). The member is told.
+pub fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str, Failure> {
+    let mut event = event.clone();
+    if let Some(member_id) = event.member_id {
+        // Metadata is typed by people: a number that is nobody's is as good as none.
+        event.member_id = members::exists(cx.tx, member_id)?.then_some(member_id);
+    }
+    let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
+    let before = account.heard.status;
+    account.heard.hear(&event);
+    membership::apply(cx, &mut account)?;
+    Ok(match account.member_id {
+        _ if account.heard.status == before => "late",
+        Some(_) => "applied",
+        None => "unmatched",
+    })
+}
+
+/// Takes word from the processor that a part of a payment went back, in the smallest unit of its currency; `None`: all of
+/// what is known. Also of a payment that is not known yet: what went back counts once the money is said to have come.
+pub fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> Result<(), Failure> {
+    let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
+    account.heard.status = account.heard.status.max(Status::Created);
+    let whole = account.heard.price.value.as_ref().map_or(0, |price| price.cents);
+    let cents = cents.unwrap_or(whole);
+    if account.refunded_cents.is_none_or(|known| cents > known) {
+        // The desk decides anew about what is left.
+        (account.refunded_cents, account.decision) = (Some(cents), None);
+    }
+    membership::apply(cx, &mut account)
+}
+
+/// Takes the word of the actor's app that a payment is the actor's. A claim says whose a payment is that bears no member; it
+/// is worth nothing until the processor says that the money came. Returns the verdict: `recorded`, `matched`, `known`,
+/// `claimed_twice` or `claimed_by_another`. 429 beyond [`CLAIMS_MAX`] open claims.
+pub fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failure> {
+    let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
+    let known = payments::find(cx.tx, intent_id)?;
+    let count = match &known {
+        Some(_) => payments::count_rival_claims(cx.tx, member_id)?,
+        None => payments::count_claims(cx.tx, member_id)?,
+    };
+    let is_new = known.is_none();
+    let mut account = known.unwrap_or_else(|| Account::new(intent_id));
+    let verdict = match account.member_id {
+        None if is_new => "recorded",
+        None => "matched",
+        Some(owner) if owner == member_id => return Ok("known"),
+        // The processor, the desk or two members named somebody: one word more changes nothing.
+        Some(_) if account.claimed_by != account.member_id || account.rival_claim.is_some() => {
+            return Ok("claimed_by_another");
+        }
+        Some(_) if account.assigned_to.or(account.heard.member_id.value).is_some() => return Ok("claimed_by_another"),
+        Some(_) => "claimed_twice",
+    };
+    if verdict != "matched" && count >= CLAIMS_MAX {
+        return Err(Failure::too_fast().retry_after(RETRY_AFTER));
+    }
+    match verdict {
+        "claimed_twice" => account.rival_claim = Some(member_id),
+        _ => account.claimed_by = Some(member_id),
+    }
+    membership::apply(cx, &mut account)?;
+    Ok(verdict)
+}
+
+/// Decides about a payment: by the desk. `Counts` extends the membership of `member_id`, else of the member who has it,
+/// whatever was paid; `Void` extends none and takes back a year that the payment gave. Audited; the members are told.
+/// Returns the payment as it is then; `None`: nothing is decided, because nobody is named whose membership it could extend.
+pub fn decide(
+    cx: &Change,
+    payment_id: i64,
+    decision: Decision,
+    member_id: Option<i64>,
+) -> Result<Option<Account>, Failure> {
+    cx.actor.check_staff()?;
+    let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?;
+    let before = account.clone();
+    if decision == Decision::Counts {
+        if member_id.is_none() && account.grant.is_none() {
+            return Ok(None);
+        }
+        account.assigned_to = member_id.or(account.assigned_to);
+    }
+    account.decision = Some(decision);
+    membership::apply(cx, &mut account)?;
+    if account != before {
+        let action = match decision {
+            Decision::Counts => "payment.assigned",
+            Decision::Void => "payment.voided",
+        };
+        let subject = account.member_id.map_or(Whom::Payment(payment_id), Whom::Member);
+        cx.record(action, &subject, &Detail::none().number("payment_id", payment_id))?;
+    }
+    Ok(Some(account))
+}

@@ -1,0 +1,29 @@
+//! The pictures of members.
+
+use super::{Change, Outcome, Subject};
+use crate::domain::audit::{Detail, Whom};
+use crate::http::failure::Failure;
+use crate::store::tables::media;
+
+/// Puts a picture in place of the one before. `jpeg`: as `documents::picture` made it. Audited, unless the picture is the
+/// actor's own.
+pub fn set(cx: &Change, subject: &Subject, jpeg: &[u8]) -> Result<(), Failure> {
+    media::set(cx.tx, subject.member_id, jpeg)?;
+    record(cx, "member.photo_taken", subject)
+}
+
+/// Removes the picture. Audited, unless the picture is the actor's own.
+pub fn remove(cx: &Change, subject: &Subject) -> Result<Outcome, Failure> {
+    if media::delete(cx.tx, subject.member_id)? == 0 {
+        return Ok(Outcome::Unchanged);
+    }
+    record(cx, "member.photo_removed", subject)?;
+    Ok(Outcome::Done)
+}
+
+fn record(cx: &Change, action: &'static str, subject: &Subject) -> Result<(), Failure> {
+    if cx.member_id() == Some(subject.member_id) {
+        return Ok(());
+    }
+    cx.record(action, &Whom::Member(subject.member_id), &Detail::none())
+}

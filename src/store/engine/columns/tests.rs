@@ -1,0 +1,163 @@
+//! No statement names what the schema lacks, and none escapes that test.
+
+use super::*;
+use crate::keys::Keys;
+use crate::store::Write;
+use crate::store::engine::clock;
+use crate::store::queries::{erasure, held, mentions, sealed};
+use crate::store::tables::{audit, bookings, history};
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Files whose statements are put together while the program runs, each with what keeps them right.
+const AT_RUN_TIME: [(&str, &str); 9] = [
+    ("engine/", "statements of the file itself, before or beside its schema"),
+    ("queries/erasure.rs", "below: a member is erased"),
+    ("queries/held/mod.rs", "below: what is held of a member is read"),
+    ("queries/mentions.rs", "below: each table is looked through"),
+    ("queries/sealed.rs", "below: each is prepared"),
+    ("tables/audit.rs", "below: with every condition"),
+    ("tables/bookings.rs", "below: with every condition"),
+    ("tables/history.rs", "below: with every condition"),
+    ("mod.rs", "the way statements run"),
+];
+
+fn file() -> Connection {
+    let conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch(include_str!("../../../../sql/schema.sql")).unwrap();
+    conn
+}
+
+/// What SQLite says of each statement that it does not take.
+fn refused<'s>(conn: &Connection, statements: impl IntoIterator<Item = &'s (&'s str, &'s str)>) -> Vec<String> {
+    let say = |(place, sql): &(&str, &str)| conn.prepare(sql).err().map(|e| format!("{place}: {e}"));
+    statements.into_iter().filter_map(say).collect()
+}
+
+#[test]
+fn every_statement_fits_the_schema() {
+    assert!(STATEMENTS.len() > 400, "{} statements: where are the others?", STATEMENTS.len());
+    assert_eq!(refused(&file(), STATEMENTS), Vec::<String>::new());
+}
+
+#[test]
+fn a_statement_that_names_a_column_the_table_lacks_is_refused() {
+    let refused =
+        refused(&file(), &[("here", "SELECT username FROM members"), ("there", "SELECT nickname FROM members")]);
+    assert_eq!(refused.len(), 1);
+    assert!(refused[0].starts_with("there: no such column: nickname"), "{refused:?}");
+}
+
+#[test]
+fn statements_that_are_put_together_at_run_time_fit_the_schema() {
+    let conn = file();
+    let (tx, keys) = (Write::on(&conn, 100), Keys::from_bytes([7; 32]));
+    let sealed: Vec<String> = sealed::COLUMNS.iter().flat_map(sealed::Column::statements).collect();
+    assert_eq!(refused(&conn, &sealed.iter().map(|sql| ("sealed", &**sql)).collect::<Vec<_>>()), Vec::<String>::new());
+    clock::set_back(&tx).unwrap();
+    for part in held::PARTS {
+        held::rows(&tx, &keys, part, 1).unwrap();
+    }
+    for table in mentions::TABLES {
+        mentions::last(&tx, table).unwrap();
+        mentions::list(&tx, table, 0, 9, &["Jane"], "somebody").unwrap();
+    }
+    erasure::erase(&tx, &keys, 1, 100).unwrap();
+    let some = Some(1);
+    let word = || Some("member:1".to_owned());
+    let booked = bookings::Filter { partner_id: some, member_id: some, from: some, to: some };
+    let happened = history::Filter { partner_id: some, from: some, to: some, after: some };
+    let done = audit::Filter { who: word(), whom: word(), deed: word(), since: None, until: some, before: some };
+    for filter in [booked, bookings::Filter::default()] {
+        bookings::list(&tx, &filter, 1, 0).unwrap();
+        bookings::count(&tx, &filter).unwrap();
+    }
+    for filter in [happened, history::Filter::default()] {
+        history::list(&tx, &filter, 1, 0).unwrap();
+        history::count(&tx, &filter).unwrap();
+    }
+    for filter in [done.clone(), audit::Filter { who: Some("cli".to_owned()), ..done }, audit::Filter::default()] {
+        audit::list(&tx, &filter, 1).unwrap();
+    }
+}
+
+#[test]
+fn no_statement_and_no_position_escapes_the_macros() {
+    let mut found = Vec::new();
+    look(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store"), "", &mut found);
+    assert_eq!(found, Vec::<String>::new());
+}
+
+/// Statements that do not stand in a macro, and columns read by number, in the files of a directory but their tests.
+fn look(dir: &Path, name: &str, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_string_lossy();
+        let name = format!("{name}{file}");
+        if path.is_dir() {
+            look(&path, &format!("{name}/"), found);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let allowed = |list: &[(&str, &str)]| list.iter().any(|(start, _)| name.starts_with(start));
+        if file == "tests.rs" || allowed(&AT_RUN_TIME[..1]) {
+            continue;
+        }
+        if product.contains("row.get(") || product.contains("row.get::<") {
+            found.push(format!("{name}: reads a column by its number or name: declare it by row!"));
+        }
+        for verb in ["SELECT ", "INSERT ", "UPDATE ", "DELETE "] {
+            for (at, _) in product.match_indices(&format!("\"{verb}")) {
+                let before: String = product[..at].split_whitespace().collect();
+                let in_macro = ["sql!(", "joined!(", "insert!(tx.run,", "insert!(tx.insert,", "update!(tx,"];
+                if !in_macro.iter().any(|start| before.ends_with(start)) && !allowed(&AT_RUN_TIME) {
+                    let line = product[..at].lines().count();
+                    found.push(format!("{name}:{line}: a statement outside of sql!, insert! and update!"));
+                }
+            }
+        }
+    }
+}
+
+row! {
+    #[derive(Debug, PartialEq)]
+    struct Sum in "p." {
+        name: String,
+        doubled: Option<i64> = "2 * p.number",
+    }
+}
+
+row! {
+    #[derive(Debug, PartialEq)]
+    struct Pair {
+        id: i64,
+        text: String,
+    } saved
+}
+
+#[test]
+fn a_row_is_read_and_written_by_its_one_list_of_columns() {
+    let conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch("CREATE TABLE pairs (id INTEGER PRIMARY KEY, text TEXT, more INTEGER)").unwrap();
+    assert_eq!((Sum::COLUMNS, Pair::COLUMNS), ("p.name, 2 * p.number", "id, text"));
+    let sql = joined!("SELECT 7, ", Sum::COLUMNS, ", 1 FROM (SELECT 'x' AS name, 21 AS number) p");
+    let found = conn.query_row(sql, [], row::<(i64, Sum, bool)>).unwrap();
+    assert_eq!(found, (7, Sum { name: "x".to_owned(), doubled: Some(42) }, true));
+    let pair = Pair { id: 3, text: "three".to_owned() };
+    let names = format!("INSERT INTO pairs ({}) VALUES ({})", Pair::NAMES, Pair::PLACES);
+    conn.execute(&names, &*pair.values()).unwrap();
+    let replaced = format!("{names} ON CONFLICT (id) DO UPDATE SET {}", Pair::EXCLUDED);
+    conn.execute(&replaced, &*Pair { id: 3, text: "drei".to_owned() }.values()).unwrap();
+    let read = conn.query_row("SELECT id, text FROM pairs", [], row::<Pair>).unwrap();
+    assert_eq!(read, Pair { id: 3, text: "drei".to_owned() });
+    assert_eq!(Pair::CHANGES, "id = ?, text = ?");
+}
+
+#[test]
+fn a_name_that_an_enum_does_not_have_is_an_error() {
+    let conn = Connection::open_in_memory().unwrap();
+    assert_eq!(conn.query_row("SELECT 'desk'", [], row::<Role>).unwrap(), Role::Desk);
+    assert_eq!(conn.query_row("SELECT NULL", [], row::<Option<Role>>).unwrap(), None);
+    assert!(conn.query_row("SELECT 'nobody'", [], row::<Option<Role>>).is_err());
+}
