@@ -17,7 +17,7 @@ pub mod payments;
 pub mod photos;
 
 use crate::auth::{Clerk, Member};
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{By, Detail, Origin, Who, Whom};
 use crate::domain::role::{Rank, Role};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -65,8 +65,8 @@ impl Actor {
     }
 
     /// A partner, or a third party that calls back.
-    pub fn outside(by: By) -> Actor {
-        Actor { by, rank: Rank::Outside }
+    pub fn outside(who: Who, call: &Call) -> Actor {
+        Actor { by: By { who, origin: Origin::Address(call.peer) }, rank: Rank::Outside }
     }
 
     /// 403 for everybody but the desk, the admins and the machine's owner.

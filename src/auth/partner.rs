@@ -3,7 +3,6 @@
 use super::rates::{Caller, Pace};
 use crate::auth::Rates;
 use crate::auth::refusals::Refusals;
-use crate::domain::audit::{self, By, Origin};
 use crate::http::call::{Call, TOKEN, Who};
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -34,9 +33,8 @@ impl Partner {
         self.id
     }
 
-    /// This partner from where the call came.
-    pub fn by(&self, call: &Call) -> By {
-        By { who: audit::Who::Partner(self.client_id.clone()), origin: Origin::Address(call.peer) }
+    pub fn client_id(&self) -> &str {
+        &self.client_id
     }
 }
 

@@ -135,6 +135,12 @@ pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     }
 }
 
+/// A picture. Opened by itself a picture is a document of its own, which may do nothing at all.
+pub fn picture(kind: &'static str, body: impl Into<Bytes>) -> Reply {
+    let alone = HeaderValue::from_static("default-src 'none'; sandbox");
+    bytes(kind, body).with_header(header::CONTENT_SECURITY_POLICY, alone)
+}
+
 /// 200 with bytes of another type than JSON.
 pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
     Reply {

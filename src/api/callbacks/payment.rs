@@ -4,6 +4,7 @@ use super::claim;
 use super::payment_event::{self, Matter};
 use crate::app::{self, Actor, payments};
 use crate::auth::{PaymentCaller, Processor};
+use crate::domain::audit::Who;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
@@ -28,9 +29,9 @@ pub fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
     }
 }
 
-fn hear(site: &Site, call: &Call, processor: &Processor) -> Answer {
+fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
     let event = payment_event::read(call)?;
-    app::change_once(site, call, Actor::outside(processor.by(call)), |cx| {
+    app::change_once(site, call, Actor::outside(Who::Sender("processor"), call), |cx| {
         let verdict = if callbacks::repeat(cx.tx, Sender::Processor, &event.key)? {
             "repeated"
         } else {

@@ -2,6 +2,7 @@
 
 use crate::app::{self, Actor, bookings};
 use crate::auth::{Partner, new_token, pin, pin_guesses};
+use crate::domain::audit::Who;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord};
@@ -52,7 +53,8 @@ pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     if paused_for > 0 {
         return Ok(paused(call, paused_for));
     }
-    app::change_once(site, call, Actor::outside(partner.by(call)), |cx| {
+    let actor = Actor::outside(Who::Partner(partner.client_id().to_owned()), call);
+    app::change_once(site, call, actor, |cx| {
         let tx = cx.tx;
         if !pin_is_right(site, tx, &request)? {
             call.outcome.set(OutcomeWord::WrongCredentials);

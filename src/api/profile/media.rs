@@ -9,7 +9,6 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::media;
-use http::{HeaderValue, header};
 use serde::Serialize;
 
 /// What an upload may say it is. What it is, its first bytes tell.
@@ -43,9 +42,7 @@ pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
 /// `GET /account/profile/media`: the caller's picture.
 pub fn get(site: &Site, _: &Call, member: &Member) -> Answer {
     let jpeg = site.store.read(|tx| Ok(media::find(tx, member.id())?))?.ok_or_else(Failure::not_found)?;
-    // Opened by itself it is a document of its own; it may then do nothing at all.
-    let alone = HeaderValue::from_static("default-src 'none'; sandbox");
-    Ok(reply::bytes("image/jpeg", jpeg).with_header(header::CONTENT_SECURITY_POLICY, alone))
+    Ok(reply::picture("image/jpeg", jpeg))
 }
 
 /// `POST /account/profile/remove-media`: no picture any more; also where there was none.

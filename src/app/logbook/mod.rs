@@ -2,6 +2,7 @@
 
 pub mod edit;
 pub mod opening;
+pub mod progression;
 pub mod requests;
 pub mod rules;
 pub mod sign_offs;

@@ -3,7 +3,6 @@
 
 use crate::auth::Member;
 use crate::auth::session;
-use crate::domain::audit::{self, By, Origin};
 use crate::http::call::{Call, Who};
 use crate::http::failure::Failure;
 use crate::keys::{hmac_sha256, unhex};
@@ -27,13 +26,6 @@ pub enum PaymentCaller {
 /// The processor, whose signature over this body was right.
 #[derive(Debug)]
 pub struct Processor(());
-
-impl Processor {
-    /// The processor from where the call came.
-    pub fn by(&self, call: &Call) -> By {
-        By { who: audit::Who::Sender("processor"), origin: Origin::Address(call.peer) }
-    }
-}
 
 /// What a signature's header says.
 struct Signed<'a> {

@@ -1,11 +1,12 @@
 //! How far a member has come: the picture, and the same in words for who cannot see it.
 
 use super::{Screen, show};
-use crate::api::logbook::progression;
+use crate::app::logbook::progression;
 use crate::auth::Guest;
 use crate::domain::progression::State;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use askama::Template;
@@ -46,6 +47,6 @@ pub fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
 
 /// `GET /kiosk/progression.svg`: as the member's app has it, and kept by nobody.
 pub fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let picture = progression::picture(site, call, guest.member_id())?;
+    let picture = reply::picture("image/svg+xml", progression::svg(site, guest.member_id(), call.language())?);
     Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }

@@ -1,0 +1,36 @@
+//! How far a member has come: where the member stands on every level, and the same as a picture.
+
+use crate::documents::progression::{Progression, draw};
+use crate::domain::progression::{self, Step};
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::{logbook, standing};
+use crate::store::tables::{certificates, members, tunnels};
+
+/// Where a member stands on every level.
+pub fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>>, Failure> {
+    let held = certificates::list_held(tx, member_id)?;
+    let held: Vec<_> = held.iter().map(|one| (one.key(), one.since)).collect();
+    let states = logbook::list_skill_states(tx, member_id)?;
+    let signed: Vec<&str> =
+        states.iter().filter(|(_, status)| status == "open").map(|(skill, _)| skill.as_str()).collect();
+    let currency = standing::read(tx, member_id, site.now())?.currency;
+    Ok(progression::of(site.catalogue, &held, &signed, &currency))
+}
+
+/// What is held, open and next on every track of the catalogue, as SVG. 404 where there is no such member.
+pub fn svg(site: &Site, member_id: i64, language: Language) -> Result<String, Failure> {
+    site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
+        Ok(draw(&Progression {
+            site_name: home.name,
+            holder: profile.screen_name,
+            day: tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now()),
+            steps: steps(site, tx, member_id)?,
+            language,
+        }))
+    })
+}
