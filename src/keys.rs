@@ -9,7 +9,6 @@
 //! A key lies in `site.key` beside the database, readable by its owner alone. Without it partner secrets, kept answers
 //! and PINs of that file are lost, so the two are copied together.
 
-use crate::domain::audit::{ChainKey, Head};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
@@ -51,6 +50,24 @@ pub enum Purpose {
     Callback,
     Deletion,
     TlsKey,
+}
+
+/// SHA-256, or HMAC-SHA256 where there is a key.
+pub type Hash = [u8; 32];
+
+/// The end of the audit log's chain: how many rows there are, and the last one's hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    pub seq: i64,
+    pub hash: Hash,
+}
+
+/// The key of the audit log's chain, and where its rows begin.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ChainKey {
+    pub secret: [u8; 32],
+    /// The last row from before there was a key; `None`: the key is as old as the log.
+    pub plain_end: Option<Head>,
 }
 
 pub struct Keys {

@@ -1,7 +1,7 @@
 //! The settings of backups.
 
 use super::Settings;
-use crate::ops::backup::encrypted::Recipient;
+use super::recipient::Recipient;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]

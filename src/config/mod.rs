@@ -4,6 +4,7 @@ mod backup;
 mod callbacks;
 mod credentials;
 mod outgoing;
+pub mod recipient;
 mod social;
 mod sync;
 mod terminal;

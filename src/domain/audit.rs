@@ -7,13 +7,12 @@
 //! give a row that they changed the hash that it would need. Rows from before there was a key carry a plain SHA-256; the
 //! last one's is kept beside the key.
 
+pub use crate::keys::{ChainKey, Hash, Head};
+
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};
 use std::net::IpAddr;
-
-/// SHA-256, or HMAC-SHA256 where there is a key.
-pub type Hash = [u8; 32];
 
 const DETAIL_NAME_CHARS_MAX: usize = 80;
 
@@ -80,21 +79,6 @@ pub struct Row {
     pub origin: String,
     /// JSON.
     pub detail: String,
-}
-
-/// The end of the chain: how many rows there are, and the last one's hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    pub seq: i64,
-    pub hash: Hash,
-}
-
-/// The key of the chain, and where its rows begin.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ChainKey {
-    pub secret: [u8; 32],
-    /// The last row from before there was a key; `None`: the key is as old as the log.
-    pub plain_end: Option<Head>,
 }
 
 impl ChainKey {

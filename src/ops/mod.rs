@@ -12,4 +12,5 @@ pub mod lifecycle;
 mod rotation;
 pub mod systemd;
 pub mod tls;
+pub mod upstream;
 pub mod watchdog;

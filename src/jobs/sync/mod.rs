@@ -16,11 +16,12 @@ mod status;
 pub mod turn;
 mod upstream;
 
+pub use crate::ops::upstream::{Status, status};
 pub use batch::{Batch, Row};
 pub use pump::{Pump, Step};
 pub use reports::Reports;
 pub use source::{Here, Source};
-pub use status::{Status, next, refused, rewind, status};
+pub use status::{next, refused, rewind};
 pub use upstream::{Held, Trouble, Upstream};
 
 use crate::clock::Clock;

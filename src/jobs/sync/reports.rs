@@ -3,7 +3,7 @@
 
 use super::batch::Row;
 use super::source::{Change, Source};
-use super::status::Status;
+use super::Status;
 use super::upstream::{Held, Trouble, shown};
 use crate::clock::Clock;
 use crate::config::Sync;

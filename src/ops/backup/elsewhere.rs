@@ -1,9 +1,9 @@
 //! The second place. It may be a share whose server is gone, and whoever touches such a one hangs with it: so all that is
 //! done there is done by a thread of its own, which is waited for a while; no other is begun before it is back.
 
-use super::encrypted::Recipient;
 use super::shelf::{Backup, Shelf, Spared};
 use super::{check_space, tombstones};
+use crate::config::recipient::Recipient;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 use std::path::Path;

@@ -2,6 +2,7 @@
 //! (age-encryption.org/v1), so that any tool for it opens them too.
 
 use super::manifest::Print;
+use crate::config::recipient::Recipient;
 use crate::store::engine::place;
 use age::x25519;
 use std::fs::File;
@@ -12,10 +13,6 @@ use std::path::{Path, PathBuf};
 pub const SUFFIX: &str = ".age";
 const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Whom copies are encrypted to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recipient(x25519::Recipient);
-
 /// Keys that may open them.
 pub struct Identities {
     keys: Vec<x25519::Identity>,
@@ -23,16 +20,6 @@ pub struct Identities {
 }
 
 impl Recipient {
-    pub fn parse(text: &str) -> Result<Recipient, &'static str> {
-        let secret = text.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-");
-        if secret {
-            return Err("is the secret key: only the public one, which begins with age1, belongs here");
-        }
-        text.parse().map(Recipient).map_err(
-            |_| "is not a public key of age, like age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
-        )
-    }
-
     /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. The file is flushed.
     pub fn encrypt(&self, from: &Path, to: File, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
         let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;

@@ -1,8 +1,9 @@
 //! The directory where backups lie, each in a directory of its own. One that is not finished has a name with a dot in
 //! front, and is nobody's backup.
 
-use super::encrypted::{Identities, Recipient, SUFFIX};
+use super::encrypted::{Identities, SUFFIX};
 use super::manifest::{Manifest, Print};
+use crate::config::recipient::Recipient;
 use crate::domain::retention;
 use crate::store::engine::place;
 use std::cmp::Reverse;

@@ -1,27 +1,18 @@
 //! A build without the cargo feature `encrypted-backups`: an option that needs it is refused with the reason.
 
 use super::manifest::Print;
+use crate::config::recipient::{LACKING, Recipient};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// What a file's name ends in once it is encrypted.
 pub const SUFFIX: &str = ".age";
-const LACKING: &str =
-    "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";
-
-/// Whom copies are encrypted to: nobody, in this build.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Recipient {}
 
 /// Keys that may open them: none, in this build.
 pub enum Identities {}
 
 impl Recipient {
-    pub fn parse(_: &str) -> Result<Recipient, &'static str> {
-        Err(LACKING)
-    }
-
     pub fn encrypt(&self, _: &Path, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
         match *self {}
     }

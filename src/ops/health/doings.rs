@@ -8,11 +8,11 @@ use crate::domain::health::{
     MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::i18n::language::Text;
-use crate::jobs::sync;
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::tls;
+use crate::ops::upstream;
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::tables::outbox::Channel;
@@ -136,7 +136,7 @@ pub(crate) fn sync(site: &Site) -> Fact {
     if site.config.sync.is_none() {
         return Fact::ok("sync", Text::new("health.sync.unused"));
     }
-    let fact = sync::status(site).map(|status| {
+    let fact = upstream::status(site).map(|status| {
         let late = State::above(status.lag_seconds, SYNC_SECONDS_WARNING, SYNC_SECONDS_ALARM);
         let state = if status.refused_rows > 0 { late.max(State::Warning) } else { late };
         let text = Text::new("health.sync").with("waiting", status.waiting_rows).with("refused", status.refused_rows);

@@ -1,0 +1,33 @@
+//! The public key of age that copies of backups are encrypted to, as the settings name it.
+
+/// What an option says that needs encryption, in a build without it.
+pub const LACKING: &str =
+    "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";
+
+/// Whom copies are encrypted to.
+#[cfg(feature = "encrypted-backups")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recipient(pub(crate) age::x25519::Recipient);
+
+/// Whom copies are encrypted to: nobody, in this build.
+#[cfg(not(feature = "encrypted-backups"))]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recipient {}
+
+impl Recipient {
+    #[cfg(feature = "encrypted-backups")]
+    pub fn parse(text: &str) -> Result<Recipient, &'static str> {
+        let secret = text.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-");
+        if secret {
+            return Err("is the secret key: only the public one, which begins with age1, belongs here");
+        }
+        text.parse().map(Recipient).map_err(
+            |_| "is not a public key of age, like age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+        )
+    }
+
+    #[cfg(not(feature = "encrypted-backups"))]
+    pub fn parse(_: &str) -> Result<Recipient, &'static str> {
+        Err(LACKING)
+    }
+}
