@@ -1,5 +1,8 @@
 //! The public key of age that copies of backups are encrypted to, as the settings name it.
 
+#[cfg(feature = "encrypted-backups")]
+use age::x25519;
+
 /// What an option says that needs encryption, in a build without it.
 pub const LACKING: &str =
     "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";
@@ -7,7 +10,7 @@ pub const LACKING: &str =
 /// Whom copies are encrypted to.
 #[cfg(feature = "encrypted-backups")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recipient(pub(crate) age::x25519::Recipient);
+pub struct Recipient(pub(crate) x25519::Recipient);
 
 /// Whom copies are encrypted to: nobody, in this build.
 #[cfg(not(feature = "encrypted-backups"))]

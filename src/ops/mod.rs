@@ -13,4 +13,3 @@ mod rotation;
 pub mod systemd;
 pub mod tls;
 pub mod upstream;
-pub mod watchdog;

@@ -11,6 +11,7 @@ mod metrics;
 mod pool;
 mod tls;
 mod unread;
+pub mod watchdog;
 
 use crate::config::Config;
 use crate::http::row;

@@ -1,9 +1,9 @@
 //! The rows of a site on another machine, read from its report with a session of the role `sync`. How far they went is
 //! kept in a file of its own.
 
+use super::Status;
 use super::batch::Row;
 use super::source::{Change, Source};
-use super::Status;
 use super::upstream::{Held, Trouble, shown};
 use crate::clock::Clock;
 use crate::config::Sync;

@@ -1,9 +1,9 @@
 //! The sign of life: given only by a server that has just read its file, whose writer has answered, and whose network
 //! threads run. One that hangs falls silent, and the service manager starts it again.
 
+use super::Pulse;
 use crate::http::failure::Failure;
 use crate::ops::systemd::Listener;
-use crate::server::Pulse;
 use crate::site::Site;
 use crate::store::tables::tunnels;
 use http::StatusCode;
