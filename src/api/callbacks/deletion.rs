@@ -2,7 +2,7 @@
 
 use crate::app::{self, Actor, Change, accounts};
 use crate::auth::DeletionRequest;
-use crate::domain::audit::{By, Detail, Origin, Who, Whom};
+use crate::domain::audit::{Detail, Who, Whom};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -33,8 +33,7 @@ pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer 
     let key = hex(request.digest());
     let link = (network, request.user_id());
     let leaving = find_leaving(site, link)?;
-    let by = By { who: Who::Sender("social"), origin: Origin::Address(call.peer) };
-    app::change_once(site, call, Actor::outside(by), |cx| {
+    app::change_once(site, call, Actor::outside(Who::Sender("social"), call), |cx| {
         let tx = cx.tx;
         let known = deletions::find_code(tx, &subject)?;
         // A repeat deletes nothing: since it came first the person may have come back.
