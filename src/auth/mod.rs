@@ -25,7 +25,7 @@ pub mod social;
 pub mod step;
 pub mod undo;
 
-pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor};
+pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor, SignedRequest};
 pub use clerk::Clerk;
 pub use kiosk::{Guest, Kiosk};
 pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};

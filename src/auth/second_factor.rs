@@ -8,6 +8,7 @@ use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::{recovery_code, totp};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::kinds::Named;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
 use crate::site::Site;
@@ -62,17 +63,8 @@ pub enum Proof {
     ClockSuspect,
 }
 
-impl Way {
-    pub const NAMES: [&str; 3] = ["email", "sms", "totp"];
-
-    pub fn parse(name: &str) -> Option<Way> {
-        match name {
-            "email" => Some(Way::Email),
-            "sms" => Some(Way::Sms),
-            "totp" => Some(Way::Totp),
-            _ => None,
-        }
-    }
+impl Named for Way {
+    const NAMES: &'static [(&'static str, Way)] = &[("email", Way::Email), ("sms", Way::Sms), ("totp", Way::Totp)];
 }
 
 /// What an account owes after its password, by the way that it asked for, else by the strongest that it has.

@@ -1,8 +1,10 @@
 //! One request, whole and at rest: its body is read before an operation sees it.
 
 use crate::domain::audit::{self, By, Origin};
+use crate::http::body::{Body, Draft};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
+use crate::http::kinds::{Count, Rows};
 use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
 use crate::keys::{hex, random};
@@ -19,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Rows of a list in one answer to a `GET`, unless fewer are asked for.
 pub const LIST_ROWS_MAX: i64 = 5_000;
 /// Rows of a report in one answer.
-const REPORT_ROWS_MAX: i64 = 500;
+pub const REPORT_ROWS_MAX: i64 = 500;
 /// Rows of a report in one answer, unless another number is asked for.
 const REPORT_ROWS_USUAL: i64 = 50;
 const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
@@ -228,6 +230,22 @@ impl Call {
         }
     }
 
+    /// The body that the operation's row declares.
+    pub fn body<B: Body>(&self) -> Result<B, Failure> {
+        self.draft()?.finish()
+    }
+
+    /// The same, for an operation that judges more than the fields say by themselves.
+    pub fn draft<B: Body>(&self) -> Result<Draft<B>, Failure> {
+        Ok(self.draft_of(self.fields()?))
+    }
+
+    /// The same of fields that the operation looked at first.
+    pub fn draft_of<B: Body>(&self, fields: Fields) -> Draft<B> {
+        debug_assert_eq!(self.row.body.map(|body| body.name), Some(B::NAME), "the row declares another body");
+        Draft::read(fields)
+    }
+
     /// The names and values of a body that is a form, in its order; `None` where it is none.
     pub fn form(&self) -> Result<Option<Vec<(String, String)>>, Failure> {
         if !self.header("content-type").is_some_and(is_form) {
@@ -253,10 +271,8 @@ impl Call {
 
     /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
     pub fn page(&self) -> Result<Page, Failure> {
-        let mut query = self.query();
-        let page = Page::of_list(&mut query);
-        let ok = query.finish()?;
-        Ok(page.get(&ok))
+        let ListQuery { limit, offset } = Draft::read(self.query()).finish()?;
+        Ok(Page { limit: limit.unwrap_or(LIST_ROWS_MAX), offset: offset.unwrap_or(0) })
     }
 
     /// The same path and query with another `limit` and `offset`.
@@ -286,37 +302,18 @@ impl Call {
     }
 }
 
-/// `limit` and `offset` before they are judged with their neighbours.
-pub struct UnjudgedPage {
-    limit: fields::Unjudged<Option<i64>>,
-    offset: fields::Unjudged<Option<i64>>,
-    /// The limit where none is named.
-    rows_usual: i64,
+crate::body! {
+    /// The query of a list that a `GET` answers.
+    pub struct ListQuery {
+        limit: Option<Rows<LIST_ROWS_MAX>>,
+        offset: Option<Count>,
+    }
 }
 
 impl Page {
-    /// Of a list that a `GET` answers.
-    pub fn of_list(fields: &mut Fields) -> UnjudgedPage {
-        Page::read(fields, LIST_ROWS_MAX, LIST_ROWS_MAX)
-    }
-
     /// Of a report that a `POST` answers.
-    pub fn of_report(fields: &mut Fields) -> UnjudgedPage {
-        Page::read(fields, REPORT_ROWS_MAX, REPORT_ROWS_USUAL)
-    }
-
-    fn read(fields: &mut Fields, rows_max: i64, rows_usual: i64) -> UnjudgedPage {
-        UnjudgedPage {
-            limit: fields.optional("limit", fields::whole_in(1..=rows_max)),
-            offset: fields.optional("offset", fields::whole_in(0..=i64::MAX)),
-            rows_usual,
-        }
-    }
-}
-
-impl UnjudgedPage {
-    pub fn get(self, ok: &fields::Judged) -> Page {
-        Page { limit: self.limit.get(ok).unwrap_or(self.rows_usual), offset: self.offset.get(ok).unwrap_or(0) }
+    pub fn of_report(limit: Option<i64>, offset: Option<i64>) -> Page {
+        Page { limit: limit.unwrap_or(REPORT_ROWS_USUAL), offset: offset.unwrap_or(0) }
     }
 }
 

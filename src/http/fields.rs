@@ -30,6 +30,11 @@ impl<T> Unjudged<T> {
         self.0.as_ref()
     }
 
+    /// The value for those who judge it with the others later, `None` when it is bad.
+    pub fn peeked(self) -> Option<T> {
+        self.0
+    }
+
     pub fn get(self, _: &Judged) -> T {
         self.0.expect("a field without a value is a problem, and Fields::finish returns those")
     }
@@ -43,6 +48,7 @@ impl Fields {
     /// Reads a field that must be there.
     pub fn required<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<T> {
         match self.given(field) {
+            _ if self.is_refused_already(field) => Unjudged(None),
             Some(value) => Unjudged(self.judge(field, kind(&value))),
             None => {
                 self.refuse(field, Text::new("field.missing"));
@@ -54,6 +60,7 @@ impl Fields {
     /// Reads a field that may be absent.
     pub fn optional<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<Option<T>> {
         match self.given(field) {
+            _ if self.is_refused_already(field) => Unjudged(None),
             Some(value) => Unjudged(self.judge(field, kind(&value)).map(Some)),
             None => Unjudged(Some(None)),
         }
@@ -72,6 +79,18 @@ impl Fields {
         })
     }
 
+    /// Refuses a field that says nothing, where this call needs it.
+    pub fn demand(&mut self, field: &str) {
+        if !self.has(field) {
+            self.refuse(field, Text::new("field.missing"));
+        }
+    }
+
+    /// Passes over fields that this call has no use for, good or bad.
+    pub fn ignore(&mut self, fields: &[&str]) {
+        self.map.retain(|name, _| !fields.contains(&name.as_str()));
+    }
+
     /// Whether the field says anything.
     pub fn has(&self, field: &str) -> bool {
         self.given(field).is_some()
@@ -84,8 +103,8 @@ impl Fields {
     }
 
     /// Judges a value that could be read once more, by what other fields and the file say.
-    pub fn check<T>(&mut self, field: &str, value: &Unjudged<T>, rule: impl FnOnce(&T) -> Result<(), Text>) {
-        if let Some(Err(text)) = value.peek().map(rule) {
+    pub fn check<T>(&mut self, field: &str, value: &Option<T>, rule: impl FnOnce(&T) -> Result<(), Text>) {
+        if let Some(Err(text)) = value.as_ref().map(rule) {
             self.refuse(field, text);
         }
     }
@@ -98,6 +117,29 @@ impl Fields {
     /// 422 with every problem, or the proof that opens the values.
     pub fn finish(self) -> Result<Judged, Failure> {
         if self.problems.is_empty() { Ok(Judged(())) } else { Err(Failure::invalid(self.problems)) }
+    }
+
+    /// Puts the problems in the order of these fields; those of others are the last.
+    pub fn sort(&mut self, names: fn(&mut Vec<&'static str>)) {
+        if self.is_refused() {
+            let mut order = Vec::new();
+            names(&mut order);
+            let place = |field: &str| order.iter().position(|name| *name == field).unwrap_or(order.len());
+            self.problems.sort_by_key(|problem| place(&problem.field));
+        }
+    }
+
+    /// A field is told its first problem and no second one.
+    fn is_refused_already(&self, field: &str) -> bool {
+        self.problems.iter().any(|problem| problem.field == field)
+    }
+
+    /// Puts what `kind` reads in the place of a field's value: of a list, where moments are written in other ways.
+    pub fn convert(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<i64, Text>) {
+        let Some(value) = self.given(field) else { return };
+        if let Some(number) = self.judge(field, kind(&value)) {
+            self.map.insert(field.to_owned(), number.into());
+        }
     }
 
     fn given(&self, field: &str) -> Option<Value> {
@@ -221,11 +263,6 @@ pub fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Res
 /// The number of a row: 1 or more.
 pub fn id(value: &Value) -> Result<i64, Text> {
     whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
-}
-
-/// The path says which entry is meant; a body that names another one is a mix-up.
-pub fn same_entry(value: &Value, entry_id: i64) -> Result<(), Text> {
-    if whole(value)? == entry_id { Ok(()) } else { Err(Text::new("field.other_entry")) }
 }
 
 /// A moment in Unix seconds; milliseconds are understood, and a fraction is dropped. Before 1900 and after 2200 is a

@@ -1,10 +1,12 @@
 //! What an operation receives and returns.
 
 pub mod assets;
+pub mod body;
 pub mod call;
 pub mod failure;
 pub mod fields;
 pub mod gzip;
+pub mod kinds;
 pub mod reply;
 pub mod row;
 

@@ -1,5 +1,6 @@
 //! What a row of the table says of its requests and answers, whoever may call it.
 
+use crate::http::body::Declared;
 use http::Method;
 use std::sync::OnceLock;
 
@@ -63,6 +64,8 @@ pub struct Row {
     pub when_full: bool,
     /// See [`Row::compresses`].
     pub compressed: bool,
+    /// The JSON body that it reads.
+    pub body: Option<Declared>,
 }
 
 /// The rows of the table in its order, for what shows or counts them from below it. Empty before a server starts.
@@ -97,6 +100,7 @@ impl Row {
             in_clear: false,
             when_full: false,
             compressed: false,
+            body: None,
         }
     }
 

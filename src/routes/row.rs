@@ -2,6 +2,7 @@
 
 use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff};
 use crate::http::Answer;
+use crate::http::body::{Body, Declared};
 use crate::http::call::Call;
 use crate::http::row::{BODY_BYTES_MAX, Row};
 use crate::site::Site;
@@ -85,6 +86,11 @@ pub(super) const fn guest(method: Method, path: &'static str, page: fn(&Site, &C
 }
 
 impl Route {
+    pub(super) const fn reads<B: Body>(mut self) -> Route {
+        self.row.body = Some(Declared::of::<B>());
+        self
+    }
+
     pub(super) const fn hashing(mut self) -> Route {
         self.row.hashes = true;
         self

@@ -6,23 +6,21 @@ use crate::auth::{Caller, Pace, take_message};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::Line;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
 
-const TOKEN_CHARS_MAX: usize = 128;
-
-fn token(call: &Call) -> Result<String, Failure> {
-    let mut body = call.fields()?;
-    let token = body.required("token", fields::line(TOKEN_CHARS_MAX));
-    let ok = body.finish()?;
-    Ok(token.get(&ok))
+crate::body! {
+    pub struct EmailToken {
+        /// The token out of the message.
+        token: Line<128>,
+    }
 }
 
 /// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
 pub fn verify(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
-    let token = token(call)?;
+    let EmailToken { token } = call.body()?;
     site.once(call, |tx| {
         let (status, key) = match confirmation::confirm(tx, &token)? {
             Confirmed::Now => (true, "done.email_confirmed"),
@@ -37,7 +35,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
 /// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
 pub fn resend(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
-    let token = token(call)?;
+    let EmailToken { token } = call.body()?;
     take_message(site, call)?;
     site.once(call, |tx| {
         confirmation::resend(site, tx, &token, call.language())?;

@@ -8,13 +8,32 @@ use crate::domain::password;
 use crate::domain::unicode::nfc;
 use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord};
-use crate::http::fields;
+use crate::http::kinds::{Flag, Line, Name, Secret};
 use crate::http::reply::{self, Reply};
-use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
 use serde::Serialize;
+
+crate::body! {
+    pub struct LoginRequest {
+        /// The username or the e-mail address.
+        username: Line<254>,
+        password: Secret,
+        /// Asks for the second step. Whoever has a second factor owes it anyway, and whoever has none is signed in at once.
+        check_two_factor as "checkTwoFactor": Option<Flag>,
+        /// How the second step is wanted; without a word, the strongest that the member has.
+        passcode_option as "passcodeOption": Option<Name<Way>>,
+    }
+}
+
+crate::body! {
+    pub struct Credentials {
+        /// The username or the e-mail address.
+        username: Line<254>,
+        password: Secret,
+    }
+}
 
 /// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed, 2 a code from
 /// the authenticator app is due, 3 a passcode is.
@@ -49,28 +68,15 @@ enum Manner {
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
 pub fn with_password(site: &Site, call: &Call) -> Answer {
-    let mut body = call.fields()?;
-    let username = body.required("username", fields::line(254));
-    let secret = body.required("password", fields::secret);
-    let check = body.optional("checkTwoFactor", fields::flag);
-    let option = body.optional("passcodeOption", fields::as_line(way));
-    let ok = body.finish()?;
-    // Whoever has a second factor always owes it, and whoever has none never does, so this field decides nothing.
-    _ = check.get(&ok);
-    sign_in(site, call, &username.get(&ok), &secret.get(&ok), Manner::Aloud(option.get(&ok)))
+    // Whoever has a second factor always owes it, and whoever has none never does, so `checkTwoFactor` decides nothing.
+    let LoginRequest { username, password, passcode_option, .. } = call.body()?;
+    sign_in(site, call, &username, &password, Manner::Aloud(passcode_option))
 }
 
 /// `POST /auth/login/silent`: the same check, for an app that renews its session.
 pub fn silent(site: &Site, call: &Call) -> Answer {
-    let mut body = call.fields()?;
-    let username = body.required("username", fields::line(254));
-    let secret = body.required("password", fields::secret);
-    let ok = body.finish()?;
-    sign_in(site, call, &username.get(&ok), &secret.get(&ok), Manner::Silent)
-}
-
-fn way(text: &str) -> Result<Way, Text> {
-    Way::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", Way::NAMES.join(", ")))
+    let Credentials { username, password } = call.body()?;
+    sign_in(site, call, &username, &password, Manner::Silent)
 }
 
 fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -> Answer {

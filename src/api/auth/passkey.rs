@@ -7,9 +7,11 @@ use crate::auth::passkey::{Intent, Label, Outcome, Party, Question};
 use crate::auth::{Caller, Member, Pace, member_if_any};
 use crate::domain::passkey;
 use crate::http::Answer;
+use crate::http::body::Open;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
+use crate::http::kinds::{Id, Line, Lines, Name, Named, Whole};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -19,8 +21,47 @@ use serde_json::Value;
 /// More than any authenticator's answer, within what a body may have.
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
 
+crate::body! {
+    pub struct PasskeyQuestion {
+        /// Needed without a session.
+        username: Option<Line<254>>,
+        /// The client's own number of the device.
+        device_id: Option<Whole>,
+        /// Ours, with a session: what the new passkey is called in the member's list; a line of at most 60 characters.
+        name: Open<Line<60>>,
+        /// Ours, with `sign_entry`: the number of the one entry that the answer signs.
+        entry_id: Option<Id>,
+        /// Ours, without a session: what the answer is for, and for nothing else. `sign_in` (unless said) is taken by
+        /// `bio-web-verify`; `desk`, `kiosk` and `sign_entry` by the site's own pages.
+        purpose: Option<Name<Purpose>>,
+    }
+}
+
+crate::body! {
+    pub struct PasskeyAnswer {
+        /// `PublicKeyCredential` as JSON text, its bytes in base64url.
+        credential: Lines<CREDENTIAL_CHARS_MAX>,
+    }
+}
+
 /// What a question to sign in may be asked for.
-const PURPOSES: &str = "sign_in, desk, kiosk, sign_entry";
+// Not shown in the contract: an answer that was given to sign an entry must not sign anybody in.
+#[derive(Clone, Copy)]
+pub enum Purpose {
+    SignIn,
+    Desk,
+    Kiosk,
+    SignEntry,
+}
+
+impl Named for Purpose {
+    const NAMES: &'static [(&'static str, Purpose)] = &[
+        ("sign_in", Purpose::SignIn),
+        ("desk", Purpose::Desk),
+        ("kiosk", Purpose::Kiosk),
+        ("sign_entry", Purpose::SignEntry),
+    ];
+}
 
 #[derive(Serialize)]
 struct OptionsReply<'a> {
@@ -34,47 +75,38 @@ struct OptionsReply<'a> {
 /// what to ask it for to make the caller a passkey, kept under `device_id`.
 // Not shown in the contract: `name`, because a list of passkeys without names says nothing to its owner.
 pub fn options(site: &Site, call: &Call) -> Answer {
-    let body = call.fields()?;
+    let fields = call.fields()?;
     match member_if_any(site, call)? {
-        Some(member) => to_register(site, call, body, &member),
-        None => to_sign_in(site, call, body),
+        Some(member) => to_register(site, call, fields, &member),
+        None => to_sign_in(site, call, fields),
     }
 }
 
-fn to_sign_in(site: &Site, call: &Call, mut body: Fields) -> Answer {
-    let username = body.required("username", fields::line(254));
-    _ = body.optional("device_id", fields::whole);
-    let entry_id = body.optional("entry_id", fields::id);
-    let entry = entry_id.peek().copied().flatten();
-    let wanted = body.optional("purpose", fields::as_line(|name| intent(name, entry)));
-    let ok = body.finish()?;
-    let (username, intent) = (username.get(&ok), wanted.get(&ok).unwrap_or_default());
+fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
+    fields.demand("username");
+    fields.ignore(&["name"]);
+    let mut draft = call.draft_of::<PasskeyQuestion>(fields);
+    if let (Some(Some(Purpose::SignEntry)), Some(None) | None) = (draft.read.purpose, draft.read.entry_id) {
+        draft.fields.refuse("purpose", Text::new("passkey.entry_missing"));
+    }
+    let PasskeyQuestion { username, purpose, entry_id, .. } = draft.finish()?;
+    let intent = match (purpose, entry_id) {
+        (Some(Purpose::Desk), _) => Intent::Desk,
+        (Some(Purpose::Kiosk), _) => Intent::Kiosk,
+        (Some(Purpose::SignEntry), Some(entry_id)) => Intent::SignEntry(entry_id),
+        (Some(Purpose::SignIn | Purpose::SignEntry) | None, _) => Intent::SignIn,
+    };
     let party = admit(site, call)?;
-    ask(site, call, &ceremony::ask_to_sign_in(site, &party, &username, intent)?)
+    ask(site, call, &ceremony::ask_to_sign_in(site, &party, &username.unwrap_or_default(), intent)?)
 }
 
-/// Not shown in the contract: `purpose`, because an answer that was given to sign an entry must not sign anybody in.
-fn intent(name: &str, entry_id: Option<i64>) -> Result<Intent, Text> {
-    match (name, entry_id) {
-        ("sign_in", _) => Ok(Intent::SignIn),
-        ("desk", _) => Ok(Intent::Desk),
-        ("kiosk", _) => Ok(Intent::Kiosk),
-        ("sign_entry", Some(entry_id)) => Ok(Intent::SignEntry(entry_id)),
-        ("sign_entry", None) => Err(Text::new("passkey.entry_missing")),
-        _ => Err(Text::new("field.one_of").with("values", PURPOSES)),
-    }
-}
-
-fn to_register(site: &Site, call: &Call, mut body: Fields, member: &Member) -> Answer {
-    _ = body.optional("username", fields::line(254));
-    let device_id = body.optional("device_id", fields::whole);
-    let name = body.optional("name", fields::line(60));
-    let ok = body.finish()?;
+fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) -> Answer {
+    fields.ignore(&["entry_id", "purpose"]);
+    let PasskeyQuestion { device_id, name, .. } = call.draft_of(fields).finish()?;
     member.check_proven(site.now())?;
     let party = admit(site, call)?;
     let user_agent = call.header("user-agent").unwrap_or("");
-    let name = name.get(&ok).unwrap_or_else(|| passkey::name_from(user_agent));
-    let label = Label { name, device_id: device_id.get(&ok) };
+    let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id };
     ask(site, call, &ceremony::ask_to_register(site, &party, member, label)?)
 }
 
@@ -95,11 +127,9 @@ fn ask(site: &Site, call: &Call, question: &Question) -> Answer {
 
 /// `POST /auth/login/bio-web-verify`: the browser's answer, as JSON text: signs in, or keeps the new passkey.
 pub fn verify(site: &Site, call: &Call) -> Answer {
-    let mut body = call.fields()?;
-    let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
-    let ok = body.finish()?;
+    let PasskeyAnswer { credential } = call.body()?;
     let refused = || login::refused(call.say("passkey.refused"));
-    let Some(answer) = ceremony::read(site, call, &credential.get(&ok), Intent::SignIn)? else { return Ok(refused()) };
+    let Some(answer) = ceremony::read(site, call, &credential, Intent::SignIn)? else { return Ok(refused()) };
     site.once(call, |tx| {
         Ok(match ceremony::settle(site, call, tx, &answer)? {
             Outcome::Refused => refused(),

@@ -10,11 +10,13 @@ use crate::auth::social::Network;
 use crate::auth::{Caller, Pace, sign_in, take_message};
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
-use crate::domain::{email, password, questions};
+use crate::domain::{password, questions};
 use crate::http::Answer;
+use crate::http::body::{Draft, Field, Object, Slot};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
+use crate::http::kinds::{Digits, Email, Id, Line, Name, Named, NewPassword};
 use crate::http::reply::{self, Done, Reply};
 use crate::i18n::language::Text;
 use crate::keys::Purpose;
@@ -24,17 +26,54 @@ use crate::store::tables::outbox::Channel;
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// As many are asked, whoever is meant.
 const QUESTIONS_ASKED: usize = 3;
-const OPTIONS: [&str; 2] = ["email", "sms"];
 /// What a recovery may keep, of each kind.
 const KEPT_MAX: usize = 50;
 const KEPT_CHARS_MAX: usize = 1_000;
 /// Whose rows are read in the place of nobody's, and a number that nobody has.
 const ANYBODY: i64 = 1;
 const NOBODY: i64 = 0;
+
+crate::body! {
+    /// Whose questions: in the body or in the query.
+    pub struct QuestionsRequest {
+        /// The username or the e-mail address.
+        username: Line<254>,
+    }
+}
+
+crate::body! {
+    pub struct AccountAccess {
+        /// The username or the e-mail address.
+        username: Line<254>,
+        /// How the passcode comes; by e-mail unless said.
+        option: Option<Name<Channel>>,
+        /// The passcode that was sent; a number is read as six digits, leading zeros and all. With it, `password` and the
+        /// answers are needed.
+        passcode: Option<Digits<32>>,
+        /// The new password; needed with `passcode`.
+        password: Option<NewPassword>,
+        answers: Answers,
+        // Not shown in the contract: what the owner wants to keep. Whoever got in may have added a way in of their own.
+        /// Ours, with `passcode`: the numbers (`passkey_id`) of the passkeys that stay, at most 50, as a list or as text
+        /// with commas. Every other passkey of the member is removed.
+        keep_passkeys: Option<KeptPasskeys>,
+        /// Ours, with `passcode`: the social networks whose link to the account stays, as a list or as text with commas.
+        /// Every other link is removed.
+        keep_social: Option<KeptNetworks>,
+    }
+}
+
+crate::body! {
+    pub struct UsernameRequest {
+        email: Email,
+        /// The passcode that was sent. A number is read as six digits, leading zeros and all.
+        passcode: Option<Digits<32>>,
+    }
+}
 
 #[derive(Serialize)]
 struct Question {
@@ -54,11 +93,10 @@ struct UsernameReply {
 pub fn questions(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
     let body = call.fields()?;
-    let mut fields = if body.has("username") { body } else { call.query() };
-    let username = fields.required("username", fields::line(254));
-    let ok = fields.finish()?;
+    let fields = if body.has("username") { body } else { call.query() };
+    let QuestionsRequest { username } = call.draft_of(fields).finish()?;
     let page = call.page()?;
-    let numbers = asked_of(site, &username.get(&ok))?.into_iter();
+    let numbers = asked_of(site, &username)?.into_iter();
     let rows = numbers.map(|question| Question { question, text: text(call.language(), question) });
     let reply = reply::part(call, page, rows.collect());
     Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")))
@@ -150,34 +188,61 @@ pub fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Wo
 }
 
 impl Recovery {
-    pub fn read(site: &Site, mut body: Fields) -> Result<Recovery, Failure> {
-        let username = body.required("username", fields::line(254));
-        let option = body.optional("option", fields::as_line(channel));
-        let passcode = body.optional("passcode", fields::code(32));
-        let has_proof = body.has("passcode");
-        let password = if has_proof { Some(body.required("password", fields::secret)) } else { None };
-        let answers: Vec<_> =
-            if has_proof { questions::NUMBERS.map(|n| (n, answer(&mut body, n))).collect() } else { Vec::new() };
-        // Not shown in the contract: what the owner wants to keep. Whoever got in may have added a way in of their own.
-        let passkeys = body.optional("keep_passkeys", kept_passkeys);
-        let social = body.optional("keep_social", kept_networks);
-        // A weak one alone is for `carry_out` to say: the desk then shows its page again.
-        if let Some(wanted) = password.as_ref().filter(|_| body.is_refused()) {
-            let (name, tunnel) = (username.peek().map_or("", String::as_str), site.name()?);
-            body.check("password", wanted, |wanted| password::check(wanted, &nobody(name, &tunnel)));
+    pub fn read(site: &Site, mut fields: Fields) -> Result<Recovery, Failure> {
+        if fields.has("passcode") {
+            fields.demand("password");
+        } else {
+            fields.ignore(&["password"]);
+            questions::NUMBERS.for_each(|number| fields.ignore(&[&answer_field(number)]));
         }
-        let ok = body.finish()?;
-        let passcode = passcode.get(&ok);
+        let Draft { read, mut fields } = Draft::<AccountAccess>::read(fields);
+        // A weak one alone is for `carry_out` to say: the desk then shows its page again.
+        if fields.is_refused()
+            && let Some(Some(wanted)) = &read.password
+        {
+            let (name, tunnel) = (read.username.as_deref().unwrap_or(""), site.name()?);
+            if let Err(text) = password::check(wanted, &nobody(name, &tunnel)) {
+                fields.refuse("password", text);
+            }
+        }
+        let body: AccountAccess = Draft { read, fields }.finish()?;
         let kept =
-            Kept { passkeys: passkeys.get(&ok).unwrap_or_default(), social: social.get(&ok).unwrap_or_default() };
-        let proof = passcode.zip(password).map(|(passcode, password)| Proof {
-            passcode,
-            password: password.get(&ok),
-            answers: answers.into_iter().filter_map(|(number, given)| Some((number, given.get(&ok)?))).collect(),
-            kept,
-        });
-        Ok(Recovery { username: username.get(&ok), channel: option.get(&ok).unwrap_or(Channel::Email), proof })
+            Kept { passkeys: body.keep_passkeys.unwrap_or_default(), social: body.keep_social.unwrap_or_default() };
+        let proof = body.passcode.zip(body.password);
+        let proof = proof.map(|(passcode, password)| Proof { passcode, password, answers: body.answers, kept });
+        Ok(Recovery { username: body.username, channel: body.option.unwrap_or(Channel::Email), proof })
     }
+}
+
+/// The answers to questions of the catalogue, `answer_<number>` each.
+pub struct Answers;
+
+impl Slot for Answers {
+    type Read = Option<Vec<(i64, String)>>;
+    type Value = Vec<(i64, String)>;
+
+    fn take(fields: &mut Fields, _: &'static str) -> Self::Read {
+        let read = |number| (number, fields.optional(&answer_field(number), Line::<200>::read).peeked().flatten());
+        let answers: Vec<_> = questions::NUMBERS.map(read).collect();
+        Some(answers.into_iter().filter_map(|(number, answer)| Some((number, answer?))).collect())
+    }
+
+    fn value(read: Self::Read) -> Option<Self::Value> {
+        read
+    }
+
+    fn describe(object: &mut Object, _: &str, _: &str) {
+        // Those that the contract names.
+        for number in [3, 4, 9] {
+            let more = if number == 3 { " Every number from 1 to 12 is taken." } else { "" };
+            let about = format!("The answer to question {number} of the catalogue.{more}");
+            <Option<Line<200>> as Slot>::describe(object, &answer_field(number), &about);
+        }
+    }
+}
+
+fn answer_field(number: i64) -> String {
+    format!("answer_{number}")
 }
 
 /// Values of a list, or of a text with commas between them.
@@ -190,25 +255,50 @@ fn listed(value: &Value) -> Result<Vec<Value>, Text> {
     }
 }
 
-fn kept_passkeys(value: &Value) -> Result<Vec<i64>, Text> {
-    listed(value)?.iter().map(fields::id).collect()
-}
+/// Numbers of passkeys.
+pub struct KeptPasskeys;
 
-fn kept_networks(value: &Value) -> Result<Vec<String>, Text> {
-    let name = |value: &Value| fields::as_line(Network::parse)(value).map(|network| network.key().to_owned());
-    listed(value)?.iter().map(name).collect()
-}
+impl Field for KeptPasskeys {
+    type Value = Vec<i64>;
 
-fn answer(body: &mut Fields, number: i64) -> fields::Unjudged<Option<String>> {
-    body.optional(&format!("answer_{number}"), fields::line(200))
-}
-
-fn channel(option: &str) -> Result<Channel, Text> {
-    match option {
-        "email" => Ok(Channel::Email),
-        "sms" => Ok(Channel::Sms),
-        _ => Err(Text::new("field.one_of").with("values", OPTIONS.join(", "))),
+    fn read(value: &Value) -> Result<Vec<i64>, Text> {
+        listed(value)?.iter().map(Id::read).collect()
     }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [
+            { "type": "array", "maxItems": KEPT_MAX, "items": Id::schema() },
+            { "type": "string", "pattern": r"^\s*[0-9]*(\s*,\s*[0-9]+)*\s*$", "maxLength": KEPT_CHARS_MAX },
+            { "type": "integer", "minimum": 1 },
+        ] })
+    }
+}
+
+/// Keys of social networks.
+pub struct KeptNetworks;
+
+impl Field for KeptNetworks {
+    type Value = Vec<String>;
+
+    fn read(value: &Value) -> Result<Vec<String>, Text> {
+        listed(value)?.iter().map(|one| Name::<Network>::read(one).map(|network| network.key().to_owned())).collect()
+    }
+
+    fn schema() -> Value {
+        let names = Network::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("|");
+        json!({ "anyOf": [
+            { "type": "array", "maxItems": KEPT_MAX, "items": Name::<Network>::schema() },
+            {
+                "type": "string",
+                "pattern": format!(r"^(\s*({names})\s*(,\s*({names})\s*)*)?$"),
+                "maxLength": KEPT_CHARS_MAX,
+            },
+        ] })
+    }
+}
+
+impl Named for Channel {
+    const NAMES: &'static [(&'static str, Channel)] = &[("email", Channel::Email), ("sms", Channel::Sms)];
 }
 
 /// A passcode for a known account, by a confirmed address or number; for everybody a write and the same answer, so that
@@ -365,13 +455,9 @@ fn renewed_answers(site: &Site, given: &[(i64, String)]) -> Vec<(i64, String)> {
 /// told.
 pub fn username(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
-    let mut body = call.fields()?;
-    let address = body.required("email", fields::as_line(email::parse));
-    let passcode = body.optional("passcode", fields::code(32));
-    let ok = body.finish()?;
-    let (address, code) = (address.get(&ok), passcode.get(&ok));
+    let UsernameRequest { email: address, passcode } = call.body()?;
     let account = site.store.read(|tx| Ok(members::find_account(tx, &address)?.filter(|a| a.email_confirmed)))?;
-    let Some(code) = code else {
+    let Some(code) = passcode else {
         let sent = || Ok(said(call, Word::Sent));
         return send(site, call, &address, account.as_ref(), Channel::Email, Use::RecoverUsername, &sent);
     };

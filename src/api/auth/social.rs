@@ -7,7 +7,7 @@ use crate::domain::{email, role::Role, username};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Lines, Name};
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -16,11 +16,22 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::social_links;
 use serde_json::{Value, json};
 
-const PARAMS_CHARS_MAX: usize = 16 * 1024;
-const USER_CHARS_MAX: usize = 4096;
 const NAME_CHARS_MAX: usize = 60;
 /// With so many digits behind it a username is free on the first or second try.
 const SUFFIX_BYTES: usize = 3;
+
+crate::body! {
+    pub struct SocialSignIn {
+        /// JSON text with the network's ID token (`id_token` or `credential`), or Facebook's `signed_request`; beside an
+        /// ID token that was made for a `nonce`, the nonce too: as it is in the token, or, where the token has its SHA-256
+        /// in hex, the nonce itself.
+        params: Lines<{ 16 * 1024 }>,
+        /// Which network.
+        network as "socialType": Name<Network>,
+        /// What Apple sends beside the token on the first sign-in: `{"name": {"firstName", "lastName"}}` as text.
+        user: Option<Lines<4096>>,
+    }
+}
 
 /// Whose account it is, or why nobody's.
 enum Found {
@@ -32,16 +43,11 @@ enum Found {
 /// `POST /auth/social`: a session for whom Google, Apple or Facebook vouches; a new member where it is nobody yet. Where a
 /// second factor is due, `step_token` goes to `verify-totp` with the code.
 pub fn sign_in(site: &Site, call: &Call) -> Answer {
-    let mut body = call.fields()?;
-    let params = body.required("params", fields::lines(PARAMS_CHARS_MAX));
-    let network = body.required("socialType", fields::as_line(Network::parse));
-    let user = body.optional("user", fields::lines(USER_CHARS_MAX));
-    let ok = body.finish()?;
-    let (network, user) = (network.get(&ok), user.get(&ok));
+    let SocialSignIn { params, network, user } = call.body()?;
     if site.clock.is_suspect() {
         return Ok(login::refused(call.say("social.clock_suspect")));
     }
-    match social::judge(site, network, &params.get(&ok)) {
+    match social::judge(site, network, &params) {
         Ok(person) => site.once(call, |tx| enter(site, call, tx, &person, user.as_deref())),
         Err(refusal) => Ok(refused(call, network, &refusal)),
     }

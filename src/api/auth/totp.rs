@@ -8,9 +8,11 @@ use crate::auth::{member_if_any, presented_session};
 use crate::documents::qr;
 use crate::domain::totp;
 use crate::http::Answer;
+use crate::http::body::{Draft, Needed};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields, Unjudged};
+use crate::http::fields::Fields;
+use crate::http::kinds::{Code, Id, Line, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -18,8 +20,6 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::{second_factors, tunnels};
 use serde::Serialize;
 
-const CODE_CHARS_MAX: usize = 40;
-const STEP_TOKEN_CHARS_MAX: usize = 128;
 /// The same for a name, a password, a number or a code.
 const WRONG: &str = "factor.wrong";
 
@@ -44,15 +44,45 @@ struct TurnedOnReply {
     recovery_codes: Vec<String>,
 }
 
-/// What the three operations are sent. `member_id` is not needed, and must be right where it is given.
-struct Asked {
-    first: First,
-    member_id: Option<i64>,
-    code: Option<String>,
+crate::body! {
+    pub struct TotpSetupRequest {
+        /// The username or the e-mail address.
+        username: Needed<Line<254>>,
+        password: Needed<Secret>,
+        /// Not needed; where it is given it must be right.
+        member_id: Option<Id>,
+        /// Ours: a code of the second factor that is on.
+        code: Option<Code>,
+    }
 }
 
-/// What is proven before the code.
-enum First {
+crate::body! {
+    pub struct TotpProof {
+        /// The username or the e-mail address.
+        username: Needed<Line<254>>,
+        password: Needed<Secret>,
+        /// Not needed; where it is given it must be right.
+        member_id: Option<Id>,
+        code: Code,
+    }
+}
+
+crate::body! {
+    /// The second step of a sign-in that had no password.
+    struct StepProof {
+        step_token: Line<128>,
+        member_id: Option<Id>,
+        code: Code,
+    }
+}
+
+/// What is proven before the code. `member_id` is not needed, and must be right where it is given.
+struct Claim {
+    proof: FirstProof,
+    member_id: Option<i64>,
+}
+
+enum FirstProof {
     Password {
         username: String,
         password: String,
@@ -66,9 +96,12 @@ enum First {
 // Not shown in the contract: the session of a member who has no password stands for username and password here and in
 // verify-setup, because whoever came by a social network has nothing to put into them.
 pub fn setup(site: &Site, call: &Call) -> Answer {
-    let body = call.fields()?;
-    let asked = Asked::read(body, false, passwordless(site, call)?)?;
-    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
+    let mut fields = call.fields()?;
+    let owner = passwordless(site, call)?;
+    Claim::need_password(&mut fields, owner.as_ref());
+    let TotpSetupRequest { username, password, member_id, code } = call.draft_of(fields).finish()?;
+    let claim = Claim::new(username, password, member_id, owner);
+    let Some(account) = claim.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     let made = Made::of(site, &account)?;
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
@@ -79,7 +112,7 @@ pub fn setup(site: &Site, call: &Call) -> Answer {
         }
         if second_factors::find(tx, account.member_id, tx.now())?.kind.is_some() {
             let missing = || Failure::field("code", Text::new("field.code_of_factor"));
-            let code = asked.code.as_deref().ok_or_else(missing)?;
+            let code = code.as_deref().ok_or_else(missing)?;
             let prove = || second_factor::prove(site, call, tx, &account, code);
             match sign_in::judge_code(site, call, tx, &account, prove)? {
                 Proof::Right(_) => {}
@@ -115,17 +148,21 @@ impl Made {
 /// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every session and booking token from
 /// before ends, but the session that this call may carry.
 pub fn verify_setup(site: &Site, call: &Call) -> Answer {
-    let body = call.fields()?;
-    let asked = Asked::read(body, true, passwordless(site, call)?)?;
-    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
-    let (member_id, code) = (account.member_id, asked.code());
+    let mut fields = call.fields()?;
+    let owner = passwordless(site, call)?;
+    Claim::need_password(&mut fields, owner.as_ref());
+    let TotpProof { username, password, member_id, code } = call.draft_of(fields).finish()?;
+    let Some(account) = Claim::new(username, password, member_id, owner).judge(site, call)? else {
+        return Ok(refused(call.say(WRONG)));
+    };
+    let member_id = account.member_id;
     site.once(call, |tx| {
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }
         let mut waits = true;
         let prove = || {
-            let proof = second_factor::finish_setup(site, tx, member_id, code)?;
+            let proof = second_factor::finish_setup(site, tx, member_id, &code)?;
             waits = proof.is_some();
             Ok(proof.unwrap_or(Proof::Wrong))
         };
@@ -149,18 +186,20 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
 // Not shown in the contract: `step_token`, because a member who came by a social network may have no password, and a code
 // alone must open nothing.
 pub fn verify(site: &Site, call: &Call) -> Answer {
-    let body = call.fields()?;
-    if body.has("step_token") {
-        return verify_by_step(site, call, body);
+    let mut fields = call.fields()?;
+    if fields.has("step_token") {
+        return verify_by_step(site, call, fields);
     }
-    let asked = Asked::read(body, true, None)?;
-    let Some(account) = asked.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
-    let renewed = asked.renewed_hash(site, &account);
+    Claim::need_password(&mut fields, None);
+    let TotpProof { username, password, member_id, code } = call.draft_of(fields).finish()?;
+    let claim = Claim::new(username, password, member_id, None);
+    let Some(account) = claim.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
+    let renewed = claim.renewed_hash(site, &account);
     site.once(call, |tx| {
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }
-        let prove = || second_factor::prove(site, call, tx, &account, asked.code());
+        let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::judge_code(site, call, tx, &account, prove)? {
             Proof::Right(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
             proof => Ok(refused(call.say(why_not(&proof)))),
@@ -169,14 +208,10 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
 }
 
 /// Each call costs the step a try, whatever comes of it, and the one that succeeds costs the step.
-fn verify_by_step(site: &Site, call: &Call, mut body: Fields) -> Answer {
-    let token = body.required("step_token", fields::line(STEP_TOKEN_CHARS_MAX));
-    let member_id = body.optional("member_id", fields::id);
-    let code = body.required("code", fields::code(CODE_CHARS_MAX));
-    let ok = body.finish()?;
-    let (token, member_id, code) = (token.get(&ok), member_id.get(&ok), code.get(&ok));
+fn verify_by_step(site: &Site, call: &Call, fields: Fields) -> Answer {
+    let StepProof { step_token, member_id, code } = Draft::read(fields).finish()?;
     site.once(call, |tx| {
-        let Some(account) = step::try_once(tx, &token, Intent::Api)? else { return Ok(refused(call.say(WRONG))) };
+        let Some(account) = step::try_once(tx, &step_token, Intent::Api)? else { return Ok(refused(call.say(WRONG))) };
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }
@@ -210,28 +245,31 @@ fn why_not(proof: &Proof) -> &'static str {
     if matches!(proof, Proof::ClockSuspect) { "factor.clock_suspect" } else { WRONG }
 }
 
-impl Asked {
-    /// Without `owner` the password is needed.
-    fn read(mut body: Fields, with_code: bool, owner: Option<Account>) -> Result<Asked, Failure> {
-        let first = UnjudgedFirst::read(&mut body, owner);
-        let member_id = body.optional("member_id", fields::id);
-        if with_code && !body.has("code") {
-            body.refuse("code", Text::new("field.missing"));
+impl Claim {
+    /// The session of `owner` stands for username and password; without it both are needed.
+    fn need_password(fields: &mut Fields, owner: Option<&Account>) {
+        match owner {
+            Some(_) => fields.ignore(&["username", "password"]),
+            None => ["username", "password"].into_iter().for_each(|field| fields.demand(field)),
         }
-        let code = body.optional("code", fields::code(CODE_CHARS_MAX));
-        let ok = body.finish()?;
-        Ok(Asked { first: first.get(&ok), member_id: member_id.get(&ok), code: code.get(&ok) })
     }
 
-    fn code(&self) -> &str {
-        self.code.as_deref().unwrap_or_default()
+    fn new(
+        username: Option<String>,
+        password: Option<String>,
+        member_id: Option<i64>,
+        owner: Option<Account>,
+    ) -> Claim {
+        let (username, password) = (username.unwrap_or_default(), password.unwrap_or_default());
+        let proof = owner.map_or(FirstProof::Password { username, password }, FirstProof::Session);
+        Claim { proof, member_id }
     }
 
     /// The account, when password and number are its own. A wrong number is a miss like a wrong password.
     fn judge(&self, site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
-        let verdict = match &self.first {
-            First::Password { username, password } => sign_in::judge(site, call, username, password)?,
-            First::Session(account) => Verdict::Right(account.clone()),
+        let verdict = match &self.proof {
+            FirstProof::Password { username, password } => sign_in::judge(site, call, username, password)?,
+            FirstProof::Session(account) => Verdict::Right(account.clone()),
         };
         let Verdict::Right(account) = verdict else { return Ok(None) };
         if self.member_id.is_some_and(|given| given != account.member_id) {
@@ -240,36 +278,11 @@ impl Asked {
         }
         Ok(Some(account))
     }
+
     fn renewed_hash(&self, site: &Site, account: &Account) -> Option<String> {
-        match &self.first {
-            First::Password { password, .. } => login::renewed_hash(site, account, password),
-            First::Session(_) => None,
-        }
-    }
-}
-
-enum UnjudgedFirst {
-    Password(Unjudged<String>, Unjudged<String>),
-    Session(Account),
-}
-
-impl UnjudgedFirst {
-    fn read(body: &mut Fields, owner: Option<Account>) -> UnjudgedFirst {
-        match owner {
-            Some(account) => UnjudgedFirst::Session(account),
-            None => UnjudgedFirst::Password(
-                body.required("username", fields::line(254)),
-                body.required("password", fields::secret),
-            ),
-        }
-    }
-
-    fn get(self, ok: &fields::Judged) -> First {
-        match self {
-            UnjudgedFirst::Password(username, password) => {
-                First::Password { username: username.get(ok), password: password.get(ok) }
-            }
-            UnjudgedFirst::Session(account) => First::Session(account),
+        match &self.proof {
+            FirstProof::Password { password, .. } => login::renewed_hash(site, account, password),
+            FirstProof::Session(_) => None,
         }
     }
 }

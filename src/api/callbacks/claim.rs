@@ -4,28 +4,52 @@
 use crate::app::{self, payments};
 use crate::auth::Member;
 use crate::http::Answer;
+use crate::http::body::{Draft, Field};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
+use crate::http::kinds::Line;
 use crate::http::reply;
 use crate::http::row::BODY_BYTES_MAX;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::callbacks::{self, New, Sender};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const NAME_CHARS_MAX: usize = 255;
+crate::body! {
+    struct Claim {
+        from_app as "fromApp": FromApp,
+        intent_id as "paymentIntentId": Line<NAME_CHARS_MAX>,
+    }
+}
+
+/// Whatever an app sends there means yes, but for a plain no.
+struct FromApp;
+
+impl Field for FromApp {
+    type Value = ();
+
+    fn read(value: &Value) -> Result<(), Text> {
+        let text = match value {
+            Value::Bool(flag) => flag.to_string(),
+            value => fields::line(NAME_CHARS_MAX)(value)?,
+        };
+        let no = ["false", "0", "no"].contains(&text.to_ascii_lowercase().as_str());
+        if no { Err(Text::new("field.from_app")) } else { Ok(()) }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": ["string", "boolean", "number"] })
+    }
+}
+
 /// The other half of `POST /payment-webhook`: `fromApp` and `paymentIntentId` under a member's session.
 pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
     if call.body.len() > BODY_BYTES_MAX {
         return Err(Failure::body_too_large());
     }
-    let mut body = call.fields_or_form()?;
-    let from_app = body.required("fromApp", from_app);
-    let intent_id = body.required("paymentIntentId", fields::line(NAME_CHARS_MAX));
-    let ok = body.finish()?;
-    from_app.get(&ok);
-    let intent_id = intent_id.get(&ok);
+    let Claim { intent_id, .. } = Draft::read(call.fields_or_form()?).finish()?;
     app::change_once(site, call, member, |cx| {
         let key = format!("{} {intent_id}", member.id());
         // A claim of long ago may be swept while the word of it is still kept, so the same words are heard again.
@@ -39,14 +63,4 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
         // The same answer whoever has the payment: nobody learns of other people's.
         Ok(reply::done(call.say("done.payment_claimed")))
     })
-}
-
-/// Whatever an app sends there means yes, but for a plain no.
-fn from_app(value: &Value) -> Result<(), Text> {
-    let text = match value {
-        Value::Bool(flag) => flag.to_string(),
-        value => fields::line(NAME_CHARS_MAX)(value)?,
-    };
-    let no = ["false", "0", "no"].contains(&text.to_ascii_lowercase().as_str());
-    if no { Err(Text::new("field.from_app")) } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ pub mod deletion;
 pub mod mail;
 mod mail_event;
 pub mod payment;
-mod payment_event;
+pub mod payment_event;
 
 use crate::keys::hex;
 use sha2::{Digest, Sha256};

@@ -3,11 +3,13 @@
 
 use super::digest;
 use crate::domain::payment::{Event, Price, Status};
+use crate::http::body::{Draft, Field};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
+use crate::http::kinds::{Line, Moment};
 use crate::i18n::language::Text;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const NAME_CHARS_MAX: usize = 255;
 
@@ -46,6 +48,54 @@ impl Matter {
     }
 }
 
+crate::body! {
+    pub struct PaymentEvent {
+        /// Of the processor's events.
+        kind as "type": Option<Line<NAME_CHARS_MAX>>,
+        /// The event's id.
+        id: Option<Line<NAME_CHARS_MAX>>,
+        /// When it happened.
+        created: Option<Moment>,
+        /// The event's object as JSON text, or the object itself; also `{"object": …}`.
+        data: Option<EventData>,
+        /// The processor's name for the payment, number or text.
+        intent_id as "paymentIntentId": Option<Line<NAME_CHARS_MAX>>,
+        /// That an app speaks; anything but a plain no.
+        from_app as "fromApp": Option<AppWord>,
+    }
+}
+
+/// What an event is about, read where it can be: what moves no payment is kept whatever it is about.
+pub struct EventData;
+
+impl Field for EventData {
+    /// Or what is wrong with it, and its text.
+    type Value = Result<Data, (Text, String)>;
+
+    fn read(value: &Value) -> Result<Self::Value, Text> {
+        Ok(data(value).map_err(|text| (text, value.to_string())))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": ["string", "object"] })
+    }
+}
+
+/// Part of the contract's body; only an app's word has a use for it.
+pub struct AppWord;
+
+impl Field for AppWord {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, Text> {
+        fields::line(NAME_CHARS_MAX)(value)
+    }
+
+    fn schema() -> Value {
+        json!({ "type": ["string", "boolean", "number"] })
+    }
+}
+
 /// What the fields say, before they are put together.
 struct Given {
     id: Option<String>,
@@ -57,46 +107,42 @@ struct Given {
 
 /// Every bad field is named, `data` also where the type is not readable.
 pub fn read(call: &Call) -> Result<Heard, Failure> {
-    let mut body = call.fields_or_form()?;
-    let kind = body.required("type", fields::line(NAME_CHARS_MAX));
-    let id = body.optional("id", name);
-    let created = body.optional("created", fields::moment);
-    // What moves no payment is kept whatever it is about.
-    let others = kind.peek().is_some_and(|kind| Status::of_event(kind).is_none());
-    let data = body.optional("data", |value| match data(value) {
-        Err(_) if others => Ok((value.to_string(), Map::new(), None)),
-        read => read,
-    });
-    let intent_id = body.optional("paymentIntentId", name);
-    // Part of the contract's body; only an app's word has a use for it.
-    let from_app = body.optional("fromApp", fields::line(NAME_CHARS_MAX));
-    let status = kind.peek().and_then(|kind| Status::of_event(kind));
-    let object = data.peek().and_then(Option::as_ref).map(|(_, object, _)| object);
-    let named = object.and_then(|object| named_by(kind.peek(), object)).is_some();
-    let named = named || intent_id.peek().is_some_and(Option::is_some);
-    let moves = kind.peek().is_none() || status.is_some();
-    if moves && !named && !object.is_some_and(is_bare_charge) {
-        refuse_data(&mut body, data.peek().is_some());
-    }
-    let ok = body.finish()?;
-    _ = from_app.get(&ok);
-    let (kind, data) = (kind.get(&ok), data.get(&ok));
-    let text = data.as_ref().map_or("", |(text, ..)| text).to_owned();
-    let (object, whole) = data.map_or((None, None), |(_, object, whole)| (Some(object), whole));
-    let whole = whole.unwrap_or_default();
-    let given = Given {
-        id: id.get(&ok).or_else(|| whole.get("id").and_then(text_of)),
-        created: created.get(&ok).or_else(|| whole.get("created").and_then(moment_of)),
-        object,
-        intent_id: intent_id.get(&ok),
+    let mut fields = call.fields_or_form()?;
+    fields.demand("type");
+    let mut draft = call.draft_of::<PaymentEvent>(fields);
+    judge_data(&mut draft);
+    let PaymentEvent { kind, id, created, data, intent_id, .. } = draft.finish()?;
+    let kind = kind.unwrap_or_default();
+    let (text, object, whole) = match data {
+        Some(Ok((text, object, whole))) => (text, Some(object), whole.unwrap_or_default()),
+        Some(Err((_, text))) => (text, Some(Map::new()), Map::new()),
+        None => Default::default(),
     };
+    let given = Given {
+        id: id.or_else(|| whole.get("id").and_then(text_of)),
+        created: created.or_else(|| whole.get("created").and_then(moment_of)),
+        object,
+        intent_id,
+    };
+    let status = Status::of_event(&kind);
     Ok(put_together(kind, status, given, &text))
 }
 
-fn refuse_data(body: &mut Fields, readable: bool) {
-    // What could not be read at all is named already.
-    if readable {
-        body.refuse("data", Text::new("field.payment_data"));
+/// Refuses data that names no payment, where the event may move one.
+fn judge_data(draft: &mut Draft<PaymentEvent>) {
+    let Draft { read, fields } = draft;
+    let kind = read.kind.as_ref().and_then(Option::as_ref);
+    if kind.is_some_and(|kind| Status::of_event(kind).is_none()) {
+        return;
+    }
+    let object = match read.data.as_ref().and_then(Option::as_ref) {
+        Some(Err((text, _))) => return fields.refuse("data", text.clone()),
+        Some(Ok((_, object, _))) => Some(object),
+        None => None,
+    };
+    let named = object.and_then(|object| named_by(kind, object)).is_some() || matches!(read.intent_id, Some(Some(_)));
+    if !named && !object.is_some_and(is_bare_charge) {
+        fields.refuse("data", Text::new("field.payment_data"));
     }
 }
 

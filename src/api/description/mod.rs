@@ -1,5 +1,6 @@
-//! The API description, for programs as it stands in `assets/openapi.json`, and for people as a page made from it.
+//! The API description, for programs put together from the table and the bodies, and for people as a page made from it.
 
+mod document;
 mod fields;
 mod page;
 mod sample;
@@ -10,6 +11,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::gzip;
 use crate::http::reply;
+use crate::http::row::{Row, rows};
 use crate::i18n::language::Language;
 use crate::site::Site;
 use bytes::Bytes;
@@ -17,9 +19,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-const DOCUMENT: &str = include_str!("../../../assets/openapi.json");
-
-/// The address in the samples of [`DOCUMENT`], in whose place a site puts its own.
+/// The address in the samples, in whose place a site puts its own.
 const SAMPLE_ADDRESS: &str = "http://localhost:8080";
 /// The page may load the site's own style and script, and do nothing else.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
@@ -56,7 +56,7 @@ impl Edition {
 
     fn make(address: String) -> Edition {
         let quoted = Value::from(address.as_str()).to_string();
-        let document = DOCUMENT.replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
+        let document = text_with_samples(rows()).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
         let page = page::write(&Description::read(&document));
         Edition { address, document: Text::new(document), page: Text::new(page) }
     }
@@ -66,6 +66,11 @@ impl Text {
     fn new(plain: String) -> Text {
         Text { packed: gzip::pack_for_all(plain.as_bytes()), plain: plain.into() }
     }
+}
+
+/// The document, with [`SAMPLE_ADDRESS`] in its samples.
+pub fn text_with_samples(rows: &[&Row]) -> String {
+    document::write(rows).to_string()
 }
 
 /// The document, with its references followed.

@@ -228,7 +228,7 @@ impl Description {
 
 /// A path's parts, its places without their names: two rows of the table name the same place differently, and the
 /// description may not.
-fn unnamed(path: &str) -> impl Iterator<Item = &str> {
+pub fn unnamed(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part })
 }
 

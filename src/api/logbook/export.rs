@@ -5,9 +5,10 @@ use crate::app::import_export::cell::{self, moment};
 use crate::auth::Bearer;
 use crate::domain::entry;
 use crate::http::Answer;
+use crate::http::body::Draft;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::Count;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
@@ -41,14 +42,18 @@ const COLUMNS: [&str; 20] = [
     "booking_id",
 ];
 
+crate::body! {
+    pub struct ExportQuery {
+        offset: Option<Count>,
+    }
+}
+
 /// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
 /// in UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
 pub fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
-    let mut query = call.query();
-    let offset = query.optional("offset", fields::whole_in(0..=i64::MAX));
-    let ok = query.finish()?;
-    let offset = offset.get(&ok).unwrap_or(0);
+    let ExportQuery { offset } = Draft::read(call.query()).finish()?;
+    let offset = offset.unwrap_or(0);
     let (table, rest) = site.store.read(|tx| {
         let lapsed = standing::lapsed(tx, member_id, site.now())?;
         let ids = logbook::list_ids(tx, member_id, ROWS_MAX + 1, offset)?;

@@ -9,11 +9,29 @@ use crate::domain::entry::Status;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Id, Lines};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::skills::{self, SkillEntry};
 use serde::Serialize;
+
+crate::body! {
+    pub struct Signature {
+        comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
+        /// The entry's `version` as the signer saw it; another by now: 409. Without it the entry must be as the signer was
+        /// asked for it.
+        version: Option<Id>,
+    }
+}
+
+crate::body! {
+    pub struct Denial {
+        comment_denial: Lines<COMMENT_CHARS_MAX>,
+        /// The entry's `version` as the signer saw it; another by now: 409. Without it the entry must be as the signer was
+        /// asked for it.
+        version: Option<Id>,
+    }
+}
 
 /// As existing clients read it.
 #[derive(Serialize)]
@@ -39,21 +57,15 @@ pub fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
 
 /// `POST /account/logbook/entries/{entry_id}/sign`: by anybody who may, not only the named one, who may be away.
 pub fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let comment = body.optional("comments_instructor", fields::lines(COMMENT_CHARS_MAX));
-    let version = body.optional("version", fields::id);
-    let ok = body.finish()?;
-    let (comment, shown) = (comment.get(&ok), Shown::version(version.get(&ok)));
+    let Signature { comments_instructor: comment, version } = call.body()?;
+    let shown = Shown::version(version);
     carry_out(site, call, member, |cx, entry| sign_offs::sign(cx, entry, &shown, comment.as_deref()))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.
 pub fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let reason = body.required("comment_denial", fields::lines(COMMENT_CHARS_MAX));
-    let version = body.optional("version", fields::id);
-    let ok = body.finish()?;
-    let (reason, shown) = (reason.get(&ok), Shown::version(version.get(&ok)));
+    let Denial { comment_denial: reason, version } = call.body()?;
+    let shown = Shown::version(version);
     carry_out(site, call, member, |cx, entry| sign_offs::deny(cx, entry, &shown, &reason))
 }
 

@@ -7,16 +7,76 @@ use crate::app::{self, Actor};
 use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::http::Answer;
+use crate::http::body::Field;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
+use crate::http::kinds::{Id, Lines, Moment};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// More than the catalogue has.
 const SKILLS_MAX: usize = 400;
+
+crate::body! {
+    pub struct OpeningBalance {
+        /// Minutes, up to 60,000, or `H:MM`.
+        minutes as "time": Option<BalanceMinutes>,
+        /// Numbers of skills: a list, or text with commas.
+        skills: Option<SkillList>,
+        entry_date: Moment,
+        tunnel: Option<Id>,
+        /// Who signs it.
+        instructor: Id,
+        comment: Option<Lines<COMMENT_CHARS_MAX>>,
+    }
+}
+
+/// Minutes of all flights from before.
+pub struct BalanceMinutes;
+
+impl Field for BalanceMinutes {
+    type Value = i64;
+
+    fn read(value: &Value) -> Result<i64, Text> {
+        fields::minutes_up_to(MINUTES_MAX)(value)
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": MINUTES_MAX },
+            { "type": "string", "pattern": r"^\s*(\+?0*[0-9]{1,4}(\.0*)?|[0-9]{1,3}:[0-5][0-9])\s*$" },
+        ] })
+    }
+}
+
+/// Numbers of skills: as a list, or as text with commas.
+pub struct SkillList;
+
+impl Field for SkillList {
+    type Value = Vec<String>;
+
+    fn read(value: &Value) -> Result<Vec<String>, Text> {
+        skill_list(value)
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [
+            {
+                "type": "array",
+                "maxItems": SKILLS_MAX,
+                "items": { "anyOf": [
+                    { "type": "string", "maxLength": 20, "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$" },
+                    { "type": "integer", "minimum": 0, "maximum": 99_999_999 },
+                ] },
+            },
+            { "type": "string", "maxLength": 20 * SKILLS_MAX, "pattern": r"^\s*[^\u0000-\u001f\u007f-\u009f]*\s*$" },
+            { "type": "number" },
+        ] })
+    }
+}
 
 /// `POST /account/logbook/opening-balance/{member_id}`: by the desk; it counts once the named instructor has signed it,
 /// who must be one that may sign all of it.
@@ -24,24 +84,18 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     // Others do not learn what is wrong with a body that they may not send.
     Actor::from(member).check_staff()?;
     let holder_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let mut body = call.fields()?;
-    let minutes = body.optional("time", fields::minutes_up_to(MINUTES_MAX));
-    let known = body.optional("skills", skill_list);
-    let entry_date = body.required("entry_date", fields::moment);
-    let tunnel = body.optional("tunnel", fields::id);
-    let instructor = body.required("instructor", fields::id);
-    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
-    if !body.has("time") && !body.has("skills") {
-        body.refuse("time", Text::new("field.time_or_skills"));
+    let mut draft = call.draft::<OpeningBalance>()?;
+    if !draft.fields.has("time") && !draft.fields.has("skills") {
+        draft.fields.refuse("time", Text::new("field.time_or_skills"));
     }
-    let ok = body.finish()?;
+    let body = draft.finish()?;
     let balance = Balance {
-        instructor_id: instructor.get(&ok),
-        entry_date: entry_date.get(&ok),
-        tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
-        comment: comment.get(&ok).unwrap_or_default(),
-        minutes: minutes.get(&ok).unwrap_or(0),
-        skills: known.get(&ok).unwrap_or_default(),
+        instructor_id: body.instructor,
+        entry_date: body.entry_date,
+        tunnel_id: body.tunnel.unwrap_or(site.tunnel_id),
+        comment: body.comment.unwrap_or_default(),
+        minutes: body.minutes.unwrap_or(0),
+        skills: body.skills.unwrap_or_default(),
     };
     app::change_once(site, call, member, |cx| {
         let entry_id = opening::enter(cx, holder_id, &balance)?;
@@ -49,7 +103,6 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// Numbers of skills: as a list, or as text with commas.
 fn skill_list(value: &Value) -> Result<Vec<String>, Text> {
     let mut skills = match value {
         Value::Array(all) if all.len() <= SKILLS_MAX => {
@@ -69,7 +122,6 @@ fn skill_list(value: &Value) -> Result<Vec<String>, Text> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn skills_come_as_a_list_or_as_text_and_each_once() {

@@ -8,13 +8,42 @@ use crate::app::{self, Actor};
 use crate::auth::{Bearer, Member};
 use crate::domain::role::Role;
 use crate::http::Answer;
+use crate::http::body::{Draft, Replaces, Unread};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
+use crate::http::kinds::{FlightMinutes, Id, Lines, Moment, Whole};
 use crate::http::reply::{self, Rows};
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use serde::Serialize;
+
+crate::body! {
+    pub struct TimeNew {
+        /// When it was flown: not in the future, not before the member's birth.
+        entry_date: Moment,
+        minutes as "time": FlightMinutes,
+        /// Without one, this site's.
+        tunnel_id as "tunnel": Option<Id>,
+        comment: Option<Lines<COMMENT_CHARS_MAX>>,
+        /// The contract's; not read: a flight-time entry is in the logbook at once.
+        status: Unread,
+    }
+}
+
+crate::body! {
+    pub struct TimeEdit {
+        entry_date: Option<Moment>,
+        minutes as "time": Option<FlightMinutes>,
+        tunnel_id as "tunnel": Option<Id>,
+        comment: Replaces<Lines<COMMENT_CHARS_MAX>>,
+        /// The number in the path, or nothing.
+        entry_id: Option<Whole>,
+        /// The number in the path, or nothing.
+        id: Option<Whole>,
+    }
+}
 
 /// A row of the list, in the contract's types: `tunnel` and `time` (minutes) are strings.
 #[derive(Serialize)]
@@ -65,21 +94,17 @@ impl From<TimeEntry> for TimeReply {
 /// `POST /account/logbook/time/`, and for existing clients `POST /account/logbook/member/time/`: the caller's flight time,
 /// in the logbook at once.
 pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let entry_date = body.required("entry_date", fields::moment);
-    let minutes = body.required("time", fields::flight_minutes);
-    let tunnel = body.optional("tunnel", fields::id);
-    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
-    if body.is_refused() {
-        let place = (entry_date.peek().copied(), tunnel.peek().map(|id| id.unwrap_or(site.tunnel_id)));
-        _ = site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut body))?;
+    let Draft { read, mut fields } = call.draft::<TimeNew>()?;
+    if fields.is_refused() {
+        let place = (read.entry_date, read.tunnel_id.map(|id| id.unwrap_or(site.tunnel_id)));
+        _ = site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut fields))?;
     }
-    let ok = body.finish()?;
+    let body = Draft::<TimeNew> { read, fields }.finish()?;
     let new = NewTime {
-        entry_date: entry_date.get(&ok),
-        minutes: minutes.get(&ok),
-        tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
-        comment: comment.get(&ok).unwrap_or_default(),
+        entry_date: body.entry_date,
+        minutes: body.minutes,
+        tunnel_id: body.tunnel_id.unwrap_or(site.tunnel_id),
+        comment: body.comment.unwrap_or_default(),
     };
     app::change_once(site, call, member, |cx| {
         let entry_id = time::enter(cx, member.id(), &new)?;
@@ -91,23 +116,13 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 /// anybody's; by a booking token the one that the booking made.
 pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let mut body = call.fields()?;
-    let entry_date = body.optional("entry_date", fields::moment);
-    let minutes = body.optional("time", fields::flight_minutes);
-    let tunnel = body.optional("tunnel", fields::id);
-    let comment = body.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX));
-    let named = ["entry_id", "id"].map(|field| body.optional(field, |value| fields::same_entry(value, entry_id)));
-    if body.is_refused() {
-        judge_edit(site, bearer, entry_id, (entry_date.peek(), tunnel.peek()), &mut body)?;
+    let Draft { read, mut fields } = call.draft::<TimeEdit>()?;
+    check_number(entry_id, read.entry_id, read.id, &mut fields);
+    if fields.is_refused() {
+        judge_edit(site, bearer, entry_id, (read.entry_date, read.tunnel_id), &mut fields)?;
     }
-    let ok = body.finish()?;
-    _ = named.map(|unjudged| unjudged.get(&ok));
-    let patch = Patch {
-        entry_date: entry_date.get(&ok),
-        minutes: minutes.get(&ok),
-        tunnel_id: tunnel.get(&ok),
-        comment: comment.get(&ok),
-    };
+    let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = Draft { read, fields }.finish()?;
+    let patch = Patch { entry_date, minutes, tunnel_id, comment };
     app::change_once(site, call, actor(call, bearer), |cx| {
         time::edit(cx, bearer, entry_id, &patch)?;
         Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
@@ -121,19 +136,28 @@ fn actor(call: &Call, bearer: &Bearer) -> Actor {
     }
 }
 
+/// The path says which entry is meant; a body that names another one is a mix-up.
+pub fn check_number(entry_id: i64, named: Option<Option<i64>>, named_again: Option<Option<i64>>, fields: &mut Fields) {
+    for (field, number) in [("entry_id", named), ("id", named_again)] {
+        if number.flatten().is_some_and(|number| number != entry_id) {
+            fields.refuse(field, Text::new("field.other_entry"));
+        }
+    }
+}
+
 /// Names what is wrong with the date and the tunnel, as far as they could be read, to whoever may edit the entry.
 fn judge_edit(
     site: &Site,
     bearer: &Bearer,
     entry_id: i64,
-    (entry_date, tunnel): (Option<&Option<i64>>, Option<&Option<i64>>),
-    body: &mut Fields,
+    (entry_date, tunnel): (Option<Option<i64>>, Option<Option<i64>>),
+    fields: &mut Fields,
 ) -> Result<(), Failure> {
     site.store.read(|tx| {
         let known = entries::find_time(tx, entry_id)?.filter(|entry| time::may_edit(bearer, entry) && !entry.opening);
         let Some(known) = known else { return Ok(()) };
         let place = (entry_date.map(|d| d.unwrap_or(known.entry_date)), tunnel.map(|id| id.unwrap_or(known.tunnel_id)));
-        check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), body).map(drop)
+        check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), fields).map(drop)
     })
 }
 

@@ -2,9 +2,9 @@
 
 use crate::auth::Staff;
 use crate::http::Answer;
-use crate::http::call::{Call, Page};
+use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Unjudged};
+use crate::http::kinds::{Count, Line, Moment, Rows};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow};
@@ -73,7 +73,23 @@ struct HistoryReply {
     detail: Box<RawValue>,
 }
 
-/// What both reports can be asked for, beside their page.
+crate::body! {
+    pub struct ReportRequest {
+        /// Rows of one answer; 50 unless said.
+        limit: Option<Rows<REPORT_ROWS_MAX>>,
+        offset: Option<Count>,
+        /// Ours: from this moment on.
+        from: Option<Moment>,
+        /// Ours: up to this moment, which is left out.
+        to: Option<Moment>,
+        /// Ours, of `history`: from this `seq` on, oldest first. Others pass it over.
+        after: Option<Count>,
+        /// Ours: of this partner alone.
+        client_id: Option<Line<64>>,
+    }
+}
+
+/// What both reports can be asked for.
 struct Question {
     page: Page,
     from: Option<i64>,
@@ -128,15 +144,9 @@ fn shown(row: HistoryRow) -> Result<HistoryReply, Failure> {
 
 impl Question {
     fn read(site: &Site, call: &Call) -> Result<Question, Failure> {
-        let mut body = call.fields()?;
-        let page = Page::of_report(&mut body);
-        let from = body.optional("from", fields::moment);
-        let to = body.optional("to", fields::moment);
-        let after = body.optional("after", fields::whole_in(0..=i64::MAX));
-        let client_id: Unjudged<Option<String>> = body.optional("client_id", fields::line(64));
-        let ok = body.finish()?;
-        let partner_id = client_id.get(&ok).map(|client_id| partner_id(site, &client_id)).transpose()?;
-        Ok(Question { page: page.get(&ok), from: from.get(&ok), to: to.get(&ok), after: after.get(&ok), partner_id })
+        let ReportRequest { limit, offset, from, to, after, client_id } = call.body()?;
+        let partner_id = client_id.map(|client_id| partner_id(site, &client_id)).transpose()?;
+        Ok(Question { page: Page::of_report(limit, offset), from, to, after, partner_id })
     }
 }
 

@@ -5,9 +5,10 @@ use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::Who;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
+use crate::http::body::All;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields, Unjudged};
+use crate::http::kinds::{Count, Digits, FlightMinutes, Id, Moment};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -16,7 +17,8 @@ use crate::store::tables::{members, notices, sessions, tunnels};
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::json;
+use std::collections::BTreeMap;
 
 const PIN_MISSES_MAX: i64 = 5;
 const PIN_PAUSE_SECONDS: i64 = 15 * 60;
@@ -31,12 +33,51 @@ const BOOKING_FIELDS: [&str; 8] = [
     "checkin_time",
     "registration_id",
 ];
+/// Of those, what a booking cannot do without.
+pub const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
 
 #[derive(Serialize)]
 struct TokenReply {
     status: bool,
     message: String,
     token: String,
+}
+
+crate::body! {
+    /// What a partner's system knows of a booking, in the API and in a list of bookings alike.
+    pub struct BookingFields {
+        /// Your number of the registration: sent again, it is the same booking.
+        registration_id: Option<Count>,
+        /// Your number of the purchase.
+        purchase_id: Option<Count>,
+        /// Your number of the product.
+        product_id: Option<Count>,
+        /// When it was bought.
+        purchase_date: Option<Moment>,
+        /// When the member should be there.
+        checkin_time: Option<Moment>,
+        /// When the flight is. Needed as soon as any field of a booking is sent.
+        flight_date: Option<Moment>,
+        /// Needed as soon as any field of a booking is sent.
+        minutes_booked: Option<FlightMinutes>,
+        /// A tunnel that this site knows. Needed as soon as any field of a booking is sent.
+        tunnel_id: Option<Id>,
+    }
+    also json!({ "dependentRequired": BOOKING_FIELDS.map(|field| (field, NEEDED)).into_iter().collect::<BTreeMap<_, _>>() })
+}
+
+crate::body! {
+    /// Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.
+    pub struct TokenRequest {
+        /// Who books.
+        member_id: Id,
+        /// The member's booking PIN, six digits. A number is read as six digits, leading zeros and all.
+        member_pin: Digits<32>,
+        booking: All<BookingFields>,
+    }
+    also json!({
+        "description": "Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.",
+    })
 }
 
 struct Request {
@@ -83,48 +124,36 @@ pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
 
 impl Request {
     fn read(site: &Site, call: &Call) -> Result<Request, Failure> {
-        let mut body = call.fields()?;
-        let member_id = body.required("member_id", fields::id);
-        let member_pin = body.required("member_pin", fields::code(32));
-        let booking = if BOOKING_FIELDS.iter().any(|field| body.has(field)) {
-            Some(read_booking(&mut body, fields::moment))
-        } else {
-            None
-        };
-        let tunnel_id = body.optional("tunnel_id", |value| Ok(fields::id(value).ok()));
-        if let Some(Some(Some(tunnel_id))) = tunnel_id.peek()
-            && !site.store.read(|tx| Ok(tunnels::exists(tx, *tunnel_id)?))?
-        {
-            body.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
+        let mut fields = call.fields()?;
+        let is_booking = BOOKING_FIELDS.iter().any(|field| fields.has(field));
+        if is_booking {
+            NEEDED.iter().for_each(|field| fields.demand(field));
         }
-        let ok = body.finish()?;
-        let booking = booking.map(|read| read(&ok));
-        Ok(Request { member_id: member_id.get(&ok), member_pin: member_pin.get(&ok), booking })
+        let mut draft = call.draft_of::<TokenRequest>(fields);
+        if let Some(Some(tunnel_id)) = draft.read.booking.tunnel_id
+            && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
+        {
+            draft.fields.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
+        }
+        let TokenRequest { member_id, member_pin, booking } = draft.finish()?;
+        Ok(Request { member_id, member_pin, booking: booking.complete() })
     }
 }
 
-/// Any field of a booking makes it one, and then three of them are needed. `moment`: how one is written there.
-pub fn read_booking<M: Fn(&Value) -> Result<i64, Text> + Copy>(
-    body: &mut Fields,
-    moment: M,
-) -> impl FnOnce(&fields::Judged) -> Booking + use<M> {
-    let mut number = |field: &str| -> Unjudged<Option<i64>> { body.optional(field, fields::whole_in(0..=i64::MAX)) };
-    let (registration_id, purchase_id, product_id) =
-        (number("registration_id"), number("purchase_id"), number("product_id"));
-    let purchase_date = body.optional("purchase_date", moment);
-    let checkin_time = body.optional("checkin_time", moment);
-    let flight_date = body.required("flight_date", moment);
-    let minutes_booked = body.required("minutes_booked", fields::flight_minutes);
-    let tunnel_id = body.required("tunnel_id", fields::id);
-    |ok| Booking {
-        registration_id: registration_id.get(ok),
-        purchase_id: purchase_id.get(ok),
-        purchase_date: purchase_date.get(ok),
-        flight_date: flight_date.get(ok),
-        minutes_booked: minutes_booked.get(ok),
-        product_id: product_id.get(ok),
-        tunnel_id: tunnel_id.get(ok),
-        checkin_time: checkin_time.get(ok),
+impl BookingFields {
+    /// The booking, where the needed fields are there.
+    pub fn complete(self) -> Option<Booking> {
+        let BookingFields { registration_id, purchase_id, product_id, purchase_date, checkin_time, .. } = self;
+        Some(Booking {
+            registration_id,
+            purchase_id,
+            purchase_date,
+            flight_date: self.flight_date?,
+            minutes_booked: self.minutes_booked?,
+            product_id,
+            tunnel_id: self.tunnel_id?,
+            checkin_time,
+        })
     }
 }
 
@@ -138,7 +167,7 @@ fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Fail
     let misses = if right { 0 } else { known.misses + 1 };
     if misses >= PIN_MISSES_MAX {
         members::set_pin_misses(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
-        let detail = serde_json::json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
+        let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
         notices::insert(tx, request.member_id, "notice.pin_paused", &detail)?;
     } else if misses != known.misses {
         members::set_pin_misses(tx, request.member_id, misses, 0)?;
@@ -161,7 +190,7 @@ fn paused(call: &Call, seconds: i64) -> Reply {
 
 /// A refusal is a reply, and the history knows of it.
 fn refuse(tx: &Write, call: &Call, partner: &Partner, request: &Request, reason: &'static str) -> Answer {
-    let detail = serde_json::json!({ "reason": reason }).to_string();
+    let detail = json!({ "reason": reason }).to_string();
     let about = About { member_id: Some(request.member_id), detail: Some(&detail), ..About::default() };
     history::insert(tx, partner.id(), Event::TokenRefused, &about)?;
     Ok::<Reply, Failure>(reply::ok(&TokenReply { status: false, message: call.say(reason), token: String::new() }))

@@ -1,17 +1,30 @@
 //! The user records that a partner keeps with us.
 
 use crate::auth::Partner;
-use crate::domain::email;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Email, Id};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::history::{self, About, Event};
 use crate::store::tables::partner_users::{self, PartnerUser};
 use crate::store::{Read, Write};
 use serde::Serialize;
+
+crate::body! {
+    pub struct PartnerUserNew {
+        email: Email,
+    }
+}
+
+crate::body! {
+    pub struct PartnerUserEdit {
+        email: Email,
+        /// The record to change.
+        id: Id,
+    }
+}
 
 #[derive(Serialize)]
 struct UserReply {
@@ -54,10 +67,7 @@ pub fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
 
 /// `POST /external/partner-metrics/op`: a record for an address the partner has none for.
 pub fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
-    let mut body = call.fields()?;
-    let email = body.required("email", fields::as_line(email::parse));
-    let ok = body.finish()?;
-    let email = email.get(&ok);
+    let PartnerUserNew { email } = call.body()?;
     site.once(call, |tx| {
         let id = partner_users::insert(tx, partner.id(), &email)?;
         record(tx, partner, Event::UserCreated, id)?;
@@ -67,11 +77,7 @@ pub fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
 
 /// `PUT /external/partner-metrics/op`: another address for one of the partner's records.
 pub fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
-    let mut body = call.fields()?;
-    let email = body.required("email", fields::as_line(email::parse));
-    let id = body.required("id", fields::id);
-    let ok = body.finish()?;
-    let (email, id) = (email.get(&ok), id.get(&ok));
+    let PartnerUserEdit { email, id } = call.body()?;
     site.once(call, |tx| {
         if partner_users::update(tx, partner.id(), id, &email)? == 0 {
             return Err(Failure::not_found());

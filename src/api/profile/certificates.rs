@@ -9,7 +9,7 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Id, Line, Moment, ShortLine, Whole};
 use crate::http::reply;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -22,6 +22,18 @@ use serde::Serialize;
 
 /// Longer than any programme with a track of a site's own catalogue.
 const TYPE_CHARS_MAX: usize = 120;
+
+crate::body! {
+    pub struct CertificateRequest {
+        /// As it stands in the row.
+        kind as "type": ShortLine<TYPE_CHARS_MAX>,
+        cat_id: Whole,
+        screen_name: Line<60>,
+        entry_date: Moment,
+        /// Oneself; anybody else is 403.
+        member_id: Id,
+    }
+}
 
 /// A level that the caller holds; the contract's five fields of it, sent back as they are, ask for its certificate.
 #[derive(Serialize)]
@@ -57,18 +69,10 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `POST /account/profile/get-certificate`: a row of the certificate-list as a PDF, as base64 in a JSON string.
 pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let kind = body.required("type", fields::line(TYPE_CHARS_MAX));
-    let cat_id = body.required("cat_id", fields::whole);
-    let screen_name = body.required("screen_name", fields::line(60));
-    let entry_date = body.required("entry_date", fields::moment);
-    let member_id = body.required("member_id", fields::id);
-    let ok = body.finish()?;
-    if member_id.get(&ok) != member.id() {
+    let CertificateRequest { kind, cat_id, screen_name, entry_date, member_id } = call.body()?;
+    if member_id != member.id() {
         return Err(Failure::not_allowed());
     }
-    let (kind, cat_id, screen_name, entry_date) =
-        (kind.get(&ok), cat_id.get(&ok), screen_name.get(&ok), entry_date.get(&ok));
     let asked = |row: &Row| {
         (row.r#type.as_str(), row.cat_id, row.entry_date) == (kind.as_str(), cat_id, entry_date)
             && row.screen_name.trim() == screen_name

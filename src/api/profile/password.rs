@@ -4,32 +4,40 @@ use crate::auth::security_event::{self, Event};
 use crate::auth::{Member, sign_in};
 use crate::domain::password;
 use crate::http::Answer;
+use crate::http::body::Draft;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{NewPassword, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::{members, sessions};
 use serde_json::json;
 
+crate::body! {
+    pub struct PasswordChange {
+        /// The new one.
+        password: NewPassword,
+        current_password: Secret,
+        /// The same as `password`.
+        password_confirm: Secret,
+    }
+}
+
 /// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every
 /// booking token of the member ends with the old password.
 pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
+    let mut draft = call.draft::<PasswordChange>()?;
     let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
     let tunnel = site.name()?;
-    let wanted = body.required("password", fields::secret);
-    let current = body.required("current_password", fields::secret);
-    let confirm = body.required("password_confirm", fields::secret);
     let owner = profile.owner(&tunnel);
-    body.check("password", &wanted, |wanted| password::check_form(wanted, &owner));
-    body.check("password_confirm", &confirm, |confirm| match wanted.peek() {
+    let Draft { read, fields } = &mut draft;
+    fields.check("password", &read.password, |wanted| password::check_form(wanted, &owner));
+    fields.check("password_confirm", &read.password_confirm, |confirm| match &read.password {
         Some(wanted) if !password::is_same(wanted, confirm) => Err(Text::new("field.not_confirmed")),
         _ => Ok(()),
     });
-    let ok = body.finish()?;
-    let (wanted, current) = (wanted.get(&ok), current.get(&ok));
+    let PasswordChange { password: wanted, current_password: current, .. } = draft.finish()?;
     let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
     confirmed.map_err(|text| Failure::field("current_password", text))?;
     // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.

@@ -5,26 +5,31 @@ use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Code, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::{members, second_factors, sessions};
 
-const CODE_CHARS_MAX: usize = 40;
+crate::body! {
+    pub struct Reauthentication {
+        /// The password of now.
+        password: Option<Secret>,
+        /// Needed without `password`.
+        code: Option<Code>,
+    }
+}
 
 /// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. The session may
 /// then change what opens the account for ten minutes, as after a sign-in.
 pub fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let password = body.optional("password", fields::secret);
-    let code = body.optional("code", fields::code(CODE_CHARS_MAX));
-    if !body.has("password") && !body.has("code") {
-        body.refuse("password", Text::new("field.password_or_code"));
+    let mut draft = call.draft::<Reauthentication>()?;
+    if !draft.fields.has("password") && !draft.fields.has("code") {
+        draft.fields.refuse("password", Text::new("field.password_or_code"));
     }
-    let ok = body.finish()?;
-    let (password, code) = (password.get(&ok), code.get(&ok).unwrap_or_default());
+    let Reauthentication { password, code } = draft.finish()?;
+    let code = code.unwrap_or_default();
     if let Some(password) = password {
         let confirmed = sign_in::confirm_own(site, call, member.id(), &password)?;
         confirmed.map_err(|text| Failure::field("password", text))?;

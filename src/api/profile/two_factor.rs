@@ -7,7 +7,7 @@ use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Code, Name, Named};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -15,8 +15,6 @@ use crate::store::Write;
 use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::Serialize;
 use serde_json::json;
-
-const CODE_CHARS_MAX: usize = 40;
 
 /// `status` and `message` are the contract's, both text; the rest is ours.
 #[derive(Serialize)]
@@ -33,7 +31,7 @@ struct FactorReply {
 }
 
 #[derive(Clone, Copy)]
-enum Operation {
+pub enum Operation {
     Status,
     Enable,
     Disable,
@@ -42,33 +40,33 @@ enum Operation {
     SendPasscode,
 }
 
-const OPERATIONS: [(&str, Operation); 5] = [
-    ("status", Operation::Status),
-    ("enable", Operation::Enable),
-    ("disable", Operation::Disable),
-    ("recovery-codes", Operation::RecoveryCodes),
-    ("send-passcode", Operation::SendPasscode),
-];
+impl Named for Operation {
+    const NAMES: &'static [(&'static str, Operation)] = &[
+        ("status", Operation::Status),
+        ("enable", Operation::Enable),
+        ("disable", Operation::Disable),
+        ("recovery-codes", Operation::RecoveryCodes),
+        ("send-passcode", Operation::SendPasscode),
+    ];
+}
 
-fn operation(text: &str) -> Result<Operation, Text> {
-    let names = || OPERATIONS.map(|(name, _)| name).join(", ");
-    let found = OPERATIONS.into_iter().find(|(name, _)| *name == text);
-    found.map(|(_, operation)| operation).ok_or_else(|| Text::new("field.one_of").with("values", names()))
+crate::body! {
+    pub struct FactorRequest {
+        operation: Name<Operation>,
+        /// Ours: for `disable` and `recovery-codes`.
+        code: Option<Code>,
+    }
 }
 
 /// `POST /account/profile/2fa-operation`: shows the member's second factor, turns it on or off, makes recovery codes.
 pub fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let wanted = body.required("operation", fields::as_line(operation));
-    let code = body.optional("code", fields::code(CODE_CHARS_MAX));
-    let ok = body.finish()?;
-    let (wanted, code) = (wanted.get(&ok), code.get(&ok));
+    let FactorRequest { operation, code } = call.body()?;
     app::change_once(site, call, member, |cx| {
         let (tx, account) = (cx.tx, cx.own()?);
         let factor = second_factors::find(tx, account.member_id, tx.now())?;
         let code = code.as_deref();
         let this = Request { site, call, tx, cx, member, account: &account, factor: &factor, code };
-        match wanted {
+        match operation {
             Operation::Status => this.status(),
             Operation::Enable => this.enable(),
             Operation::Disable => this.disable(),

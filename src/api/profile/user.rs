@@ -2,11 +2,11 @@
 
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
-use crate::domain::{currency, minutes, username};
+use crate::domain::{currency, minutes};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Id, Line, Secret, Username};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -14,6 +14,17 @@ use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::tunnels;
 use serde::Serialize;
+
+crate::body! {
+    pub struct ProfileEdit {
+        real_name: Line<100>,
+        screen_name: Line<60>,
+        username: Username,
+        /// The home tunnel.
+        tunnel_id as "tunnel": Id,
+        verify_password: Secret,
+    }
+}
 
 /// Existing clients read these names.
 #[derive(Serialize)]
@@ -129,22 +140,15 @@ fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentDa
 
 /// `PUT /account/profile/user`: names and home tunnel, by whoever knows the password.
 pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let real_name = body.required("real_name", fields::line(100));
-    let screen_name = body.required("screen_name", fields::line(60));
-    let username = body.required("username", fields::as_line(username::parse));
-    let tunnel = body.required("tunnel", fields::id);
-    let verify_password = body.required("verify_password", fields::secret);
-    if let Some(tunnel_id) = tunnel.peek()
-        && !site.store.read(|tx| Ok(tunnels::exists(tx, *tunnel_id)?))?
+    let mut draft = call.draft::<ProfileEdit>()?;
+    if let Some(tunnel_id) = draft.read.tunnel_id
+        && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
     {
-        body.refuse("tunnel", Text::new("field.unknown_tunnel"));
+        draft.fields.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
-    let ok = body.finish()?;
-    let confirmed = sign_in::confirm_own(site, call, member.id(), &verify_password.get(&ok))?;
+    let ProfileEdit { real_name, screen_name, username, tunnel_id, verify_password } = draft.finish()?;
+    let confirmed = sign_in::confirm_own(site, call, member.id(), &verify_password)?;
     confirmed.map_err(|text| Failure::field("verify_password", text))?;
-    let (username, screen_name, real_name) = (username.get(&ok), screen_name.get(&ok), real_name.get(&ok));
-    let tunnel_id = tunnel.get(&ok);
     site.once(call, |tx| {
         members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;
         Ok(reply::done(call.say("done.saved")))

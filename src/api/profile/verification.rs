@@ -3,17 +3,20 @@
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event;
 use crate::auth::{Member, take_message};
-use crate::domain::{email, phone};
+use crate::domain::phone;
 use crate::http::Answer;
+use crate::http::body::{All, Field, Open, shared};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Unjudged};
+use crate::http::fields::Fields;
+use crate::http::kinds::{Email, Line, Passcode, ShortLine};
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::{members, tunnels};
+use serde_json::json;
 
 /// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
 struct Place {
@@ -22,41 +25,71 @@ struct Place {
     address: String,
 }
 
-impl Place {
-    fn read(body: &mut fields::Fields) -> UnjudgedPlace {
-        if body.has("email") || !body.has("phone") {
-            return UnjudgedPlace::Email(body.required("email", fields::as_line(email::parse)));
-        }
-        UnjudgedPlace::Phone(body.required("country", fields::line(8)), body.required("phone", fields::line(32)))
+crate::body! {
+    /// Where a passcode goes: by mail, or to a telephone.
+    pub struct PlaceFields {
+        /// The new e-mail address; with it the telephone number is not read.
+        email: Option<Email>,
+        /// Whose number it is: a calling code (`41`, `+41`, `0041`) or an ISO 3166 code (`CH`). A number that begins with
+        /// `+` or `00` says it by itself.
+        country: Open<ShortLine<8>>,
+        /// The new telephone number.
+        phone: Open<Line<32>>,
+    }
+    also json!({ "anyOf": [
+        { "required": ["email"], "properties": { "email": Email::schema() } },
+        {
+            "required": ["country", "phone"],
+            "properties": {
+                "email": shared("Blank"), "country": ShortLine::<8>::schema(), "phone": Line::<32>::schema(),
+            },
+        },
+    ] })
+}
+
+crate::body! {
+    pub struct PasscodeRequest {
+        place: All<PlaceFields>,
     }
 }
 
-enum UnjudgedPlace {
-    Email(Unjudged<String>),
-    Phone(Unjudged<String>, Unjudged<String>),
+crate::body! {
+    pub struct PasscodeProof {
+        place: All<PlaceFields>,
+        /// The six digits, as a number or as text.
+        passcode: Passcode,
+    }
 }
 
-impl UnjudgedPlace {
-    fn get(self, ok: &fields::Judged) -> Result<Place, Failure> {
-        match self {
-            UnjudgedPlace::Email(address) => {
-                Ok(Place { usage: Use::VerifyEmail, channel: Channel::Email, address: address.get(ok) })
-            }
-            UnjudgedPlace::Phone(country, number) => {
-                let address =
-                    phone::parse(&country.get(ok), &number.get(ok)).map_err(|text| Failure::field("phone", text))?;
-                Ok(Place { usage: Use::VerifyPhone, channel: Channel::Sms, address })
-            }
+/// The fields of a body that names a place: the address where one is given, else the telephone number.
+fn place_fields(call: &Call) -> Result<Fields, Failure> {
+    let mut fields = call.fields()?;
+    if fields.has("email") || !fields.has("phone") {
+        fields.ignore(&["country", "phone"]);
+        fields.demand("email");
+    } else {
+        fields.demand("country");
+    }
+    Ok(fields)
+}
+
+impl TryFrom<PlaceFields> for Place {
+    type Error = Failure;
+
+    fn try_from(PlaceFields { email, country, phone }: PlaceFields) -> Result<Place, Failure> {
+        if let Some(address) = email {
+            return Ok(Place { usage: Use::VerifyEmail, channel: Channel::Email, address });
         }
+        let number = phone::parse(&country.unwrap_or_default(), &phone.unwrap_or_default());
+        let address = number.map_err(|text| Failure::field("phone", text))?;
+        Ok(Place { usage: Use::VerifyPhone, channel: Channel::Sms, address })
     }
 }
 
 /// `POST /account/profile/send-verification-passcode`: a passcode to the new address or number.
 pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let place = Place::read(&mut body);
-    let ok = body.finish()?;
-    let place = place.get(&ok)?;
+    let PasscodeRequest { place } = call.draft_of(place_fields(call)?).finish()?;
+    let place = Place::try_from(place)?;
     check_place(site, member, &place)?;
     member.check_proven(site.now())?;
     take_message(site, call)?;
@@ -94,14 +127,11 @@ fn check_place(site: &Site, member: &Member, place: &Place) -> Result<(), Failur
 /// `POST /account/profile/verify-verification-passcode`: the address or number that the passcode went to is the member's
 /// from now on.
 pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    let place = Place::read(&mut body);
-    let code = body.required("passcode", fields::six_digits);
-    let ok = body.finish()?;
-    let (place, code) = (place.get(&ok)?, code.get(&ok));
+    let PasscodeProof { place, passcode } = call.draft_of(place_fields(call)?).finish()?;
+    let place = Place::try_from(place)?;
     member.check_proven(site.now())?;
     site.once(call, |tx| {
-        let went_to = passcode::take_sent_to(site, tx, member.id(), place.usage, &code, &place.address)?;
+        let went_to = passcode::take_sent_to(site, tx, member.id(), place.usage, &passcode, &place.address)?;
         let Some(address) = went_to else {
             return Ok(reply::ok(&Done { status: false, message: call.say("passcode.wrong") }));
         };

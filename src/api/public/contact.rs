@@ -2,11 +2,11 @@
 
 use crate::auth::Rates;
 use crate::auth::{Caller, Pace, allowance, member_if_any};
-use crate::domain::{country, email};
+use crate::domain::country;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::{Email, Line, Lines, Whole};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -17,9 +17,21 @@ use serde_json::json;
 
 /// From everywhere: each waits a year for the desk.
 const CONTACTS_PER_DAY: i64 = 1_000;
-const MESSAGE_CHARS_MAX: usize = 5_000;
 /// Stands in the mail for what was not said.
 const NOTHING: &str = "–";
+
+// Not shown in the contract: which fields are required. Those without which nobody could answer.
+crate::body! {
+    pub struct ContactMessage {
+        name: Line<100>,
+        email: Email,
+        message: Lines<5_000>,
+        country: Option<Line<60>>,
+        enquiry: Option<Line<100>>,
+        /// Who writes; 0 is nobody.
+        member_id: Option<Whole>,
+    }
+}
 
 /// A message, judged.
 struct Form {
@@ -47,25 +59,17 @@ pub fn send(site: &Site, call: &Call) -> Answer {
 }
 
 impl Form {
-    /// Not shown in the contract: which fields are required. Those without which nobody could answer.
     fn read(site: &Site, call: &Call) -> Result<Form, Failure> {
-        let mut body = call.fields()?;
-        let name = body.required("name", fields::line(100));
-        let email = body.required("email", fields::as_line(email::parse));
-        let message = body.required("message", fields::lines(MESSAGE_CHARS_MAX));
-        let country = body.optional("country", fields::line(60));
-        let enquiry = body.optional("enquiry", fields::line(100));
-        let member_id = body.optional("member_id", fields::whole);
-        let ok = body.finish()?;
+        let ContactMessage { name, email, message, country, enquiry, member_id } = call.body()?;
         // Clients without a member say 0.
-        let given = member_id.get(&ok).filter(|id| *id > 0);
+        let given = member_id.filter(|id| *id > 0);
         let caller = member_if_any(site, call)?.map(|member| member.id());
         Ok(Form {
-            name: name.get(&ok),
-            email: email.get(&ok),
-            message: message.get(&ok),
-            country: country.get(&ok).unwrap_or_default(),
-            enquiry: enquiry.get(&ok).unwrap_or_default(),
+            name,
+            email,
+            message,
+            country: country.unwrap_or_default(),
+            enquiry: enquiry.unwrap_or_default(),
             member_id: given.or(caller),
             signed_in: caller.is_some() && given.or(caller) == caller,
         })

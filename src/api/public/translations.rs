@@ -2,16 +2,33 @@
 
 use super::in_language;
 use crate::http::Answer;
+use crate::http::body::Draft;
 use crate::http::call::Call;
-use crate::http::fields;
+use crate::http::kinds::{Name, Named};
 use crate::http::reply;
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::Language;
 use crate::site::Site;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Texts that only mails are made of: no client has a place for them.
 const WITHHELD: [&str; 2] = ["mail.", "headline."];
+
+crate::body! {
+    pub struct TranslationsQuery {
+        language: Option<Name<Language>>,
+    }
+}
+
+impl Named for Language {
+    const NAMES: &'static [(&'static str, Language)] =
+        &[("en", Language::English), ("de", Language::German), ("fr", Language::French), ("es", Language::Spanish)];
+
+    /// A region may follow.
+    fn named(text: &str) -> Option<Language> {
+        Language::find(text)
+    }
+}
 
 #[derive(Serialize)]
 struct TranslationsReply {
@@ -32,10 +49,8 @@ struct LanguageReply {
 
 /// `GET /public/translations`: every text in the caller's language, or in the one that `language` asks for.
 pub fn get(_: &Site, call: &Call) -> Answer {
-    let mut query = call.query();
-    let asked = query.optional("language", fields::as_line(language));
-    let ok = query.finish()?;
-    let language = asked.get(&ok).unwrap_or(call.language());
+    let TranslationsQuery { language } = Draft::read(call.query()).finish()?;
+    let language = language.unwrap_or(call.language());
     let shown = |key: &str| !WITHHELD.iter().any(|prefix| key.starts_with(prefix));
     let texts = language.texts().iter().map(|(key, text)| (key.as_str(), text.as_str()));
     let body = TranslationsReply {
@@ -45,9 +60,4 @@ pub fn get(_: &Site, call: &Call) -> Answer {
         data: texts.filter(|(key, _)| shown(key)).collect(),
     };
     Ok(in_language(reply::ok(&body), language))
-}
-
-fn language(tag: &str) -> Result<Language, Text> {
-    let tags = || Language::ALL.map(Language::tag).join(", ");
-    Language::find(tag).ok_or_else(|| Text::new("field.one_of").with("values", tags()))
 }

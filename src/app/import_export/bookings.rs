@@ -3,11 +3,13 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
-use crate::api::partner::token::read_booking;
+use crate::api::partner::token::{BookingFields, NEEDED};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::Hall;
+use crate::http::body::{All, Draft};
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
+use crate::http::kinds::Line;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::lists;
@@ -41,6 +43,14 @@ pub struct New {
     tunnel_id: i64,
 }
 
+crate::body! {
+    struct BookingRow {
+        client_id: Line<100>,
+        username: Line<254>,
+        booking: All<BookingFields>,
+    }
+}
+
 const fn column(name: &'static str, needed: bool) -> Column {
     Column { name, needed }
 }
@@ -57,18 +67,19 @@ impl List for Bookings {
 
     /// One that the site has already must be the same.
     fn judge(&mut self, _: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
-        let mut body = Fields::new(row.fields());
-        let client_id = body.required("client_id", fields::line(100));
-        let username = body.required("username", fields::line(254));
-        let booking = read_booking(&mut body, cell::moment_in(&self.hall));
-        let ok = match body.finish() {
-            Ok(ok) => ok,
+        let mut fields = Fields::new(row.fields());
+        NEEDED.iter().for_each(|field| fields.demand(field));
+        for field in ["purchase_date", "checkin_time", "flight_date"] {
+            fields.convert(field, cell::moment_in(&self.hall));
+        }
+        let (client_id, username, booking) = match Draft::<BookingRow>::read(fields).finish() {
+            Ok(BookingRow { client_id, username, booking }) => (client_id, username, booking),
             Err(failure) => return wrong(row, failure),
         };
-        let booking = booking(&ok);
+        let booking = booking.complete().ok_or_else(Failure::broken)?;
         let mut problems = more_problems();
-        let partner = partners::find(tx, &client_id.get(&ok))?;
-        let member = members::find_account(tx, &username.get(&ok))?;
+        let partner = partners::find(tx, &client_id)?;
+        let member = members::find_account(tx, &username)?;
         if partner.is_none() {
             problems.refuse("client_id", Text::new("list.unknown_client"));
         }

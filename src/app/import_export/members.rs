@@ -2,16 +2,19 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
-use crate::api::auth::person;
+use crate::api::auth::person::{self, Person};
 use crate::domain::local_time::Hall;
 use crate::domain::role::Role;
+use crate::http::body::{All, Draft, Field};
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields, Judged as AllGood};
+use crate::http::fields::Fields;
+use crate::http::kinds::{Line, Moment, Name, Named, bounded};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::queries::lists::{self, Member};
 use crate::store::tables::{members, tunnels};
 use crate::store::{Read, Write};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// More than a language's tag has.
@@ -32,6 +35,20 @@ impl Members {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
         let (home, hall) = (home.unwrap_or_default(), site.hall()?);
         Ok(Members { home, hall, usernames: HashMap::new(), confirmed: HashMap::new() })
+    }
+}
+
+crate::body! {
+    struct MemberRow {
+        person: All<Person>,
+        email_confirmed_at: Option<Moment>,
+        phone_confirmed_at: Option<Moment>,
+        terms_accepted_at: Option<Moment>,
+        paid_until: Option<Moment>,
+        banned_at: Option<Moment>,
+        join_date: Option<Moment>,
+        role: Option<Name<Role>>,
+        language: Option<LanguageTag>,
     }
 }
 
@@ -103,45 +120,59 @@ impl Members {
 
 /// By the rules of signing up, and some fields that come to an account later.
 fn read(site: &Site, row: &Row, home: &str, hall: &Hall) -> Result<Member, Failure> {
-    let mut body = Fields::new(row.fields());
-    let person = person::Given::read(&mut body, site.now(), false, home, cell::read_birthday);
-    let mut moment = |field: &str| body.optional(field, cell::moment_in(hall));
-    let (email_confirmed_at, phone_confirmed_at) = (moment("email_confirmed_at"), moment("phone_confirmed_at"));
-    let (terms, paid, banned) = (moment("terms_accepted_at"), moment("paid_until"), moment("banned_at"));
-    let joined = moment("join_date");
-    let role = body.optional("role", fields::as_line(role));
-    let language = body.optional("language", fields::as_line(language));
-    let ok: AllGood = body.finish()?;
-    let person = person.get(&ok);
-    let email_confirmed_at = email_confirmed_at.get(&ok).filter(|_| !person.email.is_empty());
+    let mut fields = Fields::new(row.fields());
+    fields.convert("dob", cell::read_birthday);
+    for field in
+        ["email_confirmed_at", "phone_confirmed_at", "terms_accepted_at", "paid_until", "banned_at", "join_date"]
+    {
+        fields.convert(field, cell::moment_in(hall));
+    }
+    let mut draft = Draft::<MemberRow>::read(fields);
+    person::judge(&mut draft.read.person, site.now(), home, &mut draft.fields);
+    let row = draft.finish()?;
+    let person = row.person;
+    let email = person.email.unwrap_or_default();
     Ok(Member {
         screen_name: person.screen_name.unwrap_or_else(|| person.username.clone()),
         username: person.username,
         real_name: person.real_name,
-        email: person.email,
-        email_confirmed_at,
-        phone_confirmed_at: phone_confirmed_at.get(&ok).filter(|_| person.phone.is_some()),
+        email_confirmed_at: row.email_confirmed_at.filter(|_| !email.is_empty()),
+        email,
+        phone_confirmed_at: row.phone_confirmed_at.filter(|_| person.phone.is_some()),
         phone: person.phone.unwrap_or_default(),
         country: person.country.unwrap_or_default(),
         country_code: person.country_code.unwrap_or_default(),
         dob: person.dob,
         tunnel_id: person.tunnel_id.or(Some(site.tunnel_id)),
-        role: role.get(&ok).unwrap_or(Role::Member).name().to_owned(),
-        terms_accepted_at: terms.get(&ok),
-        paid_until: paid.get(&ok),
-        banned_at: banned.get(&ok),
-        join_date: joined.get(&ok).unwrap_or(site.now()),
-        language: language.get(&ok).unwrap_or_default(),
+        role: row.role.unwrap_or(Role::Member).name().to_owned(),
+        terms_accepted_at: row.terms_accepted_at,
+        paid_until: row.paid_until,
+        banned_at: row.banned_at,
+        join_date: row.join_date.unwrap_or(site.now()),
+        language: row.language.unwrap_or_default(),
     })
 }
 
-fn role(text: &str) -> Result<Role, Text> {
-    Role::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", "member, desk, admin, sync"))
+impl Named for Role {
+    const NAMES: &'static [(&'static str, Role)] =
+        &[("member", Role::Member), ("desk", Role::Desk), ("admin", Role::Admin), ("sync", Role::Sync)];
 }
 
-fn language(text: &str) -> Result<String, Text> {
-    let known = Language::find(text).filter(|_| text.len() <= TAG_CHARS_MAX);
-    known.map(|_| text.to_owned()).ok_or_else(|| Text::new("field.one_of").with("values", "en, de, fr, es"))
+/// A language, kept with its region.
+struct LanguageTag;
+
+impl Field for LanguageTag {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, Text> {
+        let text = Line::<1024>::read(value)?;
+        let known = Language::find(&text).filter(|_| text.len() <= TAG_CHARS_MAX);
+        known.map(|_| text).ok_or_else(|| Text::new("field.one_of").with("values", "en, de, fr, es"))
+    }
+
+    fn schema() -> Value {
+        bounded("Line", TAG_CHARS_MAX)
+    }
 }
 
 pub fn page(tx: &Read, after: i64) -> Result<Page, Failure> {

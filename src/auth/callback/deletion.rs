@@ -4,11 +4,15 @@ use crate::auth::social::Network;
 use crate::auth::social::signed_request;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::SignedText;
 use crate::site::Site;
 use sha2::{Digest, Sha256};
 
-const CHARS_MAX: usize = 8 * 1024;
+crate::body! {
+    pub struct SignedRequest {
+        signed_request: SignedText,
+    }
+}
 
 /// A person whom the network wants forgotten here.
 #[derive(Debug)]
@@ -36,10 +40,7 @@ impl DeletionRequest {
 
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<DeletionRequest, Failure> {
     let secret = site.config.social.facebook.as_ref().ok_or_else(Failure::not_configured)?;
-    let mut body = call.fields_or_form()?;
-    let signed_request = body.required("signed_request", fields::line(CHARS_MAX));
-    let ok = body.finish()?;
-    let text = signed_request.get(&ok);
+    let SignedRequest { signed_request: text } = call.draft_of(call.fields_or_form()?).finish()?;
     let user_id = signed_request::deletion(secret.reveal().as_bytes(), &text).ok_or_else(Failure::bad_callback)?;
     Ok(DeletionRequest { network: Network::Facebook, user_id, digest: Sha256::digest(&text).into() })
 }

@@ -5,7 +5,7 @@ mod deletion;
 mod mail;
 mod payment;
 
-pub use deletion::DeletionRequest;
+pub use deletion::{DeletionRequest, SignedRequest};
 pub use mail::MailEvents;
 pub use payment::{PaymentCaller, Processor};
 

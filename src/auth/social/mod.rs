@@ -6,7 +6,7 @@ mod token;
 
 use crate::config::TokenIssuer;
 use crate::http::fields;
-use crate::i18n::language::Text;
+use crate::http::kinds::Named;
 use crate::site::Site;
 use keys::KeySet;
 use serde_json::{Map, Value};
@@ -46,19 +46,20 @@ pub enum Refusal {
     Wrong,
 }
 
-impl Network {
-    const ALL: [Network; 3] = [Network::Google, Network::Apple, Network::Facebook];
+impl Named for Network {
+    const NAMES: &'static [(&'static str, Network)] =
+        &[("google", Network::Google), ("apple", Network::Apple), ("facebook", Network::Facebook)];
 
-    /// By its name in the contract.
-    pub fn parse(text: &str) -> Result<Network, Text> {
-        let known = Network::ALL.into_iter().find(|network| network.key() == text.to_ascii_lowercase());
-        let names = || Network::ALL.map(Network::key).join(", ");
-        known.ok_or_else(|| Text::new("field.one_of").with("values", names()))
+    fn named(text: &str) -> Option<Network> {
+        let lower = text.to_ascii_lowercase();
+        Network::NAMES.iter().find(|(name, _)| *name == lower).map(|(_, network)| *network)
     }
+}
 
+impl Network {
     /// Its name in the contract and in the file.
     pub fn key(self) -> &'static str {
-        ["google", "apple", "facebook"][self as usize]
+        Network::NAMES[self as usize].0
     }
 
     /// Its name for people.

@@ -3,9 +3,10 @@
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::assets;
+use crate::http::body::Draft;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::kinds::Line;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -19,8 +20,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// Any of these names the code.
-const NAMES: [&str; 3] = ["code", "id", "confirmation_code"];
 const CODE_CHARS_MAX: usize = 255;
 
 /// The page carries its style in itself, because the way in from outside leads to this path alone; nothing else may be
@@ -62,6 +61,15 @@ struct Status {
     done_at: i64,
 }
 
+crate::body! {
+    /// Any of these names the code.
+    struct StatusQuery {
+        code: Option<Line<CODE_CHARS_MAX>>,
+        id: Option<Line<CODE_CHARS_MAX>>,
+        confirmation_code: Option<Line<CODE_CHARS_MAX>>,
+    }
+}
+
 /// `GET /social-data-deletion-status`: what became of a deletion, by its code; JSON, or a page for a browser.
 pub fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
@@ -79,11 +87,8 @@ pub fn show(site: &Site, call: &Call) -> Answer {
 }
 
 fn given_code(call: &Call) -> Result<Option<String>, Failure> {
-    let mut query = call.query();
-    let codes = NAMES.map(|name| query.optional(name, fields::line(CODE_CHARS_MAX)));
-    let ok = query.finish()?;
-    let code = codes.into_iter().find_map(|code| code.get(&ok));
-    Ok(code.map(|code| code.to_ascii_lowercase()))
+    let StatusQuery { code, id, confirmation_code } = Draft::read(call.query()).finish()?;
+    Ok(code.or(id).or(confirmation_code).map(|code| code.to_ascii_lowercase()))
 }
 
 fn tell(language: Language, deletion: &Deletion) -> Status {

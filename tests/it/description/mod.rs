@@ -2,6 +2,7 @@
 
 mod codes;
 mod judge;
+mod kinds;
 mod lint;
 mod page;
 mod table;

@@ -1,12 +1,10 @@
 //! The description as it is served: to programs as it is, to people as a page made from it.
 
-use crate::harness::description::DESCRIPTION;
+use crate::harness::description::{DESCRIPTION, text};
 use crate::harness::{Browser, Site, sheets};
 use http::Method;
 use serde_json::json;
 use tunneldesk::routes::ROUTES;
-
-const TEXT: &str = include_str!("../../../assets/openapi.json");
 
 fn page() -> String {
     let site = Site::open();
@@ -41,7 +39,7 @@ fn the_document_is_served_as_it_is_and_known_by_its_etag() {
     let site = Site::open();
     let stranger = site.stranger();
     let reply = stranger.get("/openapi.json").ok();
-    let own = TEXT.replace("http://localhost:8080", &address(&site));
+    let own = text().replace("http://localhost:8080", &address(&site));
     assert_eq!((reply.header("content-type"), reply.body.as_slice()), (Some("application/json"), own.as_bytes()));
     let etag = reply.header("etag").unwrap().to_owned();
     let again = stranger.ask(Method::GET, "/openapi.json").header("if-none-match", &etag).send();

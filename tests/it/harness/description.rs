@@ -5,14 +5,21 @@ use jsonschema::{Registry, Validator};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use tunneldesk::routes::Route;
+use tunneldesk::api::description::text_with_samples;
+use tunneldesk::http::row::Row;
+use tunneldesk::routes::{ROUTES, Route};
 
-const TEXT: &str = include_str!("../../../assets/openapi.json");
 const METHODS: [&str; 5] = ["get", "post", "put", "delete", "patch"];
 /// The name under which schemas refer to the document.
 const URI: &str = "urn:tunneldesk:description";
 
 pub static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::read);
+
+/// The document as every site gives it out, but for the address in its samples.
+pub fn text() -> String {
+    let rows: Vec<&Row> = ROUTES.iter().map(|route| &route.row).collect();
+    text_with_samples(&rows)
+}
 
 pub struct Description {
     pub document: Value,
@@ -53,7 +60,7 @@ impl Operation {
 
 impl Description {
     fn read() -> Description {
-        let document: Value = serde_json::from_str(TEXT).expect("the description is JSON");
+        let document: Value = serde_json::from_str(&text()).expect("the description is JSON");
         let base_of = |of: &Value| of["servers"][0]["url"].as_str().map(|url| url.trim_end_matches('/').to_owned());
         let everywhere = base_of(&document).expect("the document names its server");
         let items = document["paths"].as_object().expect("the document has paths").iter();

@@ -1,55 +1,77 @@
 //! A new skill entry.
 
 use super::WrittenReply;
-use super::ask::Common;
+use super::ask::{ECHO_CHARS_MAX, Echoes};
 use crate::app;
-use crate::app::logbook::requests;
 use crate::app::logbook::rules::{self, PartialRequest, Request};
+use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::http::Answer;
+use crate::http::body::{All, Draft};
 use crate::http::call::Call;
-use crate::http::fields;
+use crate::http::kinds::{EntryMinutes, Id, Line, Lines, Moment, ShortLine};
 use crate::http::reply;
-use crate::i18n::language::Text;
 use crate::site::Site;
+
+crate::body! {
+    pub struct SkillNew {
+        /// Empty, or the number of nothing: the entry is new.
+        entry_id: Option<ShortLine<20>>,
+        /// Like `entry_id`.
+        id: Option<ShortLine<20>>,
+        echoes: All<Echoes>,
+        /// When it was flown: not in the future, not before the member's birth.
+        entry_date: Moment,
+        /// Minutes in the air, 0 to 600, or `H:MM`.
+        minutes as "time": Option<EntryMinutes>,
+        /// Without one, this site's.
+        tunnel_id as "tunnel": Option<Id>,
+        comment: Option<Lines<COMMENT_CHARS_MAX>>,
+        /// Who shall sign it; needed unless it is recorded for another member.
+        instructor: Option<Id>,
+        /// The skill's number in the catalogue (`GET /public/skills`).
+        skill: Line<ECHO_CHARS_MAX>,
+        /// The signer's words.
+        comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
+        comment_denial: Option<Lines<COMMENT_CHARS_MAX>>,
+        /// The client's wish; not read.
+        status: Option<Line<ECHO_CHARS_MAX>>,
+        /// Ours: for whom a signer records what he saw.
+        member_id: Option<Id>,
+    }
+}
 
 /// `POST /account/logbook/skills/`: the caller asks the named instructor for a signature. With another's `member_id`
 /// (ours) a signer records what he saw, and it is open at once.
 pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut body = call.fields()?;
-    // Existing clients send "" or the number of nothing.
-    for echo in ["entry_id", "id"] {
-        _ = body.optional(echo, fields::line(20));
-    }
-    let common = Common::read(&mut body);
-    let holder = body.optional("member_id", fields::id);
-    for field in ["skill", "entry_date"] {
-        if !body.has(field) {
-            body.refuse(field, Text::new("field.missing"));
-        }
-    }
-    let recorded = holder.peek().copied().flatten().is_some_and(|id| id != member.id());
-    if !recorded && !body.has("instructor") {
-        body.refuse("instructor", Text::new("field.missing"));
+    let mut fields = call.fields()?;
+    ["skill", "entry_date"].into_iter().for_each(|field| fields.demand(field));
+    let Draft { read, mut fields } = call.draft_of::<SkillNew>(fields);
+    let recorded = read.member_id.flatten().is_some_and(|id| id != member.id());
+    if !recorded {
+        fields.demand("instructor");
     }
     // A signer who may not sign learns nothing about the member, so what he records is judged when that is known.
-    if body.is_refused() && !recorded {
-        let known = PartialRequest { tunnel_id: Some(site.tunnel_id), ..PartialRequest::default() };
-        let request = common.partial(known);
-        site.store.read(|tx| rules::judge(site, tx, member.id(), request, None, site.now(), &mut body))?;
+    if fields.is_refused() && !recorded {
+        let request = PartialRequest {
+            entry_date: read.entry_date,
+            tunnel_id: read.tunnel_id.map(|id| id.unwrap_or(site.tunnel_id)),
+            skill: read.skill.as_deref(),
+            instructor_id: read.instructor.flatten(),
+        };
+        site.store.read(|tx| rules::judge(site, tx, member.id(), request, None, site.now(), &mut fields))?;
     }
-    let ok = body.finish()?;
+    let body = Draft::<SkillNew> { read, fields }.finish()?;
     let request = Request {
-        skill: common.skill.get(&ok).unwrap_or_default(),
-        entry_date: common.entry_date.get(&ok).unwrap_or_default(),
-        minutes: common.minutes.get(&ok).unwrap_or(0),
-        tunnel_id: common.tunnel.get(&ok).unwrap_or(site.tunnel_id),
-        comment: common.comment.get(&ok).unwrap_or_default(),
+        skill: body.skill,
+        entry_date: body.entry_date,
+        minutes: body.minutes.unwrap_or(0),
+        tunnel_id: body.tunnel_id.unwrap_or(site.tunnel_id),
+        comment: body.comment.unwrap_or_default(),
     };
-    let (instructor_id, comment) =
-        (common.instructor.get(&ok), common.comments_instructor.get(&ok).unwrap_or_default());
-    let holder_id = holder.get(&ok).unwrap_or(member.id());
+    let (instructor_id, comment) = (body.instructor, body.comments_instructor.unwrap_or_default());
+    let holder_id = body.member_id.unwrap_or(member.id());
     app::change_once(site, call, member, |cx| {
         let (entry_id, status) = if recorded {
             (requests::record_seen(cx, holder_id, &request, instructor_id, &comment)?, Status::Open)

@@ -1,20 +1,72 @@
 //! An edit of a skill entry: what it means depends on who sends it.
 
 use super::WrittenReply;
-use super::ask::Common;
+use super::ask::{ECHO_CHARS_MAX, Echoes};
+use crate::api::logbook::time::check_number;
+use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::edit::Patch;
 use crate::app::logbook::rules::{self, PartialRequest};
 use crate::app::{self, Actor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
 use crate::http::Answer;
+use crate::http::body::{All, Draft, Field, Replaces};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::kinds::{EntryMinutes, Id, Line, Lines, Moment, Whole};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::skills;
+use serde_json::{Value, json};
+
+crate::body! {
+    /// What was not given stays as it is.
+    pub struct SkillEdit {
+        echoes: All<Echoes>,
+        entry_date: Option<Moment>,
+        /// Minutes in the air, 0 to 600, or `H:MM`.
+        minutes as "time": Option<EntryMinutes>,
+        tunnel_id as "tunnel": Option<Id>,
+        comment: Replaces<Lines<COMMENT_CHARS_MAX>>,
+        /// Who shall sign it.
+        instructor_id as "instructor": Option<Id>,
+        /// The skill's number in the catalogue.
+        skill: Option<Line<ECHO_CHARS_MAX>>,
+        /// The signer's words.
+        comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
+        comment_denial: Option<Lines<COMMENT_CHARS_MAX>>,
+        /// Ours: `open` signs, `cancelled` withdraws. As it was listed, it changes nothing.
+        status: Option<WantedStatus>,
+        /// Ours, by a signer: the entry's `version` as it was shown; another by now: 409. Of a signer who sends none, the
+        /// fields above are compared, and without both the entry must be as the signer was asked for it.
+        version: Option<Id>,
+        /// The number in the path, or nothing.
+        entry_id: Option<Whole>,
+        /// The number in the path, or nothing.
+        id: Option<Whole>,
+    }
+}
+
+/// A state that is asked for.
+pub struct WantedStatus;
+
+impl Field for WantedStatus {
+    type Value = Status;
+
+    fn read(value: &Value) -> Result<Status, Text> {
+        let name = Line::<ECHO_CHARS_MAX>::read(value)?;
+        // `not_current` is how an open entry may have been listed.
+        let status = if name == entry::NOT_CURRENT { Some(Status::Open) } else { Status::parse(&name) };
+        let values = || Status::ALL.map(Status::name).join(", ");
+        status.ok_or_else(|| Text::new("field.one_of").with("values", values()))
+    }
+
+    fn schema() -> Value {
+        let names: Vec<&str> = Status::ALL.into_iter().map(Status::name).chain([entry::NOT_CURRENT]).collect();
+        json!({ "enum": names })
+    }
+}
 
 /// `PUT /account/logbook/skills/{entry_id}`: by the member, what is given replaces what was while nobody has signed, and
 /// a refused entry is asked for again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
@@ -22,35 +74,24 @@ use crate::store::tables::skills;
 /// fields. The desk may do what the member may, and refuse.
 pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let mut body = call.fields()?;
-    let common = Common::read(&mut body);
-    let version = body.optional("version", fields::id);
-    let named = ["entry_id", "id"].map(|field| body.optional(field, |value| fields::same_entry(value, entry_id)));
-    // `not_current` is how an open entry may have been listed.
-    let status = |name: &String| if name == entry::NOT_CURRENT { Some(Status::Open) } else { Status::parse(name) };
-    let known = common.status.peek().and_then(Option::as_ref).is_none_or(|name| status(name).is_some());
-    if !known {
-        let values = Status::ALL.map(Status::name).join(", ");
-        body.refuse("status", Text::new("field.one_of").with("values", values));
+    let mut draft = call.draft::<SkillEdit>()?;
+    check_number(entry_id, draft.read.entry_id, draft.read.id, &mut draft.fields);
+    let asks = !matches!(draft.read.status, Some(Some(Status::Cancelled | Status::Open | Status::Suspended)));
+    if draft.fields.is_refused() && asks {
+        judge_request(site, member, entry_id, &mut draft)?;
     }
-    let wanted = common.status.peek().and_then(Option::as_ref).and_then(status);
-    let asks = !matches!(wanted, Some(Status::Cancelled | Status::Open | Status::Suspended));
-    if body.is_refused() && asks {
-        judge_request(site, member, entry_id, &common, &mut body)?;
-    }
-    let ok = body.finish()?;
-    _ = named.map(|unjudged| unjudged.get(&ok));
+    let body = draft.finish()?;
     let patch = Patch {
-        entry_date: common.entry_date.get(&ok),
-        minutes: common.minutes.get(&ok),
-        tunnel_id: common.tunnel.get(&ok),
-        comment: common.comment.get(&ok),
-        instructor_id: common.instructor.get(&ok),
-        skill: common.skill.get(&ok),
-        comments_instructor: common.comments_instructor.get(&ok),
-        comment_denial: common.comment_denial.get(&ok),
-        status: common.status.get(&ok).as_ref().and_then(status),
-        version: version.get(&ok),
+        entry_date: body.entry_date,
+        minutes: body.minutes,
+        tunnel_id: body.tunnel_id,
+        comment: body.comment,
+        instructor_id: body.instructor_id,
+        skill: body.skill,
+        comments_instructor: body.comments_instructor,
+        comment_denial: body.comment_denial,
+        status: body.status,
+        version: body.version,
     };
     app::change_once(site, call, member, |cx| {
         let to = logbook::edit::edit(cx, entry_id, &patch)?;
@@ -59,27 +100,22 @@ pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// Names what is wrong with the new values, as far as they could be read, to whoever may ask for a signature with them.
-fn judge_request(
-    site: &Site,
-    member: &Member,
-    entry_id: i64,
-    common: &Common,
-    body: &mut Fields,
-) -> Result<(), Failure> {
+fn judge_request(site: &Site, member: &Member, entry_id: i64, draft: &mut Draft<SkillEdit>) -> Result<(), Failure> {
+    let Draft { read, fields } = draft;
     site.store.read(|tx| {
         let Some(entry) = skills::find(tx, entry_id)? else { return Ok(()) };
         let relation = logbook::relation(Actor::from(member).rank, &entry);
-        let may_ask = relation.holder || (relation.staff && !relation.named && !body.has("comment_denial"));
+        let may_ask = relation.holder || (relation.staff && !relation.named && !fields.has("comment_denial"));
         if !may_ask || entry.status.is_signed() || entry.opening.is_some() {
             return Ok(());
         }
-        let known = PartialRequest {
-            entry_date: Some(entry.entry_date),
-            tunnel_id: Some(entry.tunnel_id),
-            skill: Some(&entry.skill),
-            instructor_id: entry.instructor_id,
+        // A field that was not given is as it was; of a bad one nothing is known.
+        let request = PartialRequest {
+            entry_date: read.entry_date.map(|date| date.unwrap_or(entry.entry_date)),
+            tunnel_id: read.tunnel_id.map(|id| id.unwrap_or(entry.tunnel_id)),
+            skill: read.skill.as_ref().map(|skill| skill.as_deref().unwrap_or(&entry.skill)),
+            instructor_id: read.instructor_id.and_then(|id| id.or(entry.instructor_id)),
         };
-        let request = common.partial(known);
-        rules::judge(site, tx, entry.member_id, request, Some(entry.entry_date), site.now(), body)
+        rules::judge(site, tx, entry.member_id, request, Some(entry.entry_date), site.now(), fields)
     })
 }

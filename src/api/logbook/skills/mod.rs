@@ -6,8 +6,8 @@ mod edit;
 mod list;
 mod row;
 
-pub use create::create;
-pub use edit::edit;
+pub use create::{SkillNew, create};
+pub use edit::{SkillEdit, edit};
 pub use list::{list, list_all, moves};
 pub use row::{Row, row};
 

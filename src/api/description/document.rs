@@ -1,0 +1,230 @@
+//! The OpenAPI document, put together from the table of operations, the declared bodies, and what `assets/api` says in
+//! prose: one file a group, with descriptions, examples and the shapes of answers.
+//!
+//! The files write some things shorter than OpenAPI: a parameter, header or answer that operations share is its name, a
+//! `$ref` is the name of a schema, and `json` is a body or an answer of that type. What follows from the table is not in
+//! them: credentials, the schema of a body, and the parameters and refusals that come with a kind of operation.
+
+use crate::http::body::{SHARED, shared};
+use crate::http::row::{Demand, Row};
+use http::Method;
+use serde_json::{Map, Value, json};
+
+const DOCUMENT: &str = include_str!("../../../assets/api/document.json");
+/// What kinds of fields take.
+const TYPES: &str = include_str!("../../../assets/api/types.json");
+/// In the order in which the groups are shown.
+const GROUPS: [&str; 9] = [
+    include_str!("../../../assets/api/partner-metrics.json"),
+    include_str!("../../../assets/api/reports.json"),
+    include_str!("../../../assets/api/authentication.json"),
+    include_str!("../../../assets/api/profile.json"),
+    include_str!("../../../assets/api/logbook.json"),
+    include_str!("../../../assets/api/public.json"),
+    include_str!("../../../assets/api/callbacks.json"),
+    include_str!("../../../assets/api/notifications.json"),
+    include_str!("../../../assets/api/site.json"),
+];
+
+/// The whole document.
+pub fn write(rows: &[&Row]) -> Value {
+    let mut document = read(DOCUMENT);
+    let mut paths = json!({});
+    let mut schemas = object(read(TYPES));
+    for mut group in GROUPS.map(read) {
+        push(&mut document["tags"], group["tag"].take());
+        let tag = document["tags"].as_array().and_then(|tags| tags.last()).map(|tag| tag["name"].clone());
+        schemas.extend(object(group["schemas"].take()));
+        for (key, operation) in object(group["operations"].take()) {
+            let (method, path) = key.split_once(' ').unwrap_or_default();
+            let row =
+                rows.iter().find(|row| !row.is_page() && row.method.as_str() == method && same_path(row.path, path));
+            let Some(row) = row else { continue };
+            let item = &mut paths[path];
+            if row.base.is_empty() {
+                item["servers"] = json!([{ "url": "/", "description": "Outside `/api`." }]);
+            }
+            item[method.to_lowercase()] = describe(row, operation, &tag);
+        }
+    }
+    for body in rows.iter().filter_map(|row| row.body) {
+        schemas.insert(body.name.to_owned(), (body.schema)());
+    }
+    spread_answers(&mut document["components"]["responses"]);
+    spread_answers(&mut document["x-everywhere"]["responses"]);
+    document["paths"] = paths;
+    let used = document["paths"].to_string() + &Value::Object(schemas.clone()).to_string();
+    let optional: Vec<_> = schemas.iter().filter_map(|(name, schema)| optional(name, schema, &used)).collect();
+    schemas.extend(optional);
+    document["components"]["schemas"] = Value::Object(schemas);
+    name_schemas(&mut document);
+    document
+}
+
+/// Where a field may be left blank, the type that says so.
+fn optional(name: &str, schema: &Value, used: &str) -> Option<(String, Value)> {
+    let own = format!("Optional{name}");
+    used.contains(&format!("{SHARED}{own}\"")).then(|| {
+        let about = schema["description"].as_str().unwrap_or("").trim_end_matches('.');
+        let about = format!("{about}; null, or text of nothing but spaces, is as good as leaving the field out.");
+        (own, json!({ "description": about, "anyOf": [shared(name), shared("Blank")] }))
+    })
+}
+
+/// An operation as its file has it, with what follows from its row.
+fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
+    operation["tags"] = json!([tag]);
+    if operation["security"].is_null() {
+        operation["security"] = security(row);
+    }
+    if row.ours {
+        operation["x-beside-contract"] = true.into();
+    }
+    let parameters = parameters(row, operation["parameters"].take());
+    let (lists, pages) = (parameters.contains(&"Limit".into()), parameters.contains(&"Offset".into()));
+    operation["parameters"] = parameters.into_iter().map(|one| reference("parameters", one)).collect();
+    let mut body = operation["requestBody"].take();
+    if let Some(declared) = &row.body {
+        for media in body["content"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+            media["schema"] = shared(declared.name);
+        }
+        if body["json"].is_object() {
+            body["json"]["schema"] = shared(declared.name);
+        }
+    }
+    let takes_json = body["json"].is_object();
+    let mut responses = refusals(row, takes_json, pages);
+    for (status, response) in object(operation["responses"].take()) {
+        let response = answer(row, &status, response, lists);
+        responses.insert(status, response);
+    }
+    operation["responses"] = Value::Object(responses);
+    if !body.is_null() {
+        operation["requestBody"] = spread(body);
+    }
+    let empty = |name: &str, value: &Value| value.is_null() || (name == "parameters" && *value == json!([]));
+    object(operation).into_iter().filter(|(name, value)| !empty(name, value)).collect()
+}
+
+/// Who may call.
+fn security(row: &Row) -> Value {
+    match row.demand {
+        Demand::Partner if row.client_id => json!([{ "partnerSignature": [], "clientId": [] }]),
+        Demand::Partner => json!([{ "partnerSignature": [] }]),
+        Demand::Staff => json!([{ "staffSession": [] }]),
+        Demand::Member => json!([{ "session": [] }, { "sessionInToken": [] }]),
+        Demand::Bearer => json!([{ "session": [] }, { "sessionInToken": [] }, { "bookingToken": [] }]),
+        _ => json!([]),
+    }
+}
+
+/// The parameters of an operation, and those that its kind has.
+fn parameters(row: &Row, own: Value) -> Vec<Value> {
+    let mut all = match own {
+        Value::Array(own) => own,
+        _ => Vec::new(),
+    };
+    if row.demand == Demand::Partner {
+        all.extend((!row.client_id).then(|| "ClientId".into()));
+        all.push("Timestamp".into());
+    }
+    match row.method {
+        Method::GET => all.push("IfNoneMatch".into()),
+        Method::POST if row.demand != Demand::Callback => all.push("IdempotencyKey".into()),
+        _ => {}
+    }
+    all
+}
+
+/// The answers that come with a kind of operation.
+fn refusals(row: &Row, takes_json: bool, pages: bool) -> Map<String, Value> {
+    let reads = row.method == Method::GET;
+    let keyed = row.method == Method::POST && row.demand != Demand::Callback;
+    let kinds = [
+        ("304", "NotModified", reads),
+        ("400", "BadRequest", takes_json),
+        ("413", "TooLarge", takes_json),
+        ("415", "UnsupportedType", takes_json),
+        ("422", "Invalid", takes_json || keyed || pages),
+        ("503", "Unavailable", true),
+        ("507", "DiskFull", !reads),
+    ];
+    let due = kinds.into_iter().filter(|(.., due)| *due);
+    due.map(|(status, name, _)| (status.to_owned(), reference("responses", name.into()))).collect()
+}
+
+/// An answer as its file has it; a read has the headers of reads, and a list those of lists.
+fn answer(row: &Row, status: &str, response: Value, lists: bool) -> Value {
+    let mut response = spread(reference("responses", response));
+    if row.method == Method::GET && status == "200" && response["headers"].is_null() {
+        let headers = [("ETag", "ETag"), ("X-Total-Count", "TotalCount"), ("Link", "NextPage")];
+        let due = headers.into_iter().take(if lists { 3 } else { 1 });
+        response["headers"] = due.map(|(header, name)| (header, reference("headers", name.into()))).collect();
+    }
+    if response["headers"].as_object().is_none_or(Map::is_empty)
+        && let Some(response) = response.as_object_mut()
+    {
+        response.remove("headers");
+    }
+    response
+}
+
+/// `json` as the content of that type.
+fn spread(mut body: Value) -> Value {
+    if let Some(media) = body.as_object_mut().and_then(|body| body.remove("json")) {
+        body["content"]["application/json"] = media;
+    }
+    body
+}
+
+fn spread_answers(answers: &mut Value) {
+    let spread_one = |(key, one)| (key, spread(reference("responses", one)));
+    *answers = object(answers.take()).into_iter().map(spread_one).collect();
+}
+
+/// What has a name alone is one of the components.
+fn reference(kind: &str, value: Value) -> Value {
+    match value {
+        Value::String(name) => json!({ "$ref": format!("#/components/{kind}/{name}") }),
+        whole => whole,
+    }
+}
+
+/// Spells out every `$ref` that is the name of a schema.
+fn name_schemas(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::String(target)) = map.get_mut("$ref")
+                && !target.starts_with('#')
+            {
+                target.insert_str(0, SHARED);
+            }
+            map.values_mut().for_each(name_schemas);
+        }
+        Value::Array(list) => list.iter_mut().for_each(name_schemas),
+        _ => {}
+    }
+}
+
+/// Two paths that differ in the names of their places alone are one path.
+fn same_path(one: &str, other: &str) -> bool {
+    super::page::unnamed(one).eq(super::page::unnamed(other))
+}
+
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).expect("the files of the description are JSON: a test reads them")
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn push(list: &mut Value, one: Value) {
+    match list {
+        Value::Array(list) => list.push(one),
+        _ => *list = json!([one]),
+    }
+}

@@ -1,0 +1,410 @@
+//! Bodies, forms and queries as types: [`body!`](crate::http::body) declares the fields of one once. The declaration reads them,
+//! judges them together, and describes them in the API description.
+
+use crate::http::failure::Failure;
+use crate::http::fields::Fields;
+use crate::i18n::language::Text;
+use serde_json::{Map, Value, json};
+
+/// What one field takes: how its value is read, what is wrong with a bad one, and how the description shows it.
+pub trait Field {
+    type Value;
+
+    /// The value, or what is wrong with it. Absent and blank fields do not come here.
+    fn read(value: &Value) -> Result<Self::Value, Text>;
+
+    /// A JSON schema of what is taken.
+    fn schema() -> Value;
+}
+
+/// One line of a [`body!`](crate::http::body): a field, or another body whose fields stand among those of this one.
+pub trait Slot {
+    /// What reading leaves: `None` for a field that is bad or missing.
+    type Read;
+    type Value;
+
+    fn take(fields: &mut Fields, name: &'static str) -> Self::Read;
+
+    /// The value, where it is good.
+    fn value(read: Self::Read) -> Option<Self::Value>;
+
+    /// The names of the fields, in their order.
+    fn names(name: &'static str, names: &mut Vec<&'static str>) {
+        names.push(name);
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str);
+}
+
+/// A declared body, form or query.
+pub trait Body: Sized {
+    /// The fields as they were read, each `None` where it is bad.
+    type Read;
+    /// The name of its schema in the description.
+    const NAME: &'static str;
+
+    fn read(fields: &mut Fields) -> Self::Read;
+
+    /// The body, where every field is good.
+    fn value(read: Self::Read) -> Option<Self>;
+
+    fn names(names: &mut Vec<&'static str>);
+
+    fn describe(object: &mut Object);
+}
+
+/// Declares a body: a struct whose fields are read from those of a request. A line is `name: Kind`, where the kind is a
+/// [`Field`], an `Option` of one, or one of the words for lines in [`crate::http::body`]; `as "other"` gives the name that clients
+/// send where it is another one. The comment on a line is what the description says of the field. `also` adds rules between
+/// fields to the schema.
+#[macro_export]
+macro_rules! body {
+    (
+        $(#[doc = $about:expr])*
+        $vis:vis struct $name:ident {
+            $($(#[doc = $doc:expr])* $field:ident $(as $key:literal)? : $kind:ty),* $(,)?
+        }
+        $(also $also:expr)?
+    ) => {
+        $(#[doc = $about])*
+        #[allow(dead_code, reason = "some fields are judged and have no further use")]
+        $vis struct $name { $($(#[doc = $doc])* pub $field: <$kind as $crate::http::body::Slot>::Value),* }
+
+        const _: () = {
+            #[allow(dead_code, reason = "some fields are judged and have no further use")]
+            pub struct Read { $(pub $field: <$kind as $crate::http::body::Slot>::Read),* }
+
+            impl $crate::http::body::Body for $name {
+                type Read = Read;
+                const NAME: &'static str = stringify!($name);
+
+                fn read(fields: &mut $crate::http::fields::Fields) -> Read {
+                    Read { $($field: <$kind as $crate::http::body::Slot>::take(fields, $crate::key!($field $($key)?))),* }
+                }
+
+                fn value(read: Read) -> Option<$name> {
+                    Some($name { $($field: <$kind as $crate::http::body::Slot>::value(read.$field)?),* })
+                }
+
+                fn names(names: &mut Vec<&'static str>) {
+                    $(<$kind as $crate::http::body::Slot>::names($crate::key!($field $($key)?), names);)*
+                }
+
+                fn describe(object: &mut $crate::http::body::Object) {
+                    $(<$kind as $crate::http::body::Slot>::describe(object, $crate::key!($field $($key)?), concat!($($doc),*));)*
+                    $(object.also($also);)?
+                }
+            }
+        };
+    };
+}
+
+/// The name that clients send for a field.
+#[macro_export]
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+
+/// A body whose fields are read and not judged together yet: an operation adds what only it can see.
+pub struct Draft<B: Body> {
+    pub read: B::Read,
+    pub fields: Fields,
+}
+
+impl<B: Body> Draft<B> {
+    pub fn read(mut fields: Fields) -> Draft<B> {
+        Draft { read: B::read(&mut fields), fields }
+    }
+
+    /// The body, or 422 with every problem.
+    pub fn finish(self) -> Result<B, Failure> {
+        self.fields.finish()?;
+        Ok(B::value(self.read).expect("a field without a value is a problem, and Fields::finish returns those"))
+    }
+}
+
+impl<B: Body> Draft<B> {
+    /// The same, with the problems in the order of the fields, whenever they were found.
+    pub fn finish_in_order(mut self) -> Result<B, Failure> {
+        self.fields.sort(B::names);
+        self.finish()
+    }
+}
+
+/// A field that must be there.
+impl<F: Field> Slot for F {
+    type Read = Option<F::Value>;
+    type Value = F::Value;
+
+    fn take(fields: &mut Fields, name: &'static str) -> Option<F::Value> {
+        fields.required(name, F::read).peeked()
+    }
+
+    fn value(read: Option<F::Value>) -> Option<F::Value> {
+        read
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str) {
+        object.add(name, F::schema(), about);
+        object.require(name);
+    }
+}
+
+/// A field that may be absent or blank.
+impl<F: Field> Slot for Option<F> {
+    type Read = Option<Option<F::Value>>;
+    type Value = Option<F::Value>;
+
+    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
+        fields.optional(name, F::read).peeked()
+    }
+
+    fn value(read: Self::Read) -> Option<Option<F::Value>> {
+        read
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str) {
+        object.add(name, or_blank(F::schema()), about);
+    }
+}
+
+/// A field that only some calls need: described as needed, and the operation says when it is
+/// ([`Fields::demand`]).
+pub struct Needed<F>(F);
+
+impl<F: Field> Slot for Needed<F> {
+    type Read = Option<Option<F::Value>>;
+    type Value = Option<F::Value>;
+
+    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
+        fields.optional(name, F::read).peeked()
+    }
+
+    fn value(read: Self::Read) -> Option<Option<F::Value>> {
+        read
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str) {
+        <F as Slot>::describe(object, name, about);
+    }
+}
+
+/// A field that some calls do not read at all, so that the description leaves it open.
+pub struct Open<F>(F);
+
+impl<F: Field> Slot for Open<F> {
+    type Read = Option<Option<F::Value>>;
+    type Value = Option<F::Value>;
+
+    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
+        fields.optional(name, F::read).peeked()
+    }
+
+    fn value(read: Self::Read) -> Option<Option<F::Value>> {
+        read
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str) {
+        object.add(name, json!({}), about);
+    }
+}
+
+/// Text that may be absent, and that says something even when it is blank: in an edit it takes away what was.
+pub struct Replaces<F>(F);
+
+impl<F: Field<Value = String>> Slot for Replaces<F> {
+    type Read = Option<Option<String>>;
+    type Value = Option<String>;
+
+    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
+        fields.optional_even_empty(name, F::read).peeked()
+    }
+
+    fn value(read: Self::Read) -> Option<Option<String>> {
+        read
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str) {
+        <Option<F> as Slot>::describe(object, name, about);
+    }
+}
+
+/// A field that clients send and that is not looked at.
+pub struct Unread;
+
+impl Slot for Unread {
+    type Read = ();
+    type Value = ();
+
+    fn take(_: &mut Fields, _: &'static str) {}
+
+    fn value((): ()) -> Option<()> {
+        Some(())
+    }
+
+    fn describe(object: &mut Object, name: &str, about: &str) {
+        object.add(name, json!({}), about);
+    }
+}
+
+/// The fields of another body, among those of this one.
+pub struct All<B>(B);
+
+impl<B: Body> Slot for All<B> {
+    type Read = B::Read;
+    type Value = B;
+
+    fn take(fields: &mut Fields, _: &'static str) -> B::Read {
+        B::read(fields)
+    }
+
+    fn value(read: B::Read) -> Option<B> {
+        B::value(read)
+    }
+
+    fn names(_: &'static str, names: &mut Vec<&'static str>) {
+        B::names(names);
+    }
+
+    fn describe(object: &mut Object, _: &str, _: &str) {
+        B::describe(object);
+    }
+}
+
+/// The JSON schema of a body, as it grows.
+pub struct Object(Map<String, Value>);
+
+impl Object {
+    /// The schema of a body.
+    pub fn of<B: Body>() -> Value {
+        let mut object = Object(Map::new());
+        object.also(json!({ "type": "object", "properties": {}, "required": [] }));
+        B::describe(&mut object);
+        if object.0["required"] == json!([]) {
+            object.0.remove("required");
+        }
+        Value::Object(object.0)
+    }
+
+    pub fn add(&mut self, name: &str, mut schema: Value, about: &str) {
+        if !about.is_empty() {
+            schema["description"] = about.trim().into();
+        }
+        self.0["properties"][name] = schema;
+    }
+
+    fn require(&mut self, name: &str) {
+        self.0["required"].as_array_mut().expect("Object::of begins with a list").push(name.into());
+    }
+
+    /// Keywords of the whole schema.
+    pub fn also(&mut self, keywords: Value) {
+        let Value::Object(keywords) = keywords else { return };
+        self.0.extend(keywords);
+    }
+}
+
+/// A body as a row of the table names it.
+#[derive(Clone, Copy)]
+pub struct Declared {
+    pub name: &'static str,
+    pub schema: fn() -> Value,
+}
+
+impl Declared {
+    pub const fn of<B: Body>() -> Declared {
+        Declared { name: B::NAME, schema: Object::of::<B> }
+    }
+}
+
+/// Where the schemas are that fields share.
+pub const SHARED: &str = "#/components/schemas/";
+
+/// A reference to a schema that fields share.
+pub fn shared(name: &str) -> Value {
+    json!({ "$ref": format!("{SHARED}{name}") })
+}
+
+/// The same, where nothing and blank text are as good as leaving the field out.
+fn or_blank(mut schema: Value) -> Value {
+    if let Some(name) = schema["$ref"].as_str().and_then(|target| target.strip_prefix(SHARED)) {
+        schema["$ref"] = format!("{SHARED}Optional{name}").into();
+        return schema;
+    }
+    match schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        Some(choices) => choices.push(shared("Blank")),
+        None => schema = json!({ "anyOf": [schema, shared("Blank")] }),
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::kinds::{Count, FlightMinutes, Id, Line, Lines};
+
+    crate::body! {
+        struct Inner {
+            /// How many.
+            /// Or none.
+            count: Option<Count>,
+        }
+        also json!({ "dependentRequired": { "count": ["id"] } })
+    }
+
+    crate::body! {
+        struct Outer {
+            id: Id,
+            minutes as "time": FlightMinutes,
+            comment: Replaces<Lines<10>>,
+            name: Option<Line<5>>,
+            salt: Unread,
+            inner: All<Inner>,
+        }
+    }
+
+    fn read(value: Value) -> Result<Outer, Failure> {
+        Draft::read(Fields::new(value.as_object().unwrap().clone())).finish()
+    }
+
+    #[test]
+    fn a_body_is_read_by_the_names_that_clients_send() {
+        let outer =
+            read(json!({ "id": "7", "time": "1:05", "comment": "", "salt": [1], "count": 3, "name": " " })).unwrap();
+        assert_eq!((outer.id, outer.minutes, outer.inner.count), (7, 65, Some(3)));
+        assert_eq!((outer.comment.as_deref(), outer.name), (Some(""), None), "blank text replaces, and else is absent");
+    }
+
+    #[test]
+    fn every_bad_field_of_a_body_is_named_at_once() {
+        let failure = read(json!({ "time": 601, "comment": 1.5, "name": "too long", "count": -1 })).err().unwrap();
+        let named: Vec<_> = failure.problems().iter().map(|problem| problem.field.as_str()).collect();
+        assert_eq!(named, ["id", "time", "name", "count"]);
+    }
+
+    #[test]
+    fn a_refused_field_is_told_one_problem_and_an_ignored_one_none() {
+        let mut fields = Fields::new(json!({ "id": 0, "time": "x" }).as_object().unwrap().clone());
+        fields.demand("name");
+        fields.convert("id", |_| Err(Text::new("field.moment_or_day")));
+        fields.ignore(&["time"]);
+        let failure = Draft::<Outer>::read(fields).finish().err().unwrap();
+        let named: Vec<_> = failure.problems().iter().map(|problem| problem.field.as_str()).collect();
+        assert_eq!(named, ["name", "id", "time"], "without its value `time` is missing");
+    }
+
+    #[test]
+    fn a_body_describes_its_fields() {
+        let schema = Object::of::<Outer>();
+        assert_eq!(schema["required"], json!(["id", "time"]));
+        assert_eq!(schema["properties"]["name"], json!({ "$ref": format!("{SHARED}OptionalLine"), "maxLength": 5 }));
+        assert_eq!(schema["properties"]["count"]["description"], "How many. Or none.");
+        assert_eq!(schema["dependentRequired"], json!({ "count": ["id"] }));
+        assert_eq!(Object::of::<Inner>().get("required"), None);
+    }
+}
