@@ -6,7 +6,6 @@ use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, Who};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
-use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions::{self, TokenHash};
@@ -53,11 +52,6 @@ impl Clerk {
     /// Why this clerk may not serve an account: see [`Rank::denial`].
     pub fn denial(&self, subject: &Account) -> Option<&'static str> {
         self.rank().denial(subject.member_id, subject.role)
-    }
-
-    /// 403 with the reason of [`Clerk::denial`].
-    pub fn check_may_serve(&self, subject: &Account) -> Result<(), Failure> {
-        self.denial(subject).map_or(Ok(()), |key| Err(Failure::not_allowed().saying(Text::new(key))))
     }
 
     /// For what only an admin may do.

@@ -10,8 +10,6 @@ mod upload;
 
 pub use frame::Frame;
 
-use crate::auth::Clerk;
-use crate::domain::audit::{Detail, Whom};
 use crate::http::Answer;
 use crate::http::assets;
 use crate::http::call::Call;
@@ -20,9 +18,7 @@ use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::engine::writer_held;
-use crate::store::tables::audit;
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
@@ -107,24 +103,6 @@ fn rendered(page: &impl Template) -> String {
     writer_held::forbid("a page");
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     page.render().unwrap_or_default()
-}
-
-/// What a clerk did for a member, in the audit log: in the deed's own transaction.
-pub fn record(tx: &Write, clerk: &Clerk, deed: &'static str, member_id: i64, detail: &Detail) -> Result<(), Failure> {
-    record_about(tx, clerk, deed, &Whom::Member(member_id), detail)
-}
-
-/// The same of whatever it was done to.
-pub fn record_about(
-    tx: &Write,
-    clerk: &Clerk,
-    deed: &'static str,
-    whom: &Whom,
-    detail: &Detail,
-) -> Result<(), Failure> {
-    let by = clerk.by();
-    audit::insert(tx, &by.who, deed, whom, &by.origin, detail)?;
-    Ok(())
 }
 
 /// What a form of ours sent. Anything else than a form has nothing to say to a page.

@@ -1,6 +1,7 @@
 //! A test of the way that mail takes: a message to the clerk's own address, through the same outbox as every other.
 
 use super::PART;
+use crate::app;
 use crate::auth::allowance::{self, Cause};
 use crate::auth::{Clerk, passcode};
 use crate::domain::audit::{Detail, Whom};
@@ -12,7 +13,6 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
 use crate::store::tables::outbox::{self, Channel, New};
-use crate::web::record_about;
 use serde_json::json;
 
 /// Its name in `assets/mail`.
@@ -23,7 +23,8 @@ pub fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if site.config.mail.is_none() {
         return Err(Failure::not_configured().saying(Text::new("site.mail_none_next")));
     }
-    site.store.write(site.now(), |tx| {
+    app::change(site, clerk, call.language(), |cx| {
+        let tx = cx.tx;
         let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_found)?;
         if profile.email.is_empty() {
             return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
@@ -39,7 +40,7 @@ pub fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             values: &json!({}),
         };
         outbox::insert(tx, &site.keys, &message)?;
-        record_about(tx, clerk, "mail.tested", &Whom::Site, &Detail::none())?;
+        cx.record("mail.tested", &Whom::Site, &Detail::none())?;
         Ok(reply::see_other(&format!("{PART}?done=queued#mail")))
     })
 }
