@@ -4,6 +4,7 @@ use super::PASSWORD;
 use super::cast::CAST;
 use crate::auth::{new_secret, new_token, token_hash};
 use crate::domain::currency::Currencies;
+use crate::domain::entry::Status;
 use crate::domain::password;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -210,13 +211,12 @@ fn state(site: &Site, tx: &Read, profile: &Profile, now: i64) -> Result<String, 
     Ok(word)
 }
 
-fn flyer_state(flyer: &Flyer, statuses: &[String], now: i64) -> &'static str {
-    let has = |status: &str| statuses.iter().any(|one| one == status);
+fn flyer_state(flyer: &Flyer, statuses: &[Status], now: i64) -> &'static str {
     let currency = flyer.currency.flyer;
     match currency.renewal {
-        _ if has("pending") => "sign-off pending",
-        _ if has("denied") => "sign-off denied",
-        _ if has("suspended") => "skill suspended",
+        _ if statuses.contains(&Status::Pending) => "sign-off pending",
+        _ if statuses.contains(&Status::Denied) => "sign-off denied",
+        _ if statuses.contains(&Status::Suspended) => "skill suspended",
         _ if !flyer.holds_flyer_1 && flyer.last_flight.is_none() => "never flown",
         _ if !flyer.holds_flyer_1 => "beginner",
         Some(renewal) if currency.current && renewal - now < LAPSING_DAYS * 86_400 => "about to lapse",

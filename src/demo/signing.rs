@@ -5,7 +5,7 @@ use super::diary::{Diary, HOUR};
 use super::events::What;
 use super::people::{Climb, End};
 use crate::domain::catalogue::{SafetyKind, Skill};
-use crate::domain::entry::Status;
+use crate::domain::entry::{Kind, Status};
 use crate::store::engine::bulk::Signed;
 use crate::store::tables::moves;
 use rusqlite::Result;
@@ -42,8 +42,8 @@ impl Diary<'_> {
         self.made.entries += 1;
         let entry_id = self.bulk.insert_signed(&Signed {
             member_id: number(who),
-            kind: "safety",
-            status: "open",
+            kind: Kind::Safety,
+            status: Status::Open,
             entry_date: at,
             tunnel_id: self.world.tunnel_id,
             author_id: number(signer.unwrap_or(ADMIN)),
@@ -76,8 +76,8 @@ impl Diary<'_> {
         self.made.entries += 1;
         let entry_id = self.bulk.insert_signed(&Signed {
             member_id: number(who),
-            kind: "skill",
-            status: status.name(),
+            kind: Kind::Skill,
+            status,
             entry_date: at,
             tunnel_id: self.world.tunnel_id,
             author_id: number(who),

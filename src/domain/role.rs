@@ -1,11 +1,13 @@
 //! Account roles: what somebody may do at this site (what somebody can fly is in the logbook).
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     Member,
     /// Works at the front desk.

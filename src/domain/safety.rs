@@ -1,6 +1,7 @@
 //! How long a safety brief or training holds.
 
 use super::currency;
+use super::entry::Status;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Validity {
@@ -10,9 +11,9 @@ pub struct Validity {
 }
 
 /// Of a record in this logbook that was held at `held_at`; only an `open` one counts, and none before its day.
-pub fn validity(logbook: &str, status: &str, held_at: i64, now: i64) -> Validity {
+pub fn validity(logbook: &str, status: Status, held_at: i64, now: i64) -> Validity {
     let until = currency::training_ends(logbook, held_at);
-    let in_force = status == "open" && held_at <= now && until.is_none_or(|until| now < until);
+    let in_force = status == Status::Open && held_at <= now && until.is_none_or(|until| now < until);
     Validity { until, in_force }
 }
 
@@ -30,12 +31,12 @@ mod tests {
             ("Trainer", Some(1_803_859_200)),
             ("Military", Some(1_803_859_200)),
         ] {
-            assert_eq!(validity(logbook, "open", march, april), Validity { until, in_force: true }, "{logbook}");
-            assert!(!validity(logbook, "open", april, march).in_force, "{logbook}: not held yet");
-            assert!(!validity(logbook, "suspended", march, april).in_force, "{logbook}");
+            assert_eq!(validity(logbook, Status::Open, march, april), Validity { until, in_force: true }, "{logbook}");
+            assert!(!validity(logbook, Status::Open, april, march).in_force, "{logbook}: not held yet");
+            assert!(!validity(logbook, Status::Suspended, march, april).in_force, "{logbook}");
             if let Some(until) = until {
-                assert!(validity(logbook, "open", march, until - 1).in_force, "{logbook}");
-                assert!(!validity(logbook, "open", march, until).in_force, "{logbook}");
+                assert!(validity(logbook, Status::Open, march, until - 1).in_force, "{logbook}");
+                assert!(!validity(logbook, Status::Open, march, until).in_force, "{logbook}");
             }
         }
     }

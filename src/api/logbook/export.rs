@@ -3,7 +3,7 @@
 use super::read_member;
 use crate::app::import_export::cell::{self, moment};
 use crate::auth::Bearer;
-use crate::domain::entry;
+use crate::domain::entry::{self, Kind};
 use crate::http::Answer;
 use crate::http::body::Draft;
 use crate::http::call::Call;
@@ -78,14 +78,14 @@ pub fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
 }
 
 fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
-    let known = if line.kind == "skill" { site.catalogue.find_skill(&line.skill) } else { None };
-    let safety = if line.kind == "safety" { site.catalogue.find_safety(&line.skill) } else { None };
+    let known = if line.kind == Kind::Skill { site.catalogue.find_skill(&line.skill) } else { None };
+    let safety = if line.kind == Kind::Safety { site.catalogue.find_safety(&line.skill) } else { None };
     let text = |text: &str| text.to_owned();
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     [
         line.entry_id.to_string(),
-        text(&line.kind),
-        text(entry::shown(&line.kind, &line.cat_group, &line.status, lapsed)),
+        text(line.kind.name()),
+        text(entry::shown(line.kind, &line.cat_group, line.status, lapsed)),
         moment(line.entry_date),
         if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
         line.tunnel_id.to_string(),

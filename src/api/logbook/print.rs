@@ -5,7 +5,7 @@ use crate::auth::{Bearer, take_document};
 use crate::documents::printout::{self, Flight, Printout, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES};
 use crate::domain::currency::{Currencies, Currency};
-use crate::domain::entry::{self, NOT_CURRENT, Status};
+use crate::domain::entry::{self, Kind, NOT_CURRENT, Status};
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -45,7 +45,7 @@ fn gather(site: &Site, call: &Call, tx: &Read, member_id: i64) -> Result<Printou
     let held = certificates::list_held(tx, member_id)?;
     let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
     let levels = site.catalogue.levels().filter_map(|level| Some((level.name.clone(), since(level)?.since)));
-    let time = logbook::list_kind(tx, member_id, "time", now, FLIGHTS_MAX)?;
+    let time = logbook::list_kind(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
     let signed = |kind| Ok::<_, Failure>(logbook::list_kind(tx, member_id, kind, now, SIGNED_MAX)?);
     let note = |line: &Line| note(call, line, &lapsed);
     Ok(Printout {
@@ -58,9 +58,9 @@ fn gather(site: &Site, call: &Call, tx: &Read, member_id: i64) -> Result<Printou
         flights,
         levels: levels.collect(),
         currencies: currencies(&flyer.currency, &held),
-        time: time.into_iter().rev().filter(|line| line.status == "open").map(flight).collect(),
-        skills: by_level(site, signed("skill")?, note),
-        safety: by_logbook(site, signed("safety")?, note),
+        time: time.into_iter().rev().filter(|line| line.status == Status::Open).map(flight).collect(),
+        skills: by_level(site, signed(Kind::Skill)?, note),
+        safety: by_logbook(site, signed(Kind::Safety)?, note),
         language: call.language(),
         hall: tunnels::find_hall(tx, site.tunnel_id)?,
     })
@@ -79,7 +79,7 @@ fn currencies(currencies: &Currencies, held: &[certificates::Held]) -> Vec<(Stri
 
 /// What is to be said of a signed entry that is not simply in force.
 fn note(call: &Call, line: &Line, lapsed: &[&str]) -> String {
-    match entry::shown(&line.kind, &line.cat_group, &line.status, lapsed) {
+    match entry::shown(line.kind, &line.cat_group, line.status, lapsed) {
         "suspended" => call.language().say(&Text::new("printout.suspended")),
         NOT_CURRENT => call.language().say(&Text::new("printout.not_current")),
         _ => String::new(),
@@ -87,7 +87,7 @@ fn note(call: &Call, line: &Line, lapsed: &[&str]) -> String {
 }
 
 fn is_signed(line: &Line) -> bool {
-    Status::parse(&line.status).is_some_and(Status::is_signed)
+    line.status.is_signed()
 }
 
 /// In the catalogue's order; what has left the catalogue comes last, by its number.

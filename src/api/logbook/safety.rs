@@ -22,7 +22,7 @@ struct SafetyReply {
     skill_name: String,
     /// `initial` or `recurrent`; empty for a record that has left the catalogue.
     kind: &'static str,
-    status: String,
+    status: &'static str,
     entry_date: i64,
     approval_date: Option<i64>,
     /// The signer; empty where nobody signed.
@@ -78,7 +78,7 @@ fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
 }
 
 fn row(site: &Site, member_id: i64, line: Line) -> SafetyReply {
-    let validity = safety::validity(&line.cat_group, &line.status, line.entry_date, site.now());
+    let validity = safety::validity(&line.cat_group, line.status, line.entry_date, site.now());
     let record = site.catalogue.find_safety(&line.skill).map(|(_, record)| record);
     SafetyReply {
         id: line.entry_id,
@@ -89,7 +89,7 @@ fn row(site: &Site, member_id: i64, line: Line) -> SafetyReply {
         skill_name: record.map(|record| record.name.clone()).unwrap_or_default(),
         skill: line.skill,
         kind: record.map_or("", |record| record.kind.name()),
-        status: line.status,
+        status: line.status.name(),
         entry_date: line.entry_date,
         approval_date: line.approval_date,
         instructor: line.instructor_id.map(|id| id.to_string()).unwrap_or_default(),

@@ -3,6 +3,7 @@
 use crate::api::logbook::read_member;
 use crate::auth::Bearer;
 use crate::domain::catalogue::LevelKey;
+use crate::domain::entry::Status;
 use crate::domain::progression::{self, TRACKS};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -34,7 +35,7 @@ pub fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         let held: Vec<LevelKey> = held.iter().map(holdings::Holding::key).collect();
         let states = logbook::list_skill_states(tx, member_id)?;
         let pending: Vec<&str> =
-            states.iter().filter(|(_, status)| status == "pending").map(|(skill, _)| skill.as_str()).collect();
+            states.iter().filter(|(_, status)| *status == Status::Pending).map(|(skill, _)| skill.as_str()).collect();
         let is_pending = |track| progression::is_pending(site.catalogue, track, &pending);
         let highest = |track| progression::highest(&held, track).map_or("No".to_owned(), |n| format!("Level {n}"));
         let [r#static, dynamic, formation] = TRACKS.map(highest);

@@ -6,7 +6,7 @@ use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
-use crate::domain::entry::Status;
+use crate::domain::entry::{Kind, Status};
 use crate::domain::local_time::Hall;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
@@ -80,8 +80,8 @@ impl List for Logbook {
         {
             return Ok(wrong_field(row, "booking", &Text::new("list.booking_differs")));
         }
-        let takes = Status::parse(&entry.status).is_some_and(Status::takes_the_skill) && !recurrent;
-        if entry.kind != "time" && takes {
+        let takes = entry.status.takes_the_skill() && !recurrent;
+        if entry.kind != Kind::Time && takes {
             let again = !self.taken.insert((entry.member_id, entry.skill.clone()));
             let item = rules::find_item(site, &entry.skill).ok_or_else(Failure::broken)?;
             if again || rules::is_taken(tx, entry.member_id, &entry.skill, &item, 0)? {
@@ -100,12 +100,11 @@ impl List for Logbook {
             skills::set_opening(tx, entry_id)?;
             self.openings.insert(balance.clone(), entry_id);
         }
-        if entry.kind == "skill" {
+        if entry.kind == Kind::Skill {
             self.holders.insert(entry.member_id);
         }
-        if entry.kind != "time" || !balance.1.is_empty() {
-            let status = Status::parse(&entry.status).ok_or_else(Failure::broken)?;
-            moves::insert(tx, entry_id, entry.author_id, None, moves::To::Status(status))?;
+        if entry.kind != Kind::Time || !balance.1.is_empty() {
+            moves::insert(tx, entry_id, entry.author_id, None, moves::To::Status(entry.status))?;
         }
         Ok(())
     }
@@ -130,7 +129,7 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
     let kind = body.required("kind", fields::as_line(kind));
     let status = body.optional("status", fields::as_line(status));
     let entry_date = body.required("entry_date", cell::moment_in(hall));
-    let is_time = kind.peek() == Some(&"time");
+    let is_time = kind.peek() == Some(&Kind::Time);
     let minutes = if is_time && !body.has("minutes") {
         body.refuse("minutes", Text::new("field.missing"));
         body.optional("nothing", fields::flight_minutes)
@@ -191,7 +190,7 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
         problems.refuse("instructor", Text::new("list.own_signature"));
     }
     let (mut cat_group, mut cat_id, mut recurrent) = (String::new(), String::new(), false);
-    if kind == "time" {
+    if kind == Kind::Time {
         if status != Status::Open && opening.is_empty() {
             problems.refuse("status", Text::new("list.time_signed"));
         }
@@ -199,7 +198,7 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
         match rules::find_item(site, &request.skill) {
             None => problems.refuse("skill", Text::new("field.unknown_skill")),
             Some(item) if item.kind != kind => {
-                problems.refuse("kind", Text::new("list.kind").with("kind", item.kind));
+                problems.refuse("kind", Text::new("list.kind").with("kind", item.kind.name()));
             }
             Some(item) => {
                 cat_group = item.cat_group.to_owned();
@@ -211,14 +210,14 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
     problems.finish()?;
     let entry = Entry {
         member_id,
-        kind: kind.to_owned(),
-        status: status.name().to_owned(),
+        kind,
+        status,
         entry_date: request.entry_date,
         minutes: request.minutes,
         tunnel_id: request.tunnel_id,
         cat_group,
         cat_id,
-        skill: if kind == "time" { String::new() } else { request.skill },
+        skill: if kind == Kind::Time { String::new() } else { request.skill },
         instructor_id,
         approval_date: approval_date.get(&ok),
         comment: request.comment,
@@ -230,9 +229,8 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
     Ok((entry, recurrent, opening))
 }
 
-fn kind(text: &str) -> Result<&'static str, Text> {
-    let known = ["time", "skill", "safety"].into_iter().find(|kind| *kind == text);
-    known.ok_or_else(|| Text::new("field.one_of").with("values", "time, skill, safety"))
+fn kind(text: &str) -> Result<Kind, Text> {
+    Kind::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", "time, skill, safety"))
 }
 
 /// `not_current` is how an open entry shows.
@@ -290,8 +288,8 @@ fn cells(names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
     let opening = names.opening.map(|number| openings.0.entry(number).or_insert(count).to_string());
     vec![
         names.username,
-        entry.kind,
-        entry.status,
+        entry.kind.name().to_owned(),
+        entry.status.name().to_owned(),
         cell::moment(entry.entry_date),
         if entry.minutes > 0 { entry.minutes.to_string() } else { String::new() },
         entry.tunnel_id.to_string(),

@@ -3,6 +3,7 @@
 use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
 use crate::app::Change;
+use crate::domain::entry::Kind;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -106,7 +107,7 @@ fn insert(cx: &Change, holder_id: i64, balance: &Balance, items: &[Item]) -> Res
     let mut left = balance.minutes;
     while left > 0 {
         let minutes = left.min(*MINUTES.end());
-        insert("time", "", "", "", minutes)?;
+        insert(Kind::Time, "", "", "", minutes)?;
         left -= minutes;
     }
     for (skill, item) in balance.skills.iter().zip(items) {

@@ -1,6 +1,7 @@
 //! How far a member has come: where the member stands on every level, and the same as a picture.
 
 use crate::documents::progression::{Progression, draw};
+use crate::domain::entry::Status;
 use crate::domain::progression::{self, Step};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -15,7 +16,7 @@ pub fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>
     let held: Vec<_> = held.iter().map(|one| (one.key(), one.since)).collect();
     let states = logbook::list_skill_states(tx, member_id)?;
     let signed: Vec<&str> =
-        states.iter().filter(|(_, status)| status == "open").map(|(skill, _)| skill.as_str()).collect();
+        states.iter().filter(|(_, status)| *status == Status::Open).map(|(skill, _)| skill.as_str()).collect();
     let currency = standing::read(tx, member_id, site.now())?.currency;
     Ok(progression::of(site.catalogue, &held, &signed, &currency))
 }

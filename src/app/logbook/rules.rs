@@ -1,7 +1,7 @@
 //! What an entry must satisfy, checked against the catalogue, the logbook and the signers.
 
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
-use crate::domain::entry::{self, Obstacle, Status};
+use crate::domain::entry::{self, Kind, Obstacle, Status};
 use crate::domain::signoff;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -41,7 +41,7 @@ pub struct PartialRequest<'a> {
 #[derive(Debug, Clone)]
 pub struct Item {
     /// `skill` or `safety`.
-    pub kind: &'static str,
+    pub kind: Kind,
     pub cat_group: &'static str,
     pub cat_id: &'static str,
     /// The level whose signers sign the entry.
@@ -55,11 +55,11 @@ pub fn find_item(site: &Site, skill: &str) -> Option<Item> {
     let level = signoff::level_of(site.catalogue, skill)?;
     if let Some((own, _)) = site.catalogue.find_skill(skill) {
         let (cat_group, cat_id) = (own.cat_group.as_str(), own.cat_id.as_str());
-        return Some(Item { kind: "skill", cat_group, cat_id, level, recurrent: false });
+        return Some(Item { kind: Kind::Skill, cat_group, cat_id, level, recurrent: false });
     }
     let (programme, safety) = site.catalogue.find_safety(skill)?;
     let recurrent = safety.kind == SafetyKind::Recurrent;
-    Some(Item { kind: "safety", cat_group: &programme.cat_group, cat_id: "", level, recurrent })
+    Some(Item { kind: Kind::Safety, cat_group: &programme.cat_group, cat_id: "", level, recurrent })
 }
 
 /// Checks a request for the logbook of a member. `edited` is the entry that the request changes, with its date before,
@@ -174,7 +174,7 @@ pub fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64
         true => status == Status::Pending,
         false => status.takes_the_skill(),
     };
-    Ok(statuses.iter().filter_map(|name| Status::parse(name)).any(takes))
+    Ok(statuses.into_iter().any(takes))
 }
 
 /// The skills that the member may ask for next, of every programme, in the order of the catalogue.
@@ -186,8 +186,7 @@ pub fn list_next_skills(
     let holdings = holdings::list(tx, member_id)?;
     let (held, briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);
     let states = logbook::list_skill_states(tx, member_id)?;
-    let takes = |status: &str| Status::parse(status).is_some_and(Status::takes_the_skill);
-    let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && takes(status));
+    let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && status.takes_the_skill());
     let is_open = |skill: &Skill| entry::obstacle(site.catalogue, &skill.skill, &held, &briefed).is_none();
     Ok(site.catalogue.skills().filter(|(_, skill)| !assigned(skill) && is_open(skill)).collect())
 }

@@ -4,7 +4,7 @@
 use super::{actor_id, record, record_for_other, relation};
 use crate::app::Change;
 use crate::domain::catalogue::Level;
-use crate::domain::entry::{self, Act, Status};
+use crate::domain::entry::{self, Act, Kind, Status};
 use crate::domain::signoff::{self, Denial};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -64,8 +64,8 @@ pub(super) fn first_level(site: &Site) -> Option<&'static Level> {
 pub fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str>) -> Result<Status, Failure> {
     let (mut to, signer_id) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
-        let level = match one.kind.as_str() {
-            "time" => first_level(cx.site),
+        let level = match one.kind {
+            Kind::Time => first_level(cx.site),
             _ => signoff::level_of(cx.site.catalogue, &one.skill),
         };
         // Nobody signs what has left the catalogue.

@@ -4,9 +4,22 @@
 use super::catalogue::{Catalogue, Level, LevelKey, PROGRAMMES, Programme, SafetyKind};
 use super::currency::Currencies;
 use super::signoff::Authority;
+use serde::{Deserialize, Serialize};
+
+/// What an entry is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Flight time.
+    Time,
+    Skill,
+    /// A safety brief or training.
+    Safety,
+}
 
 /// What is stored. `not_current` is no state: an open entry shows as that while its programme's currency has lapsed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Asked for, waits for the named signer.
     Pending,
@@ -54,6 +67,18 @@ pub enum Obstacle {
     Brief(String),
     /// Another level comes first: its name.
     Level(String),
+}
+
+impl Kind {
+    pub const ALL: [Kind; 3] = [Kind::Time, Kind::Skill, Kind::Safety];
+
+    pub fn name(self) -> &'static str {
+        ["time", "skill", "safety"][self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 impl Status {
@@ -113,9 +138,9 @@ pub fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
 }
 
 /// The state as it is shown, everywhere: an open skill of a programme that has lapsed is not current.
-pub fn shown<'s>(kind: &str, cat_group: &str, status: &'s str, lapsed: &[&str]) -> &'s str {
-    let not_current = kind == "skill" && status == Status::Open.name() && lapsed.contains(&cat_group);
-    if not_current { NOT_CURRENT } else { status }
+pub fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'static str {
+    let not_current = kind == Kind::Skill && status == Status::Open && lapsed.contains(&cat_group);
+    if not_current { NOT_CURRENT } else { status.name() }
 }
 
 /// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety

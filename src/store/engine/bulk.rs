@@ -1,6 +1,7 @@
 //! Filling a new file with very many rows: nothing is flushed on the way and the indexes are made at the end. Only for a
 //! file that nobody relies on before it is whole; whoever fills it throws it away when that fails.
 
+use crate::domain::entry::{Kind, Status};
 use crate::store::queries::{hours, member_search};
 use crate::store::tables::{members, partners};
 use crate::store::{Write, Writer};
@@ -43,8 +44,8 @@ pub struct Member<'a> {
 #[derive(Debug)]
 pub struct Signed<'a> {
     pub member_id: i64,
-    pub kind: &'a str,
-    pub status: &'a str,
+    pub kind: Kind,
+    pub status: Status,
     pub entry_date: i64,
     pub tunnel_id: i64,
     pub author_id: i64,

@@ -2,6 +2,8 @@
 //! site has other numbers.
 
 use crate::domain::booking::Booking;
+use crate::domain::entry::{Kind, Status};
+use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::engine::columns::{Columns, FromRow, row};
 use crate::store::{Read, Write};
@@ -23,7 +25,7 @@ row! {
         pub country_code: String,
         pub dob: Option<i64>,
         pub tunnel_id: Option<i64>,
-        pub role: String,
+        pub role: Role,
         pub terms_accepted_at: Option<i64>,
         pub paid_until: Option<i64>,
         pub banned_at: Option<i64>,
@@ -54,8 +56,8 @@ row! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Entry in "e." {
         pub member_id: i64,
-        pub kind: String,
-        pub status: String,
+        pub kind: Kind,
+        pub status: Status,
         pub entry_date: i64,
         pub minutes: i64,
         pub tunnel_id: i64,

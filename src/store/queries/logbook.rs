@@ -1,5 +1,6 @@
 //! A member's logbook as it is looked at as a whole: flight time, skills and safety records together.
 
+use crate::domain::entry::{Kind, Status};
 use crate::store::Read;
 use crate::store::engine::columns::row;
 use rusqlite::{Result, named_params};
@@ -10,8 +11,8 @@ row! {
     #[derive(Debug)]
     pub struct Line in "e." {
         pub entry_id: i64,
-        pub kind: String,
-        pub status: String,
+        pub kind: Kind,
+        pub status: Status,
         pub entry_date: i64,
         pub minutes: i64,
         pub tunnel_id: i64,
@@ -52,7 +53,7 @@ pub fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
 }
 
 /// Of one kind, newest first, of what has happened by `now`.
-pub fn list_kind(tx: &Read, member_id: i64, kind: &str, now: i64, limit: i64) -> Result<Vec<Line>> {
+pub fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(
         LINE,
         " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
@@ -84,7 +85,7 @@ pub fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
 }
 
 /// Every skill that the member has an entry of, with the state of each entry.
-pub fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, String)>> {
+pub fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, Status)>> {
     let sql = sql!("SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id");
     tx.list(sql, [member_id], row)
 }

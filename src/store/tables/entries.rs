@@ -1,5 +1,6 @@
 //! Logbook entries.
 
+use crate::domain::entry::{Kind, Status};
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -21,7 +22,7 @@ row! {
     pub struct TimeEntry in "e." {
         pub entry_id: i64,
         pub member_id: i64,
-        pub status: String,
+        pub status: Status,
         pub entry_date: i64,
         pub minutes: i64,
         pub tunnel_id: i64,
@@ -40,8 +41,8 @@ row! {
     #[derive(Debug)]
     pub struct Owner {
         pub member_id: i64,
-        pub kind: String,
-        pub status: String,
+        pub kind: Kind,
+        pub status: Status,
         pub booking_id: Option<i64>,
     }
 }
@@ -56,7 +57,7 @@ pub struct Flown {
 
 pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO entries" NewTime: time, {
-        member_id: member_id, kind: "time", status: "open", author_id: author_id, booking_id: booking_id,
+        member_id: member_id, kind: Kind::Time, status: Status::Open, author_id: author_id, booking_id: booking_id,
         created_at: tx.now(), updated_at: tx.now()
     })
 }
@@ -134,7 +135,7 @@ pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
 }
 
 /// In which states a member's skills are.
-pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<String>> {
+pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<Status>> {
     let sql = sql!("SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status");
     tx.list(sql, [member_id], row)
 }

@@ -4,6 +4,7 @@ use super::caller::{Caller, Credential};
 use super::{Site, file};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::Catalogue;
+use tunneldesk::domain::entry::Kind;
 use tunneldesk::domain::role::Role;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::{Purpose, hex, random, unhex};
@@ -100,7 +101,7 @@ impl Site {
             let (level, _) = Catalogue::built_in().find_skill(skill).expect("a skill of the catalogue");
             let new = skills::New {
                 member_id: member.id,
-                kind: "skill",
+                kind: Kind::Skill,
                 author_id: member.id,
                 cat_group: &level.cat_group,
                 cat_id: &level.cat_id,

@@ -13,7 +13,7 @@ pub struct Row {
     member_id: i64,
     member_name: String,
     /// `skill`, `safety`, or `time` for the flight time of an opening balance.
-    kind: String,
+    kind: &'static str,
     status: &'static str,
     /// The programme.
     cat_group: String,
@@ -44,13 +44,13 @@ pub struct Row {
 /// `lapsed`: the programmes whose open skills show as `not_current`.
 pub fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
     let (cat_name, skill_name) = catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
-    let status = entry::shown(&entry.kind, &entry.cat_group, entry.status.name(), lapsed);
+    let status = entry::shown(entry.kind, &entry.cat_group, entry.status, lapsed);
     Row {
         id: entry.entry_id,
         entry_id: entry.entry_id,
         member_id: entry.member_id,
         member_name: entry.member_name,
-        kind: entry.kind,
+        kind: entry.kind.name(),
         status,
         cat_group: entry.cat_group,
         cat_id: entry.cat_id,

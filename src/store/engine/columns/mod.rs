@@ -120,7 +120,7 @@ macro_rules! kept_by_name {
     )+};
 }
 
-kept_by_name!(Role, entry::Status, payment::Status);
+kept_by_name!(Role, entry::Kind, entry::Status, payment::Status);
 
 /// Declares such an enum: each variant with its name.
 macro_rules! named {

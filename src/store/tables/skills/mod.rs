@@ -2,7 +2,7 @@
 //! balance. Every change of a state leaves a move.
 
 use super::moves;
-use crate::domain::entry::Status;
+use crate::domain::entry::{Kind, Status};
 use crate::domain::signoff::Authority;
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 pub struct New<'a> {
     pub member_id: i64,
     /// `skill`, `safety`, or `time` in an opening balance.
-    pub kind: &'a str,
+    pub kind: Kind,
     pub author_id: i64,
     pub cat_group: &'a str,
     pub cat_id: &'a str,
@@ -31,7 +31,7 @@ pub struct New<'a> {
 /// What whoever asks may change until it is signed.
 #[derive(Debug)]
 pub struct Wish<'a> {
-    pub kind: &'a str,
+    pub kind: Kind,
     pub cat_group: &'a str,
     pub cat_id: &'a str,
     pub skill: &'a str,
@@ -48,7 +48,7 @@ row! {
         pub entry_id: i64,
         pub member_id: i64,
         pub member_name: String = "h.screen_name",
-        pub kind: String,
+        pub kind: Kind,
         pub status: Status,
         pub entry_date: i64,
         pub minutes: i64,
@@ -85,7 +85,7 @@ pub struct Shown<'a> {
 /// Asks for a signature, on behalf of the member.
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
-        member_id: new.member_id, kind: new.kind, status: "pending", entry_date: new.entry_date,
+        member_id: new.member_id, kind: new.kind, status: Status::Pending, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
         cat_group: new.cat_group, cat_id: new.cat_id, skill: new.skill, instructor_id: new.instructor_id,
         opening: new.opening, created_at: tx.now(), updated_at: tx.now(),
@@ -97,7 +97,7 @@ pub fn insert(tx: &Write, new: &New) -> Result<i64> {
 /// Records what the signer saw: signed at once.
 pub fn insert_signed(tx: &Write, new: &New, authority: &Authority, comments_instructor: &str) -> Result<i64> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
-        member_id: authority.holder_id(), kind: new.kind, status: "open", entry_date: new.entry_date,
+        member_id: authority.holder_id(), kind: new.kind, status: Status::Open, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
         cat_group: new.cat_group, cat_id: new.cat_id, skill: new.skill, instructor_id: authority.signer_id(),
         comments_instructor, approval_date: tx.now(), created_at: tx.now(), updated_at: tx.now(),
@@ -173,7 +173,7 @@ pub fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
 }
 
 /// The states in which a member's entries of one skill are, without one of them.
-pub fn list_statuses(tx: &Read, member_id: i64, kind: &str, skill: &str, except: i64) -> Result<Vec<String>> {
+pub fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, except: i64) -> Result<Vec<Status>> {
     let sql = sql!(
         "SELECT status FROM entries WHERE member_id = ?1 AND kind = ?2 AND skill = ?3 AND entry_id <> ?4 ORDER BY entry_id"
     );

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::catalogue::Catalogue;
+use crate::domain::entry::Kind;
 use crate::store::engine::migrate;
 use crate::store::queries::standing;
 use crate::store::tables::{entries, signers};
@@ -24,7 +25,7 @@ fn ask_everything(tx: &Write) {
     count(tx, 1, everything).unwrap();
     find(tx, 1).unwrap();
     list_opening(tx, 1).unwrap();
-    list_statuses(tx, 1, "skill", "10101", 0).unwrap();
+    list_statuses(tx, 1, Kind::Skill, "10101", 0).unwrap();
     list_waiting(tx, 1, 50, 0).unwrap();
     count_waiting(tx, 1).unwrap();
     moves::list(tx, 1).unwrap();

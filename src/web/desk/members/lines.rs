@@ -2,7 +2,7 @@
 //! `skip` newer ones on; one line more than is shown says that there are older ones.
 
 use crate::app::notice;
-use crate::domain::entry::{NOT_CURRENT, shown};
+use crate::domain::entry::{Kind, NOT_CURRENT, shown};
 use crate::domain::local_time::Hall;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -76,14 +76,14 @@ pub fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Ve
     let lapsed = standing::lapsed(tx, member_id, place.now)?;
     for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
         let Some(entry) = entries::find(tx, entry_id)? else { continue };
-        let flown = entry.kind == "time";
+        let flown = entry.kind == Kind::Time;
         let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
         let length = format!("{} min", entry.minutes);
         let about = match flown {
             true => [entry.tunnel_name, entry.instructor_name],
             false => [level, entry.instructor_name],
         };
-        let status = shown(&entry.kind, &entry.cat_group, &entry.status, &lapsed);
+        let status = shown(entry.kind, &entry.cat_group, entry.status, &lapsed);
         let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
         lines.push(Line {
             when: place.day(entry.entry_date),

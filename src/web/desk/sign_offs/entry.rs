@@ -136,7 +136,7 @@ fn look_at(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Shown, Failure
         level,
         day: place.day(entry.entry_date),
         signer: signer(tx, &entry)?,
-        state: entry_mark(place, entry::shown(&entry.kind, &entry.cat_group, entry.status.name(), &lapsed)),
+        state: entry_mark(place, entry::shown(entry.kind, &entry.cat_group, entry.status, &lapsed)),
         moves: steps.map(|one| (place.moment(one.at), one.name, entry_mark(place, &one.to))).collect(),
         tunnel: entry.tunnel_name,
         comment: entry.comment,

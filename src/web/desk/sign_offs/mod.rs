@@ -5,6 +5,7 @@ pub mod moves;
 
 use super::members::lines::{Place, length};
 use crate::auth::Clerk;
+use crate::domain::entry::Kind;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -105,8 +106,8 @@ fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
 
 /// The names of level and skill; of the flight time of an opening balance its length.
 fn subject(place: &Place, entry: &SkillEntry) -> (String, String) {
-    match entry.kind.as_str() {
-        "time" => (place.say("desk.opening"), length(place, entry.minutes)),
+    match entry.kind {
+        Kind::Time => (place.say("desk.opening"), length(place, entry.minutes)),
         _ => place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill),
     }
 }
