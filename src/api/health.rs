@@ -17,8 +17,30 @@ pub fn alive(_: &Site, _: &Call) -> Answer {
 }
 
 /// `GET /readyz`: the file can be read and takes writes. With `?verbose`, from this machine or
-/// under a session of staff, also how each part of the site is.
+/// under a session of staff, also how each part of the site is, whether it is ready or not.
 pub fn ready(site: &Site, call: &Call) -> Answer {
+    let readiness = readiness(site);
+    if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {
+        return readiness.map(|ready| reply::text(StatusCode::OK, ready));
+    }
+    // How a site is doing helps an attacker choose the moment: only the machine itself and staff are told.
+    if !call.peer.is_loopback() && !member_if_any(site, call)?.is_some_and(|member| member.role().is_staff()) {
+        return readiness.map(|ready| reply::text(StatusCode::OK, ready));
+    }
+    let line = |fact: &Fact| format!("{} {}\n", fact.state.name(), fact.name);
+    let lines: String = health::brief(site).iter().map(line).collect();
+    let told = match readiness {
+        Ok(ready) => reply::text(StatusCode::OK, format!("{ready}{lines}")),
+        Err(failure) => {
+            let told = reply::text(failure.status(), format!("{}\n{lines}", failure.code()));
+            let wait = failure.retry_after_seconds().map(HeaderValue::from);
+            wait.into_iter().fold(told, |told, seconds| told.with_header(header::RETRY_AFTER, seconds))
+        }
+    };
+    Ok(told.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+}
+
+fn readiness(site: &Site) -> Result<&'static str, Failure> {
     match site.store.writer().condition() {
         Condition::Sound => {}
         Condition::Full => return Err(Failure::disk_full().because("the disk is full")),
@@ -28,20 +50,8 @@ pub fn ready(site: &Site, call: &Call) -> Answer {
         Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),
     }
     site.store.read(|tx| Ok(crate::store::tables::tunnels::find_site(tx)?))?;
-    let clock = if site.clock.is_suspect() {
-        "ready; the clock is behind what this file has seen: set it\n"
-    } else {
-        "ready\n"
-    };
-    if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {
-        return Ok(reply::text(StatusCode::OK, clock));
-    }
-    // How a site is doing helps an attacker choose the moment: only the machine itself and staff are told.
-    if !call.peer.is_loopback() && !member_if_any(site, call)?.is_some_and(|member| member.role().is_staff()) {
-        return Ok(reply::text(StatusCode::OK, clock));
-    }
-    let line = |fact: &Fact| format!("{} {}\n", fact.state.name(), fact.name);
-    let lines: String = health::brief(site).iter().map(line).collect();
-    let told = reply::text(StatusCode::OK, format!("{clock}{lines}"));
-    Ok(told.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(match site.clock.is_suspect() {
+        true => "ready; the clock is behind what this file has seen: set it\n",
+        false => "ready\n",
+    })
 }

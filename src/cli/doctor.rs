@@ -27,7 +27,7 @@ use std::io::IsTerminal;
                   without a running server."
 )]
 pub struct Doctor {
-    /// Writes that the last stop lost are noted: the alarm about them is over
+    /// Writes that the last stop lost, or changes by another program, are noted: the alarm about them is over
     #[arg(long)]
     noted: bool,
 }
@@ -102,11 +102,12 @@ fn facts(place: &Place, config: Config, noted: bool) -> Result<Vec<Fact>, Troubl
     Ok(facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect())
 }
 
-/// The alarm of lost writes is over, and the audit log says who ended it.
+/// The alarms of lost writes and of changes by another program are over, and the audit log says who ended them.
 fn note(site: &Shell) -> Result<(), Trouble> {
-    if alarm::find(&site.config.data, alarm::Kind::LostLog).is_some() {
+    let stands = |kind: &alarm::Kind| alarm::find(&site.config.data, *kind).is_some();
+    for kind in [alarm::Kind::LostLog, alarm::Kind::Changed].into_iter().filter(stands) {
         site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Whom::Site, &Detail::none()))?;
-        alarm::clear(&site.config.data, alarm::Kind::LostLog);
+        alarm::clear(&site.config.data, kind);
         site.forget_health();
     }
     Ok(())

@@ -62,6 +62,7 @@ impl Jobs {
     fn start(site: &Site) -> Result<Jobs, Trouble> {
         let until_dropped = vec![
             start("look", site, jobs::look_at_the_file)?,
+            start("scrub", site, jobs::scrub::run_until_stopped)?,
             start("sweep", site, jobs::sweep_until_stopped)?,
             start("backup", site, crate::ops::backup::run_until_stopped)?,
             start("reminders", site, jobs::reminders::run_until_stopped)?,

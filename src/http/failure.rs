@@ -39,6 +39,11 @@ pub enum DiskFault {
     Unwritable,
 }
 
+/// Whether a page is not what was written there, as the sum of it says.
+pub fn is_of_bad_page(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_DATA)
+}
+
 impl DiskFault {
     pub fn of(error: &rusqlite::Error) -> Option<DiskFault> {
         use rusqlite::ErrorCode::*;
@@ -305,6 +310,7 @@ impl From<rusqlite::Error> for Failure {
         let failure = match error.sqlite_error_code() {
             Some(DiskFull) => Failure::disk_full(),
             Some(DatabaseCorrupt | NotADatabase) => Failure::store_damaged(),
+            Some(SystemIoFailure) if is_of_bad_page(&error) => Failure::store_damaged(),
             Some(OperationInterrupted | DatabaseBusy | DatabaseLocked) => Failure::overloaded(),
             _ => Failure::broken(),
         };

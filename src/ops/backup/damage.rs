@@ -55,6 +55,20 @@ pub fn look_after(site: &Site, cause: &str) -> Outcome {
     }
 }
 
+/// Looks at the live file because a page of it or of its log is not what was written (`cause`). One that nobody uses is told
+/// of too: the disk spoiled it.
+pub fn look_after_page(site: &Site, cause: &str) {
+    let rebuilt = match repair::find_damage(&site.store) {
+        Ok(Finding::Indexes(names, line)) => rebuild(site, &names, &line),
+        _ => Err(String::new()),
+    };
+    if let Err(trouble) = rebuilt {
+        let joint = if trouble.is_empty() { "" } else { "; " };
+        stands(site, &format!("{cause}{joint}{trouble}"));
+    }
+    site.forget_health();
+}
+
 /// Nothing is written from now on, until a backup takes the file's place: each write would carry the damage on.
 fn stands(site: &Site, line: &str) {
     alarm::raise(&site.config.data, alarm::Kind::Damage, site.now(), line);

@@ -184,8 +184,8 @@ pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
     }
     let old = ready.join("old");
     make_dir(&old)?;
-    let beside: [&dyn Fn(&Path) -> PathBuf; 4] =
-        [&place::database, &place::log, &place::shared_memory, &place::log_mark];
+    let beside: [&dyn Fn(&Path) -> PathBuf; 5] =
+        [&place::database, &place::log, &place::shared_memory, &place::log_mark, &place::sums];
     swap(&ready, place.dir(), &old, &beside)?;
     swap(&ready, place.dir(), &old, &[&place::key])?;
     let replaced = if std::fs::read_dir(&old)?.next().is_some() {
@@ -198,7 +198,7 @@ pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
     };
     std::fs::remove_dir_all(&ready)?;
     // What was wrong with the file before is not wrong with this one.
-    for kind in [alarm::Kind::Damage, alarm::Kind::LostLog] {
+    for kind in [alarm::Kind::Damage, alarm::Kind::LostLog, alarm::Kind::Changed] {
         alarm::clear(place.dir(), kind);
     }
     place.flush()?;

@@ -50,6 +50,10 @@ pub(crate) fn backup(site: &Site) -> Fact {
         let text = Text::new("health.backup.failed").with("at", shown(alarm.since)).with("cause", alarm.cause);
         return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.next"));
     }
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::SpoiltBackup) {
+        let text = Text::new("health.backup.spoilt").with("at", shown(alarm.since)).with("name", alarm.cause);
+        return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.spoilt_next"));
+    }
     let made = |backup: &Backup| backup.manifest.made_at <= site.now();
     let Some(newest) = shelf(&site.config.data).list().into_iter().find(made) else {
         return Fact::judged(

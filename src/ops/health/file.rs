@@ -33,6 +33,10 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
         let text = Text::new("health.integrity.since").with("at", shown(alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"));
     }
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Changed) {
+        let text = Text::new("health.integrity.changed").with("at", shown(alarm.since)).with("what", alarm.cause);
+        return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.changed_next"));
+    }
     let newest = backup::shelf(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
         Some(backup) => Text::new("health.integrity.copy").with("at", shown(backup.manifest.made_at)),

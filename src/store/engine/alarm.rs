@@ -12,8 +12,12 @@ pub enum Kind {
     Damage,
     /// The write-ahead log of the last process was not whole. Over when somebody has noted it, or restored a backup.
     LostLog,
+    /// Another program changed the database while the site was stopped. Over when somebody has noted it, or restored a backup.
+    Changed,
     /// The last backup was not made. Over when one is.
     Backup,
+    /// A backup beside the file is not what was written; the cause is its name. Over when it is gone.
+    SpoiltBackup,
 }
 
 /// An alarm that stands.
@@ -29,7 +33,9 @@ fn path(dir: &Path, kind: Kind) -> PathBuf {
     dir.join(match kind {
         Kind::Damage => "alarm-damage",
         Kind::LostLog => "alarm-log",
+        Kind::Changed => "alarm-changed",
         Kind::Backup => "alarm-backup",
+        Kind::SpoiltBackup => "alarm-spoilt-backup",
     })
 }
 

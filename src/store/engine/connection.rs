@@ -1,6 +1,6 @@
 //! How a file is opened: what every connection has, and what only the writer's has.
 
-use super::log_mark;
+use super::{checked_file, log_mark};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
@@ -21,7 +21,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The connection that alone writes and checkpoints.
 pub fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
-    let mut conn = Connection::open_with_flags(
+    let mut conn = open_checked(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
@@ -34,21 +34,32 @@ pub fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// A file that nobody writes to, without its write-ahead log.
+/// The database of a site, each page of which is checked as it is read.
+pub fn open_checked(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags_and_vfs(path, flags, checked_file::name())
+}
+
+const READ_ONLY: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI).union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+/// A file that nobody writes to, without its write-ahead log, and as it is: what says whether it is sound is its manifest,
+/// or its own structure.
 pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
-    open_with(path, "immutable=1")
+    Connection::open_with_flags(address(path, "immutable=1"), READ_ONLY)
 }
 
-/// A file that nobody writes to, with its log, whose index SQLite keeps in its own memory.
+/// The database of a site to which nobody writes, and which has nothing in its log.
+pub fn open_without_log(path: &Path) -> rusqlite::Result<Connection> {
+    open_checked(address(path, "immutable=1"), READ_ONLY)
+}
+
+/// The same with its log, whose index SQLite keeps in its own memory.
 pub fn open_without_index(path: &Path) -> rusqlite::Result<Connection> {
-    open_with(path, "readonly_shm=1")
+    open_checked(address(path, "readonly_shm=1"), READ_ONLY)
 }
 
-fn open_with(path: &Path, option: &str) -> rusqlite::Result<Connection> {
-    Connection::open_with_flags(
-        format!("file:{}?{option}", percent_encode(path.as_os_str().as_bytes(), PLAIN)),
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )
+fn address(path: &Path, option: &str) -> String {
+    format!("file:{}?{option}", percent_encode(path.as_os_str().as_bytes(), PLAIN))
 }
 
 /// What stands as it is in the path of an SQLite address.

@@ -1,7 +1,7 @@
 //! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
 //! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for some dozen pages at most.
 
-use super::connection::{open_immutable, prepare_connection};
+use super::connection::{open_checked, open_immutable, prepare_connection};
 use super::place;
 use super::reader::CACHE_KIB;
 use crate::domain::audit::Head;
@@ -38,10 +38,9 @@ pub struct Sound {
 /// copy is not flushed, and counts for nothing before it is checked. `progress` is told pages done and in all.
 pub fn copy(store: &Store, target: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Rows, String> {
     let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
-    let counter =
-        Connection::open_with_flags(store.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
-            .map_err(failed)?;
+    let counter = open_checked(store.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
+        .map_err(failed)?;
     let mut copying = Copying::begin(store.writer(), target).map_err(failed)?;
     let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
     while !copying.step(&counter, progress).map_err(failed)? {

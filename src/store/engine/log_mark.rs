@@ -17,8 +17,8 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"tdlogmk1";
 const MARK_BYTES: usize = 48;
-const HEADER_BYTES: usize = 32;
-const FRAME_HEADER_BYTES: usize = 24;
+pub(super) const HEADER_BYTES: usize = 32;
+pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const MAGIC_OF_LOG: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: usize = 65_536;
 
@@ -215,6 +215,14 @@ impl Log<'_> {
         }
         committed
     }
+}
+
+/// Whether a frame is what its own sum says, in a log with this header, behind a frame whose sum is `before`.
+pub(super) fn is_in_chain(header: &[u8; HEADER_BYTES], before: &[u8; 8], frame: &[u8]) -> bool {
+    let big_endian = word(header, 0) & 1 == 1;
+    let sums = chain((word(before, 0), word(before, 4)), &frame[..8], big_endian);
+    let sums = chain(sums, &frame[FRAME_HEADER_BYTES..], big_endian);
+    frame[8..16] == header[16..24] && sums == (word(frame, 16), word(frame, 20))
 }
 
 /// SQLite's sum of a log, gone on with these bytes.

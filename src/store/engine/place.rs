@@ -190,6 +190,11 @@ pub fn log_mark(dir: &Path) -> PathBuf {
     dir.join("log-mark")
 }
 
+/// See [`super::sums`].
+pub fn sums(dir: &Path) -> PathBuf {
+    super::sums::beside(&database(dir))
+}
+
 pub fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
 }

@@ -6,8 +6,9 @@
 //! the same again costs a good part of a brief read. No snapshot is kept over a change, so that whoever takes one sees
 //! every write that was acknowledged, and none pins the write-ahead log.
 
-use super::connection::{open_immutable, open_without_index, prepare_connection};
+use super::connection::{open_checked, open_without_index, open_without_log, prepare_connection};
 use crate::http::failure::Failure;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -151,16 +152,22 @@ impl Readers {
 
     /// A connection that cannot write.
     pub fn open(&self) -> rusqlite::Result<Connection> {
-        let conn = match self.source {
-            Source::Live => Connection::open_with_flags(
-                &self.path,
-                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-            )?,
-            Source::ReadOnly => open_without_index(&self.path)?,
-            Source::Immutable => open_immutable(&self.path)?,
-        };
+        let conn = self.open_bare()?;
         prepare_connection(&conn, CACHE_KIB)?;
         conn.pragma_update(None, "query_only", true)?;
+        Ok(conn)
+    }
+
+    /// A connection that has read nothing yet, for whoever reads without statements.
+    pub fn open_bare(&self) -> rusqlite::Result<Connection> {
+        let conn = match self.source {
+            Source::Live => {
+                open_checked(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
+            }
+            Source::ReadOnly => open_without_index(&self.path)?,
+            Source::Immutable => open_without_log(&self.path)?,
+        };
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         Ok(conn)
     }
 

@@ -1,10 +1,12 @@
 //! What is damaged in the file that is being served, and the rebuilding of indexes: they hold nothing that the rows do not.
 
-use super::connection::prepare_connection;
+use super::connection::{open_checked, prepare_connection};
 use super::reader::CACHE_KIB;
+use super::sums::Sums;
+use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
 use crate::store::queries::erasure;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use std::collections::BTreeSet;
 
 /// Lines of a check that are read; damage beyond them is found by the next one.
@@ -31,19 +33,30 @@ const OF_INDEX: [&str; 5] = [
     " of index ",
 ];
 
-/// Whether a line of a check speaks of an index alone.
-pub(crate) fn names_index(line: &str) -> bool {
-    index_of(line).is_some()
+/// Whether a line of a check may speak of an index alone.
+pub(super) fn may_be_of_index(line: &str) -> bool {
+    index_of(line).is_some() || root_of(line).is_some() || is_of_unused_page(line)
 }
 
 fn index_of(line: &str) -> Option<&str> {
     OF_INDEX.iter().find_map(|words| line.split_once(words)).map(|(_, name)| name)
 }
 
+/// The first page of the table or index of which a line of a check says that a page is not what was written there.
+fn root_of(line: &str) -> Option<u32> {
+    let line = line.strip_suffix(&format!(": unable to get the page. error code={}", ffi::SQLITE_IOERR_DATA))?;
+    line.strip_prefix("Tree ")?.split_once(" page ")?.0.parse().ok()
+}
+
+/// Where a page of an index cannot be read, those below it look as if nobody used them.
+fn is_of_unused_page(line: &str) -> bool {
+    line.starts_with("Page ") && line.ends_with(": never used")
+}
+
 /// Checks the live file, as long as that takes, while others read and write.
 pub fn find_damage(store: &Store) -> rusqlite::Result<Finding> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(store.path(), flags)?;
+    let conn = open_checked(store.path(), flags)?;
     prepare_connection(&conn, CACHE_KIB)?;
     conn.pragma_update(None, "query_only", true)?;
     match judge(&conn) {
@@ -60,30 +73,36 @@ fn is_of_the_file(e: &rusqlite::Error) -> bool {
 }
 
 fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
-    let lines: Vec<String> = conn
-        .prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?
-        .query_map([], |row| row.get::<_, String>(0))?
-        .collect::<Result<_, _>>()?;
-    let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
+    let mut lines: Vec<String> = Vec::new();
+    let mut check = conn.prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?;
+    for line in check.query_map([], |row| row.get::<_, String>(0))? {
+        match line {
+            Ok(line) => lines.push(line),
+            // The pages of an index were found bad, and the rows cannot be compared with it.
+            Err(e) if is_of_bad_page(&e) && !lines.is_empty() => break,
+            Err(e) => return Err(e),
+        }
+    }
+    let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("***")).collect();
     let Some(first) = lines.first().filter(|line| **line != "ok") else {
         return Ok(match conn.prepare("PRAGMA foreign_key_check")?.exists([])? {
             true => Finding::Inconsistent("a row refers to one that is not there".to_owned()),
             false => Finding::Sound,
         });
     };
-    let indexes: Option<BTreeSet<String>> = lines.iter().map(|line| index_of(line).map(str::to_owned)).collect();
-    let known = |name: &String| {
-        conn.query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1", [name], |row| {
-            row.get::<_, i64>(0)
-        })
-        .is_ok_and(|count| count == 1)
-    };
+    let has_bad_page = lines.iter().any(|line| root_of(line).is_some());
+    let spoken = lines.iter().filter(|line| !(has_bad_page && is_of_unused_page(line)));
+    let indexes: Option<BTreeSet<String>> = spoken.map(|line| known_index(conn, line)).collect();
     Ok(match indexes {
-        Some(names) if lines.len() < LINES_MAX && names.iter().all(known) => {
-            Finding::Indexes(names, (*first).to_owned())
-        }
+        Some(names) if lines.len() < LINES_MAX && !names.is_empty() => Finding::Indexes(names, (*first).to_owned()),
         _ => Finding::Damaged((*first).to_owned()),
     })
+}
+
+/// The index that a line of a check speaks of, if it speaks of one.
+fn known_index(conn: &Connection, line: &str) -> Option<String> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'index' AND (name = ?1 OR rootpage = ?2)";
+    conn.query_row(sql, (index_of(line), root_of(line)), |row| row.get(0)).ok()
 }
 
 /// Builds these indexes anew from their rows, writes the whole file anew, and checks it again. The error is one line.
@@ -91,7 +110,12 @@ pub fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result<(), St
     let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
     store.rest();
     let failed = |e: rusqlite::Error| format!("the indexes could not be built anew: {e}");
-    store.writer().alone(|conn| conn.execute_batch(&format!("BEGIN; {sql} COMMIT"))).map_err(|e| {
+    let rebuild = || store.writer().alone(|conn| conn.execute_batch(&format!("BEGIN; {sql} COMMIT")));
+    let rebuilt = match Sums::of_open(store.path()) {
+        Some(sums) => sums.believing_all(rebuild),
+        None => rebuild(),
+    };
+    rebuilt.map_err(|e| {
         _ = store.writer().alone(|conn| conn.execute_batch("ROLLBACK"));
         failed(e)
     })?;

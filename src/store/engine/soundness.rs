@@ -9,9 +9,9 @@
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
-use super::{alarm, log_mark, log_match, place};
+use super::{alarm, log_mark, log_match, place, scrub};
 use crate::clock::Clock;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, is_of_bad_page};
 use crate::store::{Condition, Store};
 use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
@@ -41,9 +41,16 @@ pub enum Verdict {
 /// Looks at a file that nobody has open, and moves what a crash left in its write-ahead log into it. The error is one
 /// line that says what to do.
 pub fn settle(path: &Path) -> Result<(), String> {
+    let dir = path.parent().unwrap_or(path);
     if let Some(loss) = log_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
-        alarm::raise(path.parent().unwrap_or(path), alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
+        alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
+    }
+    // What cannot be read here is found by the look below.
+    if let Ok(Some(change)) = scrub::take_change(path) {
+        tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
+        alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), &change);
+        _ = std::fs::write(place::suspicion(dir), "");
     }
     look(path, &Readers::of(path))?;
     log_mark::begin_to_empty(path);
@@ -69,7 +76,7 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
         return Err(format!("{shown} is empty: put a backup in its place with `tunneldesk restore`"));
     }
     let judge = |e: rusqlite::Error| {
-        if means_damage(&e) { damaged(path, &e.to_string()) } else { format!("cannot read {shown}: {e}") }
+        if means_damage(&e) { damaged(path, &words(&e)) } else { format!("cannot read {shown}: {e}") }
     };
     let conn = readers.open().map_err(judge)?;
     if log_match::takes_back(path, &conn).map_err(judge)? {
@@ -93,7 +100,7 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
 pub fn find_damage(path: &Path) -> Option<String> {
     match Readers::of(path).open().and_then(|conn| look_at(conn, None, START_TIME_MAX)) {
         Ok(Verdict::Damaged(what)) => Some(damaged(path, &what)),
-        Err(e) if means_damage(&e) => Some(damaged(path, &e.to_string())),
+        Err(e) if means_damage(&e) => Some(damaged(path, &words(&e))),
         _ => None,
     }
 }
@@ -111,7 +118,12 @@ fn damaged(path: &Path, what: &str) -> String {
 }
 
 fn means_damage(e: &rusqlite::Error) -> bool {
-    matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_of_bad_page(e)
+}
+
+/// SQLite has no words of its own for a page that is not what its sum says.
+fn words(e: &rusqlite::Error) -> String {
+    if is_of_bad_page(e) { "a page is not what was written there".to_owned() } else { e.to_string() }
 }
 
 /// What was found damaged while it was served is looked through before it is served again.
@@ -133,7 +145,7 @@ pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict
     };
     match &outcome {
         // Indexes alone can be built anew, for which the file must take writes.
-        Ok(Verdict::Damaged(what)) if repair::names_index(what) && is_of_indexes(store) => {
+        Ok(Verdict::Damaged(what)) if repair::may_be_of_index(what) && is_of_indexes(store) => {
             tracing::error!(cause = what, "an index of the file is damaged");
             store.writer().watched.trust();
         }
@@ -157,7 +169,12 @@ pub(crate) fn look_again(store: &Store) {
         std::thread::sleep(pause);
         match look_through(store, || false) {
             Ok(Verdict::Damaged(_)) => return,
-            Ok(Verdict::Sound | Verdict::Unfinished) => return store.writer().watched.trust(),
+            Ok(Verdict::Sound | Verdict::Unfinished) => {
+                return match scrub::find_bad(store) {
+                    Some(what) => store.writer().watched.damage(&what),
+                    None => store.writer().watched.trust(),
+                };
+            }
             Err(failure) => cause = Some(failure),
         }
     }
@@ -200,6 +217,7 @@ pub(crate) fn look_at(mut conn: Connection, table: Option<&str>, patience: Durat
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
                 Ok(Verdict::Damaged(e.to_string()))
             }
+            _ if is_of_bad_page(&e) => Ok(Verdict::Damaged(words(&e))),
             _ => Err(e),
         },
     }
@@ -274,10 +292,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::hold(dir.path()).unwrap();
         migrate::create(&place).unwrap();
-        let conn = Connection::open(place.database()).unwrap();
+        let conn = open_writer(&place.database()).unwrap();
         assert_eq!(look_at(conn, None, START_TIME_MAX).unwrap(), Verdict::Sound);
-        let conn = Connection::open(place.database()).unwrap();
-        conn.execute_batch("UPDATE members_search_config SET v = 0 WHERE k = 'version'").unwrap();
+        let conn = open_writer(&place.database()).unwrap();
+        conn.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
+        conn.execute_batch(
+            "UPDATE members_search_config SET v = 0 WHERE k = 'version'; PRAGMA wal_checkpoint(TRUNCATE)",
+        )
+        .unwrap();
         drop(conn);
         let said = find_damage(&place.database()).unwrap();
         assert!(said.contains("fts5") && said.contains("tunneldesk restore"), "{said}");

@@ -23,7 +23,7 @@ const DATABASE: &str = "tunneldesk.sqlite";
 const LOG: &str = "tunneldesk.sqlite-wal";
 
 /// The files of a site at one moment.
-struct Files(Vec<(&'static str, Vec<u8>)>);
+pub(super) struct Files(Vec<(&'static str, Vec<u8>)>);
 
 impl Files {
     fn of(data: &Path) -> Files {
@@ -46,7 +46,7 @@ impl Files {
 }
 
 /// Writes for a while, and leaves the files as a kill does (`log`) or as a stop does.
-fn written(site: &mut Site, deeds: u64, killed: bool) -> Files {
+pub(super) fn written(site: &mut Site, deeds: u64, killed: bool) -> Files {
     let server = site.desk.serve();
     let (done, cut) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {

@@ -7,6 +7,7 @@
 
 mod damage;
 mod descriptors;
+mod flips;
 mod flush;
 mod full_disk;
 mod injected;

@@ -42,6 +42,11 @@ impl Log {
         found(&written)
     }
 
+    /// What there is by now.
+    pub fn so_far(&self) -> Vec<String> {
+        self.0.0.lock().unwrap().lines.clone()
+    }
+
     /// Everything, once the process has closed it.
     pub fn whole(&self) -> Vec<String> {
         self.wait_until(|written| written.ended).lines.clone()

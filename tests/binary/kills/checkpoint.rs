@@ -28,7 +28,7 @@ const WRITING_THREADS: &str = "2";
 const UPGRADES_A_KILL: u64 = 40;
 const OLD_SCHEMA: i64 = 15;
 /// About 150 MB.
-const LARGE_ENTRIES: u64 = 330_000;
+const LARGE_ENTRIES: u64 = 475_000;
 const NAMER: &str = "namer";
 
 /// The executable under `strace`, which sends it a signal before the N-th write of a thread to the database file.

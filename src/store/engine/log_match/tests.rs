@@ -43,7 +43,8 @@ struct Moving {
 
 /// No checkpoint happens by itself on this connection.
 fn open(path: &Path) -> Connection {
-    let conn = Connection::open(path).unwrap();
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = connection::open_checked(path, flags).unwrap();
     conn.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
     conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = off").unwrap();
     conn

@@ -174,7 +174,7 @@ fn a_newer_file_is_refused_and_left_alone() {
     create(&place).unwrap();
     assert_eq!(older(&place).unwrap(), None);
     let newer = latest() + 1;
-    Connection::open(place.database())
+    super::super::connection::open_writer(&place.database())
         .unwrap()
         .execute(
             "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (?1, 'later', '', '')",

@@ -1,0 +1,161 @@
+//! Every page of the file and of its log, and every byte of the backups beside it, is read again and again: what a disk
+//! spoils is told within a minute, and not when somebody needs it. A large site takes longer, so that the reading never costs
+//! more than [`STEP_BYTES_MAX`] a second.
+
+use crate::ops::backup::manifest::{Manifest, Print, Printing};
+use crate::ops::backup::shelf::Backup;
+use crate::ops::backup::{damage, shelf};
+use crate::site::Site;
+use crate::site::pace;
+use crate::store::Condition;
+use crate::store::engine::scrub::{Scrub, Step};
+use crate::store::engine::{alarm, place};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Steps in which all of a site that is not large is read: fewer than a minute has seconds.
+const STEPS: u64 = 30;
+const STEP_BYTES_MIN: u64 = 1024 * 1024;
+const STEP_BYTES_MAX: u64 = 8 * 1024 * 1024;
+const PAGE_BYTES: u64 = 4096;
+
+/// Every second, until the sender of `stop` is dropped.
+pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+    pace::give_way();
+    let (mut pages, mut backups) = (None, Backups::default());
+    let mut bytes = STEP_BYTES_MIN;
+    while stop.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        if site.store.writer().condition() != Condition::Damaged {
+            bytes = step_bytes(site);
+            read_pages(site, &mut pages, bytes);
+        }
+        backups.read(site, bytes);
+    }
+}
+
+/// What is read in a step: of the file, and as much again of the backups.
+fn step_bytes(site: &Site) -> u64 {
+    let data = &site.config.data;
+    let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
+    let backups: u64 = shelf(data).list().iter().map(|backup| backup.manifest.bytes()).sum();
+    let most = backups.max(size(place::database(data)) + size(place::log(data)));
+    (most / STEPS).clamp(STEP_BYTES_MIN, STEP_BYTES_MAX)
+}
+
+fn read_pages(site: &Site, scrub: &mut Option<Scrub>, bytes: u64) {
+    if scrub.is_none() {
+        *scrub = Scrub::of(&site.store)
+            .inspect_err(|e| tracing::warn!(cause = %e, "the pages of the file cannot be read through"))
+            .ok();
+    }
+    let Some(walk) = scrub else { return };
+    let mut step = || walk.step((bytes / PAGE_BYTES) as usize);
+    // A disk that failed a read once is asked again.
+    if let Step::Bad(_) = step()
+        && let Step::Bad(cause) = step()
+    {
+        damage::look_after_page(site, &cause);
+        *scrub = None;
+    }
+}
+
+/// A walk over the backups beside the file, again and again.
+#[derive(Default)]
+struct Backups {
+    left: VecDeque<PathBuf>,
+    open: Option<Open>,
+    /// The first backup that this walk found spoilt.
+    spoilt: Option<String>,
+}
+
+/// A file of a backup that is read.
+struct Open {
+    backup: PathBuf,
+    file: File,
+    printing: Printing,
+    wanted: Print,
+}
+
+impl Backups {
+    /// Reads so many bytes.
+    fn read(&mut self, site: &Site, bytes: u64) {
+        let mut left = bytes as usize;
+        let mut chunk = vec![0; left.min(256 * 1024)];
+        while left > 0 {
+            let Some(open) = &mut self.open else {
+                match self.left.pop_front() {
+                    Some(path) => self.begin(&path),
+                    None => return self.end(site),
+                }
+                continue;
+            };
+            match open.file.read(&mut chunk) {
+                Ok(0) => {
+                    let Open { backup, printing, wanted, .. } = self.open.take().expect("it is open");
+                    self.judge(&backup, printing.end() == wanted);
+                }
+                Ok(read) => {
+                    open.printing.add(&chunk[..read]);
+                    left = left.saturating_sub(read);
+                }
+                Err(_) => {
+                    let backup = self.open.take().expect("it is open").backup;
+                    self.judge(&backup, false);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, path: &Path) {
+        let backup = path.parent().unwrap_or(path).to_owned();
+        let wanted = Manifest::read(&backup).ok().and_then(|manifest| {
+            let name = path.file_name()?.to_str()?;
+            manifest.encrypted.get(name).or(manifest.files.get(name)).cloned()
+        });
+        match (wanted, File::open(path)) {
+            (Some(wanted), Ok(file)) => self.open = Some(Open { backup, file, printing: Print::begin(), wanted }),
+            _ => self.judge(&backup, false),
+        }
+    }
+
+    /// A backup that was taken off the shelf meanwhile is not spoilt.
+    fn judge(&mut self, backup: &Path, is_sound: bool) {
+        if !is_sound && backup.exists() && self.spoilt.is_none() {
+            self.spoilt = Some(backup.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        }
+    }
+
+    /// All were read: what was found is told, and the walk begins anew.
+    fn end(&mut self, site: &Site) {
+        let dir = &site.config.data;
+        let shelf = shelf(dir);
+        let unreadable = || shelf.unreadable().into_iter().next().map(|(name, _)| name);
+        let changed = match self.spoilt.take().or_else(unreadable) {
+            Some(name) => {
+                let is_new = alarm::find(dir, alarm::Kind::SpoiltBackup).is_none_or(|alarm| alarm.cause != name);
+                if is_new {
+                    tracing::error!(backup = name, "a backup is not what was written");
+                    alarm::raise(dir, alarm::Kind::SpoiltBackup, site.now(), &name);
+                }
+                is_new
+            }
+            None => alarm::clear(dir, alarm::Kind::SpoiltBackup),
+        };
+        if changed {
+            site.forget_health();
+        }
+        let files = |backup: Backup| {
+            let names = if backup.is_encrypted() { &backup.manifest.encrypted } else { &backup.manifest.files };
+            names.keys().map(|name| backup.dir.join(name)).collect::<Vec<_>>()
+        };
+        self.left = shelf.list().into_iter().flat_map(files).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+use super::*;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::audit::By;
+use crate::ops::lifecycle::Identity;
+use crate::store::engine::place::Place;
+
+fn site(dir: &Path) -> Site {
+    let place = Place::hold(dir).unwrap();
+    let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+    let config = Config { data: dir.to_owned(), ..Config::defaults() };
+    Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap()
+}
+
+/// A whole walk, and what it told.
+fn walk(site: &Site) -> Option<String> {
+    let mut backups = Backups::default();
+    // The first step finds the backups, the second reads them, the third tells.
+    (0..3).for_each(|_| backups.read(site, u64::from(u32::MAX)));
+    alarm::find(&site.config.data, alarm::Kind::SpoiltBackup).map(|alarm| alarm.cause)
+}
+
+#[test]
+fn any_bit_of_a_backup_that_flips_is_an_alarm_until_the_backup_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let site = site(dir.path());
+    let by = By::job("backup");
+    let backup = crate::ops::backup::make(&site, &by, &mut |_, _, _| ()).unwrap().backup;
+    assert_eq!(walk(&site), None);
+    let files: Vec<PathBuf> = std::fs::read_dir(&backup.dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 3);
+    for path in files {
+        let whole = std::fs::read(&path).unwrap();
+        for nth in 0..5 {
+            let bit = whole.len() * 8 / 5 * nth + nth;
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, flipped).unwrap();
+            assert_eq!(walk(&site), Some(backup.name()), "bit {bit} of {}", path.display());
+        }
+        std::fs::write(&path, whole).unwrap();
+        assert_eq!(walk(&site), None);
+    }
+    std::fs::write(backup.dir.join("site.key"), "").unwrap();
+    assert!(walk(&site).is_some());
+    std::fs::remove_dir_all(&backup.dir).unwrap();
+    assert_eq!(walk(&site), None);
+}

@@ -1,0 +1,362 @@
+//! The layer between SQLite and the system's files that checks each page as it is read, and notes the sum of each as it is
+//! written ([`Sums`]). Everything else goes through as it is.
+
+use super::log_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
+use super::sums::{PAGE_BYTES, Part, Sums};
+use rusqlite::{Connection, ffi};
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+const NAME: &CStr = c"checked";
+const FRAME_BYTES: usize = FRAME_HEADER_BYTES + PAGE_BYTES;
+
+/// SQLite's own layer over the system's files.
+struct System(*mut ffi::sqlite3_vfs);
+
+// SAFETY: SQLite's own layer is static, and meant for all threads.
+unsafe impl Send for System {}
+unsafe impl Sync for System {}
+
+static SYSTEM: OnceLock<System> = OnceLock::new();
+
+/// An open file as SQLite has it; the system's own follows behind it.
+#[repr(C)]
+struct Checked {
+    base: ffi::sqlite3_file,
+    part: Part,
+    sums: *const Sums,
+}
+
+/// The layer's name, for opening a connection through it.
+pub(super) fn name() -> &'static CStr {
+    SYSTEM.get_or_init(|| {
+        // SAFETY: SQLite is begun by the first call; the copy lives as long as the process.
+        unsafe {
+            let system = ffi::sqlite3_vfs_find(std::ptr::null());
+            let mut ours = *system;
+            ours.szOsFile += size_of::<Checked>() as c_int;
+            ours.pNext = std::ptr::null_mut();
+            ours.zName = NAME.as_ptr();
+            ours.xOpen = Some(open);
+            ffi::sqlite3_vfs_register(Box::leak(Box::new(ours)), 0);
+            System(system)
+        }
+    });
+    NAME
+}
+
+/// The system's file behind ours.
+unsafe fn below(file: *mut ffi::sqlite3_file) -> *mut ffi::sqlite3_file {
+    unsafe { file.byte_add(size_of::<Checked>()) }
+}
+
+/// Calls the system's method on the file behind ours.
+macro_rules! system {
+    ($file:ident, $method:ident $(, $arg:expr)*) => {{
+        let file = below($file);
+        match (*(*file).pMethods).$method {
+            Some(method) => method(file $(, $arg)*),
+            None => ffi::SQLITE_IOERR,
+        }
+    }};
+}
+
+/// Methods that go through as they are.
+macro_rules! forward {
+    ($($name:ident = $method:ident($($arg:ident: $kind:ty),*);)*) => {$(
+        unsafe extern "C" fn $name(file: *mut ffi::sqlite3_file $(, $arg: $kind)*) -> c_int {
+            unsafe { system!(file, $method $(, $arg)*) }
+        }
+    )*};
+}
+
+forward! {
+    file_size = xFileSize(bytes: *mut i64);
+    take_lock = xLock(level: c_int);
+    leave_lock = xUnlock(level: c_int);
+    is_reserved = xCheckReservedLock(answer: *mut c_int);
+    control = xFileControl(op: c_int, with: *mut c_void);
+    sector_size = xSectorSize();
+    characteristics = xDeviceCharacteristics();
+    map_shared = xShmMap(page: c_int, bytes: c_int, extends: c_int, to: *mut *mut c_void);
+    lock_shared = xShmLock(offset: c_int, count: c_int, flags: c_int);
+    unmap_shared = xShmUnmap(deletes: c_int);
+}
+
+unsafe extern "C" fn fence_shared(file: *mut ffi::sqlite3_file) {
+    unsafe {
+        let file = below(file);
+        if let Some(fence) = (*(*file).pMethods).xShmBarrier {
+            fence(file);
+        }
+    }
+}
+
+/// Without the part that maps the database into memory: what is read there could not be checked.
+static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(take_lock),
+    xUnlock: Some(leave_lock),
+    xCheckReservedLock: Some(is_reserved),
+    xFileControl: Some(control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(characteristics),
+    xShmMap: Some(map_shared),
+    xShmLock: Some(lock_shared),
+    xShmBarrier: Some(fence_shared),
+    xShmUnmap: Some(unmap_shared),
+    xFetch: None,
+    xUnfetch: None,
+};
+
+unsafe extern "C" fn open(
+    _: *mut ffi::sqlite3_vfs,
+    name: ffi::sqlite3_filename,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    flags_out: *mut c_int,
+) -> c_int {
+    let Some(System(system)) = SYSTEM.get() else { return ffi::SQLITE_MISUSE };
+    let part = match flags {
+        _ if name.is_null() => None,
+        _ if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => Some(Part::Database),
+        _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Some(Part::Log),
+        _ => None,
+    };
+    // SAFETY: SQLite gives memory for a file of ours with the system's behind it, and names that it made itself.
+    unsafe {
+        let Some(open) = (**system).xOpen else { return ffi::SQLITE_MISUSE };
+        let Some(part) = part else { return open(*system, name, file, flags, flags_out) };
+        (*file).pMethods = std::ptr::null();
+        (*below(file)).pMethods = std::ptr::null();
+        let code = open(*system, name, below(file), flags, flags_out);
+        if code != ffi::SQLITE_OK {
+            return code;
+        }
+        let database = if part == Part::Log { ffi::sqlite3_filename_database(name) } else { name };
+        let mut bytes = 0;
+        if part == Part::Database {
+            let code = system!(file, xFileSize, &raw mut bytes);
+            if code != ffi::SQLITE_OK {
+                _ = system!(file, xClose);
+                return code;
+            }
+        }
+        let database = Path::new(OsStr::from_bytes(CStr::from_ptr(database).to_bytes()));
+        let sums = Arc::into_raw(Sums::of(database, bytes as usize / PAGE_BYTES));
+        file.cast::<Checked>().write(Checked { base: ffi::sqlite3_file { pMethods: &raw const METHODS }, part, sums });
+        ffi::SQLITE_OK
+    }
+}
+
+unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
+    // SAFETY: the file is one that `open` made, and nobody uses it any more.
+    unsafe {
+        let sums = Arc::from_raw((*file.cast::<Checked>()).sums);
+        let code = system!(file, xClose);
+        Sums::release(sums);
+        code
+    }
+}
+
+/// Which pages of a part lie whole in these bytes of it: the page's number from 0, and where it begins in them.
+fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
+    match part {
+        Part::Database => (amount == PAGE_BYTES && offset.is_multiple_of(PAGE_BYTES)).then(|| (offset / PAGE_BYTES, 0)),
+        Part::Log => {
+            let at = offset.checked_sub(HEADER_BYTES)?;
+            match (at % FRAME_BYTES, amount) {
+                (0, FRAME_BYTES) => Some((at / FRAME_BYTES, FRAME_HEADER_BYTES)),
+                (FRAME_HEADER_BYTES, PAGE_BYTES) => Some((at / FRAME_BYTES, 0)),
+                _ => None,
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount: c_int, offset: i64) -> c_int {
+    // SAFETY: the file is one that `open` made, and SQLite gives so many bytes to write to.
+    unsafe {
+        let code = system!(file, xRead, to, amount, offset);
+        let Checked { part, sums, .. } = &*file.cast::<Checked>();
+        let page = page_in(*part, amount as usize, offset as usize);
+        let (Some((index, begin)), ffi::SQLITE_OK) = (page, code) else { return code };
+        let sums = &**sums;
+        let page = || &std::slice::from_raw_parts(to.cast::<u8>(), amount as usize)[begin..begin + PAGE_BYTES];
+        if sums.agrees(*part, index, page()) {
+            return ffi::SQLITE_OK;
+        }
+        // Somebody may be writing it, or the disk failed this once.
+        let _held = sums.hold_writes(*part);
+        let code = system!(file, xRead, to, amount, offset);
+        if code != ffi::SQLITE_OK {
+            return code;
+        }
+        if !sums.agrees(*part, index, page()) {
+            if *part == Part::Database || !is_another_s_frame(file, index) {
+                sums.note_bad(*part, index);
+                return ffi::SQLITE_IOERR_DATA;
+            }
+            sums.note(*part, index, Some(page()));
+        }
+        sums.note_good(*part, index);
+        ffi::SQLITE_OK
+    }
+}
+
+/// Whether another program wrote a frame of the log: then it is what its own sum says.
+unsafe fn is_another_s_frame(file: *mut ffi::sqlite3_file, index: usize) -> bool {
+    let read = |to: &mut [u8], offset: usize| unsafe {
+        system!(file, xRead, to.as_mut_ptr().cast(), to.len() as c_int, offset as i64) == ffi::SQLITE_OK
+    };
+    let (mut header, mut before, mut frame) = ([0; HEADER_BYTES], [0; 8], vec![0; FRAME_BYTES]);
+    let begin = HEADER_BYTES + index * FRAME_BYTES;
+    let before_at = if index == 0 { HEADER_BYTES - before.len() } else { begin - FRAME_BYTES + 16 };
+    read(&mut header, 0)
+        && read(&mut before, before_at)
+        && read(&mut frame, begin)
+        && is_in_chain(&header, &before, &frame)
+}
+
+unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, amount: c_int, offset: i64) -> c_int {
+    // SAFETY: the file is one that `open` made, and SQLite gives so many bytes.
+    unsafe {
+        let Checked { part, sums, .. } = &*file.cast::<Checked>();
+        let sums = &**sums;
+        let bytes = std::slice::from_raw_parts(from.cast::<u8>(), amount as usize);
+        let (amount_bytes, at) = (amount as usize, offset as usize);
+        let _held = sums.hold_writes(*part);
+        let code = system!(file, xWrite, from, amount, offset);
+        match page_in(*part, amount_bytes, at) {
+            _ if code != ffi::SQLITE_OK => note_unknown(sums, *part, amount_bytes, at),
+            Some((index, begin)) => sums.note(*part, index, Some(&bytes[begin..begin + PAGE_BYTES])),
+            // The log begins anew.
+            None if *part == Part::Log && at == 0 => sums.cut(Part::Log, 0),
+            None => note_unknown(sums, *part, amount_bytes, at),
+        }
+        code
+    }
+}
+
+/// Of the pages that these bytes touch nobody knows what they are now.
+fn note_unknown(sums: &Sums, part: Part, amount: usize, offset: usize) {
+    let (first, last) = match part {
+        Part::Database => (offset / PAGE_BYTES, (offset + amount).div_ceil(PAGE_BYTES)),
+        // The head of a frame alone leaves its page as it is.
+        Part::Log if amount == FRAME_HEADER_BYTES => return,
+        Part::Log => {
+            let at = |byte: usize| byte.saturating_sub(HEADER_BYTES);
+            (at(offset) / FRAME_BYTES, at(offset + amount).div_ceil(FRAME_BYTES))
+        }
+    };
+    (first..last).for_each(|index| sums.note(part, index, None));
+}
+
+unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, bytes: i64) -> c_int {
+    // SAFETY: the file is one that `open` made.
+    unsafe {
+        let Checked { part, sums, .. } = &*file.cast::<Checked>();
+        let _held = (**sums).hold_writes(*part);
+        let code = system!(file, xTruncate, bytes);
+        let pages = match part {
+            Part::Database => bytes as usize / PAGE_BYTES,
+            Part::Log => (bytes as usize).saturating_sub(HEADER_BYTES) / FRAME_BYTES,
+        };
+        if code == ffi::SQLITE_OK {
+            (**sums).cut(*part, pages);
+        }
+        code
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
+    // SAFETY: the file is one that `open` made.
+    unsafe {
+        let Checked { part, sums, .. } = &*file.cast::<Checked>();
+        if *part == Part::Database {
+            match (**sums).keep() {
+                Ok(()) => {}
+                Err(e) if matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                    return ffi::SQLITE_FULL;
+                }
+                Err(_) => return ffi::SQLITE_IOERR_FSYNC,
+            }
+        }
+        system!(file, xSync, flags)
+    }
+}
+
+/// A connection's open database or log, as SQLite has it.
+pub(super) struct Handle<'c> {
+    file: *mut ffi::sqlite3_file,
+    _conn: &'c Connection,
+}
+
+impl<'c> Handle<'c> {
+    /// `None` where the connection has none, or was not opened through this layer.
+    pub fn of(conn: &'c Connection, part: Part) -> Option<Handle<'c>> {
+        let op = match part {
+            Part::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
+            Part::Log => ffi::SQLITE_FCNTL_JOURNAL_POINTER,
+        };
+        let mut file: *mut ffi::sqlite3_file = std::ptr::null_mut();
+        // SAFETY: the connection is open; SQLite writes one pointer.
+        unsafe {
+            let answer: *mut c_void = (&raw mut file).cast();
+            let code = ffi::sqlite3_file_control(conn.handle(), c"main".as_ptr(), op, answer);
+            let is_ours = code == ffi::SQLITE_OK
+                && file.as_ref().is_some_and(|file| std::ptr::eq(file.pMethods, &raw const METHODS))
+                && (*file.cast::<Checked>()).part == part;
+            is_ours.then_some(Handle { file, _conn: conn })
+        }
+    }
+
+    pub fn sums(&self) -> &Sums {
+        // SAFETY: the file is one that `open` made, and is open as long as its connection.
+        unsafe { &*(*self.file.cast::<Checked>()).sums }
+    }
+
+    /// Pages that the file has now.
+    pub fn pages(&self) -> usize {
+        let mut bytes = 0;
+        let file = self.file;
+        // SAFETY: as above.
+        match unsafe { system!(file, xFileSize, &raw mut bytes) } {
+            ffi::SQLITE_OK => bytes as usize / PAGE_BYTES,
+            _ => 0,
+        }
+    }
+
+    /// Reads a page (from 0) into `page`, checked. The error is SQLite's code.
+    pub fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
+        let offset = match part {
+            Part::Database => index * PAGE_BYTES,
+            Part::Log => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
+        };
+        // SAFETY: as above, and the page has so many bytes.
+        match unsafe { read(self.file, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset as i64) } {
+            ffi::SQLITE_OK => Ok(()),
+            code => Err(code),
+        }
+    }
+
+    /// The same of the database, whatever its sum.
+    pub fn read_unchecked(&self, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
+        let file = self.file;
+        let offset = (index * PAGE_BYTES) as i64;
+        // SAFETY: as above.
+        match unsafe { system!(file, xRead, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset) } {
+            ffi::SQLITE_OK => Ok(()),
+            code => Err(code),
+        }
+    }
+}

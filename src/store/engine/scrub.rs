@@ -1,0 +1,145 @@
+//! Reading every page of a database that is served, a few at a time, so that one which the disk spoiled is told of before
+//! somebody needs it; and what another program changed while nobody served it.
+
+use super::checked_file::Handle;
+use super::connection::open_checked;
+use super::log_match;
+use super::sums::{self, PAGE_BYTES, Part, Sums};
+use crate::store::Store;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
+use std::path::Path;
+
+/// What came of some pages.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There are more.
+    Goes,
+    /// All were read.
+    Passed,
+    /// A page cannot be read, or is not what was written, in words.
+    Bad(String),
+}
+
+/// A walk over the database and its log, again and again.
+pub struct Scrub {
+    conn: Connection,
+    /// Of the next page: those of the database first, then the log's.
+    next: usize,
+}
+
+impl Scrub {
+    pub fn of(store: &Store) -> rusqlite::Result<Scrub> {
+        let conn = store.readers.open_bare()?;
+        // The log is opened by the first read, whatever comes of it.
+        _ = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+        Ok(Scrub { conn, next: 0 })
+    }
+
+    /// Reads up to so many pages.
+    pub fn step(&mut self, pages: usize) -> Step {
+        let Some(database) = Handle::of(&self.conn, Part::Database) else { return Step::Passed };
+        let log = Handle::of(&self.conn, Part::Log);
+        let sums = database.sums();
+        // After a crash a page may be older than its sum as long as it is in the log.
+        let of_database = if sums.is_settled() { database.pages() } else { 0 };
+        let of_log = log.as_ref().map_or(0, |_| sums.count(Part::Log));
+        let mut page = [0; PAGE_BYTES];
+        for _ in 0..pages {
+            let (part, index) = match self.next.checked_sub(of_database) {
+                None => (Part::Database, self.next),
+                Some(index) if index < of_log => (Part::Log, index),
+                Some(_) => {
+                    self.next = 0;
+                    _ = sums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+                    return Step::Passed;
+                }
+            };
+            self.next += 1;
+            let handle = if part == Part::Database { Some(&database) } else { log.as_ref() };
+            if let Some(cause) = handle.and_then(|handle| fault(handle, part, index, &mut page)) {
+                self.next -= 1;
+                return Step::Bad(cause);
+            }
+        }
+        Step::Goes
+    }
+}
+
+/// What is wrong with a page, in words.
+fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
+    let named = match part {
+        Part::Database => format!("page {} of the file", index + 1),
+        Part::Log => format!("page {} of the write-ahead log", index + 1),
+    };
+    match handle.read(part, index, page) {
+        // The file was cut meanwhile.
+        Ok(()) | Err(ffi::SQLITE_IOERR_SHORT_READ) => None,
+        Err(ffi::SQLITE_IOERR_DATA) => Some(format!("{named} is not what was written there")),
+        Err(code) => Some(format!("{named} cannot be read (SQLite's code {code})")),
+    }
+}
+
+/// Of the pages that were found bad while the store was read, one that still is, in words.
+pub(super) fn find_bad(store: &Store) -> Option<String> {
+    let bad = Sums::of_open(store.path())?.bad();
+    if bad.is_empty() {
+        return None;
+    }
+    let conn = Scrub::of(store).ok()?.conn;
+    let mut page = [0; PAGE_BYTES];
+    bad.into_iter().find_map(|(part, index)| fault(&Handle::of(&conn, part)?, part, index, &mut page))
+}
+
+/// What changed in a database while nobody had it open, as far as it is to be told, in one line. All of it is taken as it
+/// is from now on, but a single bit in a file that nobody else had open is the disk's doing, and stays bad.
+///
+/// Another SQLite removes the log that a stopped site leaves, once its pages are in the file. What it changed is its owner's
+/// business and goes to the log of the server alone; a single bit may be the disk's again. Whatever else is not what was
+/// written is told: a file that was put in this one's place by hand, which has another first page.
+pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
+    let log_was_left = log_match::log_of(path).exists();
+    if !sums::beside(path).exists() || !log_match::log_is_empty(path) {
+        return Ok(None);
+    }
+    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // A statement, or a pragma, would read the first page.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
+    let sums = database.sums();
+    let mut page = [0; PAGE_BYTES];
+    let mut change = |index: usize| {
+        database.read_unchecked(index, &mut page).ok()?;
+        let (known, found) = (sums.known(index)?, sums::sum(&page));
+        (known != found).then_some(Change { index, found, is_one_bit: sums::is_one_bit(known, found) })
+    };
+    if log_was_left && change(0).is_none() {
+        return Ok(None);
+    }
+    let changes: Vec<Change> = (0..database.pages()).filter_map(change).collect();
+    if log_was_left && changes.len() == 1 && changes[0].is_one_bit {
+        return Ok(None);
+    }
+    changes.iter().for_each(|change| sums.take(change.index, change.found));
+    _ = sums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+    if !changes.is_empty() {
+        tracing::warn!(pages = changes.len(), "the file was changed by another program, and is taken as it is");
+    }
+    let told: Vec<usize> =
+        changes.iter().filter(|change| change.is_one_bit || log_was_left).map(|change| change.index + 1).collect();
+    Ok(match &*told {
+        [] => None,
+        [page] => Some(format!("page {page} is not what this program wrote")),
+        [page, others @ ..] => Some(format!("page {page} and {} more are not what this program wrote", others.len())),
+    })
+}
+
+/// A page of the database that is not what its sum says.
+struct Change {
+    index: usize,
+    found: u32,
+    is_one_bit: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+use super::super::repair::{self, Finding};
+use super::super::{alarm, migrate, place::Place, soundness};
+use super::*;
+use crate::store::Condition;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+const ROWS: i64 = 500;
+
+fn word(n: i64) -> String {
+    format!("{n:->100}")
+}
+
+/// A site's file with some pages of rows, all of it in the database.
+fn site() -> (tempfile::TempDir, Place) {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::hold(dir.path()).unwrap();
+    migrate::create(&place).unwrap();
+    let store = open(&place);
+    let table = "CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
+                 CREATE INDEX by_word ON words (word)";
+    store.writer().alone(|conn| conn.execute_batch(table)).unwrap();
+    insert(&store, 0, ROWS);
+    store.empty_log().unwrap();
+    (dir, place)
+}
+
+fn open(place: &Place) -> Store {
+    Store::open(&place.database(), true).unwrap()
+}
+
+fn insert(store: &Store, from: i64, to: i64) {
+    let sql = "INSERT INTO words VALUES (?1, ?2, 1)";
+    store
+        .write(0, |tx| (from..to).try_for_each(|n| tx.run(sql, (n, word(n))).map(|_| ())).map_err(Into::into))
+        .unwrap();
+}
+
+/// Whether every row is what was written; the error is that it could not be read.
+fn is_right(store: &Store) -> Result<bool, String> {
+    let rows = store.read(|tx| {
+        Ok(tx.list("SELECT n, word FROM words", [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?)
+    });
+    store.rest();
+    let rows = rows.map_err(|e| e.to_string())?;
+    Ok(rows.len() as i64 >= ROWS && rows.iter().all(|(n, found)| *found == word(*n)))
+}
+
+fn pass(store: &Store) -> Step {
+    Scrub::of(store).unwrap().step(usize::MAX)
+}
+
+fn flip(file: &File, bit: u64) {
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, bit / 8).unwrap();
+    file.write_all_at(&[byte[0] ^ 1 << (bit % 8)], bit / 8).unwrap();
+}
+
+/// For the whole of a test: who closes a file drops the locks that SQLite has on it in this process.
+fn raw(path: impl AsRef<Path>) -> File {
+    File::options().read(true).write(true).open(path).unwrap()
+}
+
+/// Bits all over a file, beginning with its very first.
+fn bits(file: &File, count: u64) -> impl Iterator<Item = u64> + use<> {
+    let all = file.metadata().unwrap().len() * 8;
+    (0..count).map(move |nth| all / count * nth + nth % 8)
+}
+
+#[test]
+fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
+    let (dir, place) = site();
+    let path = place.database();
+    let file = raw(&path);
+    let whole = std::fs::read(&path).unwrap();
+    for bit in bits(&file, 60) {
+        flip(&file, bit);
+        let refused = soundness::settle(&path).is_err();
+        if !refused {
+            let opened = Store::open(&path, true);
+            let told = opened.as_ref().map_or(true, |store| pass(store) != Step::Passed);
+            let wrong = opened.as_ref().is_ok_and(|store| is_right(store) == Ok(false));
+            assert!(told && !wrong, "bit {bit}: told {told}, wrong {wrong}");
+        }
+        flip(&file, bit);
+        assert!(std::fs::read(&path).unwrap() == whole, "bit {bit}: the file was written");
+        assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None, "bit {bit}");
+    }
+    soundness::settle(&path).unwrap();
+    let store = open(&place);
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+}
+
+#[test]
+fn no_bit_that_flips_under_a_running_server_is_served() {
+    let (_dir, place) = site();
+    let (database, log) = (raw(place.database()), raw(log_match::log_of(&place.database())));
+    let store = open(&place);
+    insert(&store, ROWS, ROWS + 200);
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+    for file in [&database, &log] {
+        let mut told = 0;
+        for bit in bits(file, 40) {
+            flip(file, bit);
+            told += usize::from(matches!(pass(&store), Step::Bad(_)));
+            let fresh = Store::open(&place.database(), true);
+            assert!(!fresh.is_ok_and(|fresh| is_right(&fresh) == Ok(false)), "bit {bit}");
+            flip(file, bit);
+        }
+        // The heads of the log's frames are read by nobody before the next start, which looks at them all.
+        assert!(told >= 38, "{told} of 40");
+    }
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+}
+
+#[test]
+fn a_spoilt_page_of_the_log_does_not_get_into_the_file() {
+    let (_dir, place) = site();
+    let log = raw(log_match::log_of(&place.database()));
+    let store = open(&place);
+    insert(&store, ROWS, ROWS + 200);
+    let before = std::fs::read(place.database()).unwrap();
+    flip(&log, (log.metadata().unwrap().len() - 2_000) * 8);
+    assert!(store.empty_log().is_err());
+    assert_ne!(store.writer().condition(), Condition::Sound);
+    let after = std::fs::read(place.database()).unwrap();
+    let grown = after.len() - before.len();
+    assert!(grown < 200 * 1_000, "{grown} bytes more");
+    assert_ne!(is_right(&open(&place)), Ok(false));
+}
+
+#[test]
+fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
+    let (dir, place) = site();
+    let path = place.database();
+    let settled = || {
+        soundness::settle(&path).unwrap();
+        alarm::find(dir.path(), alarm::Kind::Changed).map(|alarm| alarm.cause)
+    };
+    assert_eq!(settled(), None);
+    Connection::open(&path).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
+    assert_eq!(settled(), None, "another program only read it");
+    Connection::open(&path).unwrap().execute_batch("UPDATE words SET size = 77777 WHERE n = 9").unwrap();
+    assert_eq!(settled(), None, "it is nobody's but its owner's business");
+    assert_eq!(pass(&open(&place)), Step::Passed);
+    // One bit, as a disk flips it too: that the log is gone tells them apart.
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("UPDATE words SET size = 0 WHERE n = 7").unwrap();
+    drop(other);
+    assert!(!log_match::log_of(&path).exists());
+    assert!(settled().is_some_and(|cause| cause.contains("not what this program wrote")));
+    let store = open(&place);
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+    drop(store);
+    alarm::clear(dir.path(), alarm::Kind::Changed);
+    assert_eq!(settled(), None, "it is told once");
+    // Another file of the same kind is put in its place by hand.
+    let (_other_dir, other) = site();
+    let store = open(&other);
+    insert(&store, ROWS, 2 * ROWS);
+    store.empty_log().unwrap();
+    drop(store);
+    std::fs::copy(other.database(), &path).unwrap();
+    assert!(settled().is_some());
+    assert_eq!(is_right(&open(&place)), Ok(true));
+}
+
+#[test]
+fn a_log_that_another_program_moved_into_the_file_is_no_change() {
+    let (dir, place) = site();
+    let store = open(&place);
+    insert(&store, ROWS, ROWS + 200);
+    drop(store);
+    assert!(!log_match::log_is_empty(&place.database()));
+    Connection::open(place.database()).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
+    assert!(!log_match::log_of(&place.database()).exists());
+    soundness::settle(&place.database()).unwrap();
+    let standing = |kind| alarm::find(dir.path(), kind);
+    assert_eq!([standing(alarm::Kind::Changed), standing(alarm::Kind::LostLog)], [None, None]);
+    let store = open(&place);
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+}
+
+#[test]
+fn another_program_may_write_while_the_site_is_served() {
+    let (_dir, place) = site();
+    let store = open(&place);
+    insert(&store, ROWS, ROWS + 20);
+    let other = Connection::open(place.database()).unwrap();
+    for n in 0..30 {
+        other.execute("UPDATE words SET size = size + 1 WHERE n = ?1", [n]).unwrap();
+        insert(&store, ROWS + 20 + n, ROWS + 21 + n);
+        assert_eq!(is_right(&store), Ok(true));
+        if n == 20 {
+            store.empty_log().unwrap();
+        }
+    }
+    drop(other);
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+    store.empty_log().unwrap();
+    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+}
+
+#[test]
+fn a_spoilt_page_of_an_index_is_built_anew_and_one_of_rows_is_damage() {
+    let (_dir, place) = site();
+    let database = raw(place.database());
+    let store = open(&place);
+    let pages_of = |name: &str| -> Vec<u64> {
+        let sql = "SELECT pageno FROM dbstat WHERE name = ?1 ORDER BY pageno";
+        let pages = store.read(|tx| Ok(tx.list(sql, [name], |row| row.get::<_, u32>(0).map(u64::from))?)).unwrap();
+        store.rest();
+        assert!(pages.len() > 3, "{pages:?}");
+        pages
+    };
+    for nth in [0, 2] {
+        flip(&database, (pages_of("by_word")[nth] - 1) * 4096 * 8 + 2_222 * 8 + 3);
+        assert!(matches!(pass(&store), Step::Bad(_)));
+        let found = repair::find_damage(&store).unwrap();
+        let Finding::Indexes(names, line) = found else { panic!("it is an index alone: {found:?}") };
+        assert!(names.len() == 1 && names.contains("by_word"), "{names:?} {line}");
+        repair::rebuild_indexes(&store, &names).unwrap();
+        assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+    }
+    flip(&database, (pages_of("words")[2] - 1) * 4096 * 8 + 4_000 * 8);
+    assert!(matches!(repair::find_damage(&store).unwrap(), Finding::Damaged(_)));
+}

@@ -1,0 +1,328 @@
+//! A sum of each page of a database and of its log, so that a page which is not what was written is never taken for what it
+//! says. The sums of the database lie in a file beside it, those of the log in memory: its frames carry sums of SQLite's own,
+//! which are looked at when a process begins with it.
+//!
+//! The file of the sums is on the disk before a log is begun anew. A crash before that leaves pages in the database whose
+//! sums are older; each of them is in the log, whence it is read and moved once more. A page without a sum is believed the
+//! first time it is read: in a file of an earlier version, or one that a backup took the place of.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+
+pub(super) const PAGE_BYTES: usize = 4096;
+/// A sum, and its complement.
+const ENTRY_BYTES: usize = 8;
+/// Sums that are written at once.
+const BLOCK_SUMS: usize = 512;
+const UNKNOWN: u32 = 0;
+
+/// Where a page lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    Database,
+    Log,
+}
+
+/// The sums of one database that this process has open.
+pub(super) struct Sums {
+    database: Table,
+    log: Table,
+    kept: Option<File>,
+    /// Pages that were read twice and are not what was written, from 0.
+    bad: Mutex<BTreeSet<(Part, usize)>>,
+    /// Whether the log was begun anew, or was empty, since the database was opened: then no page of the database is older
+    /// than its sum.
+    is_settled: AtomicBool,
+    /// Whether a page is believed whatever its sum.
+    believes_all: AtomicBool,
+}
+
+#[derive(Default)]
+struct Table {
+    /// Held while a page is written and its sum is noted.
+    writing: Mutex<()>,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Default)]
+struct Noted {
+    sums: Vec<u32>,
+    /// Blocks of sums that the file does not have.
+    changed: BTreeSet<usize>,
+    /// Whether the file may have more sums than there are.
+    is_cut: bool,
+}
+
+static OPEN: Mutex<BTreeMap<PathBuf, Weak<Sums>>> = Mutex::new(BTreeMap::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file of a database's sums.
+pub(super) fn beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-sums");
+    name.into()
+}
+
+fn log_bytes(database: &Path) -> u64 {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    std::fs::metadata(name).map_or(0, |log| log.len())
+}
+
+/// The sum of what a page holds.
+pub(super) fn sum(page: &[u8]) -> u32 {
+    crc32fast::hash(page).max(1)
+}
+
+/// Whether two pages with these sums may differ in a single bit, which others do once in 130,000 times.
+pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
+    // What a bit does to the sum does not depend on the others.
+    static BITS: LazyLock<HashSet<u32>> = LazyLock::new(|| {
+        let mut page = [0; PAGE_BYTES];
+        let zeros = crc32fast::hash(&page);
+        let difference = |bit: usize| {
+            page[bit / 8] = 1 << (bit % 8);
+            let difference = crc32fast::hash(&page) ^ zeros;
+            page[bit / 8] = 0;
+            difference
+        };
+        (0..PAGE_BYTES * 8).map(difference).collect()
+    });
+    BITS.contains(&(a ^ b))
+}
+
+impl Sums {
+    /// Of a database with that many pages, as SQLite names it.
+    pub fn of(database: &Path, pages: usize) -> Arc<Sums> {
+        let mut open = lock(&OPEN);
+        if let Some(sums) = open.get(database).and_then(Weak::upgrade) {
+            return sums;
+        }
+        open.retain(|_, sums| sums.strong_count() > 0);
+        let sums = Arc::new(Sums::load(database, pages));
+        open.insert(database.to_owned(), Arc::downgrade(&sums));
+        sums
+    }
+
+    /// Of a database that this process has open.
+    pub fn of_open(database: &Path) -> Option<Arc<Sums>> {
+        let database = database.canonicalize().ok()?;
+        lock(&OPEN).get(&database).and_then(Weak::upgrade)
+    }
+
+    /// Lets go of what [`Sums::of`] gave. The last one leaves what it knows in the file, before anybody can open it again.
+    pub fn release(this: Arc<Sums>) {
+        let _open = lock(&OPEN);
+        if let Some(sums) = Arc::into_inner(this) {
+            _ = sums.write_changed();
+        }
+    }
+
+    fn load(database: &Path, pages: usize) -> Sums {
+        let path = beside(database);
+        let open = |writes| File::options().read(true).write(writes).create(writes).mode(0o600).open(&path);
+        let kept = open(true).or_else(|_| open(false)).ok();
+        let bytes = if kept.is_some() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        let entries = bytes.chunks_exact(ENTRY_BYTES).map(|entry| {
+            let half = |at: usize| u32::from_be_bytes(entry[at..at + 4].try_into().expect("four bytes"));
+            // One that is damaged itself says nothing.
+            if half(0) == !half(4) { half(0) } else { UNKNOWN }
+        });
+        let noted = Noted {
+            sums: entries.take(pages).collect(),
+            changed: BTreeSet::new(),
+            is_cut: bytes.len() > pages * ENTRY_BYTES,
+        };
+        Sums {
+            database: Table { writing: Mutex::default(), noted: Mutex::new(noted) },
+            log: Table::default(),
+            kept,
+            bad: Mutex::default(),
+            is_settled: AtomicBool::new(log_bytes(database) == 0),
+            believes_all: AtomicBool::new(false),
+        }
+    }
+
+    fn table(&self, part: Part) -> &Table {
+        match part {
+            Part::Database => &self.database,
+            Part::Log => &self.log,
+        }
+    }
+
+    /// To be held while a page is written and noted, and while one is read that may be in the middle of that.
+    pub fn hold_writes(&self, part: Part) -> MutexGuard<'_, ()> {
+        lock(&self.table(part).writing)
+    }
+
+    /// Whether this is the page that was written there last, as far as anybody knows.
+    pub fn agrees(&self, part: Part, index: usize, page: &[u8]) -> bool {
+        let found = sum(page);
+        let mut noted = lock(&self.table(part).noted);
+        match noted.sums.get(index).copied().unwrap_or(UNKNOWN) {
+            UNKNOWN => noted.set(index, found),
+            known => return known == found || self.believes_all.load(Ordering::Relaxed),
+        }
+        true
+    }
+
+    /// The page that was written there; `None`: something that is no whole page.
+    pub fn note(&self, part: Part, index: usize, page: Option<&[u8]>) {
+        lock(&self.table(part).noted).set(index, page.map_or(UNKNOWN, sum));
+    }
+
+    /// A page of the database is taken for what it is.
+    pub fn take(&self, index: usize, sum: u32) {
+        lock(&self.database.noted).set(index, sum);
+    }
+
+    /// So many pages are left.
+    pub fn cut(&self, part: Part, pages: usize) {
+        let mut noted = lock(&self.table(part).noted);
+        if noted.sums.len() > pages {
+            noted.sums.truncate(pages);
+            noted.is_cut = true;
+        }
+        drop(noted);
+        if part == Part::Log && pages == 0 {
+            self.is_settled.store(true, Ordering::Release);
+        }
+    }
+
+    pub fn count(&self, part: Part) -> usize {
+        lock(&self.table(part).noted).sums.len()
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.is_settled.load(Ordering::Acquire)
+    }
+
+    /// The sum of a page of the database, where it is known.
+    pub fn known(&self, index: usize) -> Option<u32> {
+        lock(&self.database.noted).sums.get(index).copied().filter(|sum| *sum != UNKNOWN)
+    }
+
+    /// A page that was read twice and is not what was written.
+    pub fn note_bad(&self, part: Part, index: usize) {
+        lock(&self.bad).insert((part, index));
+    }
+
+    pub fn note_good(&self, part: Part, index: usize) {
+        lock(&self.bad).remove(&(part, index));
+    }
+
+    pub fn bad(&self) -> Vec<(Part, usize)> {
+        lock(&self.bad).iter().copied().collect()
+    }
+
+    /// While indexes are built anew from their rows, what they hold does not count.
+    pub fn believing_all<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.believes_all.store(true, Ordering::Relaxed);
+        let done = work();
+        self.believes_all.store(false, Ordering::Relaxed);
+        lock(&self.bad).clear();
+        done
+    }
+
+    /// All that is known of the database is in the file, and on the disk.
+    pub fn keep(&self) -> io::Result<()> {
+        self.write_changed()?;
+        self.kept.as_ref().map_or(Ok(()), File::sync_data)
+    }
+
+    fn write_changed(&self) -> io::Result<()> {
+        let Some(file) = &self.kept else { return Ok(()) };
+        let (blocks, cut_to) = lock(&self.database.noted).take_changed();
+        let written = blocks
+            .iter()
+            .try_for_each(|(block, bytes)| file.write_all_at(bytes, (block * BLOCK_SUMS * ENTRY_BYTES) as u64));
+        let written = written.and_then(|()| cut_to.map_or(Ok(()), |sums| file.set_len((sums * ENTRY_BYTES) as u64)));
+        if written.is_err() {
+            let mut noted = lock(&self.database.noted);
+            noted.changed.extend(blocks.iter().map(|(block, _)| *block));
+            noted.is_cut |= cut_to.is_some();
+        }
+        written
+    }
+}
+
+impl Noted {
+    fn set(&mut self, index: usize, sum: u32) {
+        if index >= self.sums.len() {
+            self.sums.resize(index + 1, UNKNOWN);
+        }
+        if self.sums[index] != sum {
+            self.sums[index] = sum;
+            self.changed.insert(index / BLOCK_SUMS);
+        }
+    }
+
+    /// The bytes of each changed block, and how many sums the file is to be cut to.
+    fn take_changed(&mut self) -> (Vec<(usize, Vec<u8>)>, Option<usize>) {
+        let entry = |sum: &u32| match *sum {
+            UNKNOWN => [0; ENTRY_BYTES],
+            sum => (u64::from(sum) << 32 | u64::from(!sum)).to_be_bytes(),
+        };
+        let block = |block: usize| {
+            let sums = self.sums.iter().skip(block * BLOCK_SUMS).take(BLOCK_SUMS);
+            (block, sums.flat_map(entry).collect())
+        };
+        let blocks = std::mem::take(&mut self.changed).into_iter().map(block).collect();
+        (blocks, std::mem::take(&mut self.is_cut).then_some(self.sums.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(byte: u8) -> Vec<u8> {
+        vec![byte; PAGE_BYTES]
+    }
+
+    #[test]
+    fn sums_are_kept_and_one_that_is_damaged_itself_says_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("numbers");
+        let sums = Sums::load(&database, 0);
+        for index in 0..1_000 {
+            sums.note(Part::Database, index, Some(&page(index as u8)));
+        }
+        sums.cut(Part::Database, 700);
+        sums.keep().unwrap();
+        let path = beside(&database);
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 700 * ENTRY_BYTES as u64);
+        let sums = Sums::load(&database, 700);
+        assert!(sums.agrees(Part::Database, 600, &page(600_u16 as u8)) && !sums.agrees(Part::Database, 600, &page(1)));
+        let whole = std::fs::read(&path).unwrap();
+        for bit in 0..ENTRY_BYTES * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, flipped).unwrap();
+            let sums = Sums::load(&database, 700);
+            assert_eq!(sums.known(0), None, "bit {bit}");
+            assert!(sums.known(1).is_some());
+        }
+        assert_eq!(Sums::load(&database, 9).count(Part::Database), 9, "the rest is of pages that are gone");
+    }
+
+    #[test]
+    fn a_single_bit_is_told_from_another_page() {
+        let was = page(7);
+        for bit in [0, 1, 4_444, PAGE_BYTES * 8 - 1] {
+            let mut flipped = was.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(sum(&flipped), sum(&was), "bit {bit}");
+            assert!(is_one_bit(sum(&flipped), sum(&was)));
+        }
+        assert!(!is_one_bit(sum(&page(8)), sum(&was)) && !is_one_bit(sum(&was), sum(&was)));
+    }
+}
