@@ -1,3 +1,5 @@
+//! Bits that flip in a backup.
+
 use super::*;
 use crate::clock::Clock;
 use crate::config::Config;

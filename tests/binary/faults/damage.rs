@@ -232,6 +232,9 @@ fn a_file_that_is_damaged_under_a_running_server_is_noticed_and_not_written_agai
     while server.get(&Caller::Anyone, "/readyz").refused(503)["code"] != "store_damaged" {
         assert!(since.elapsed() < NOTICE_TIME_MAX, "the second look has no end");
     }
+    let told = server.get(&Caller::Anyone, "/readyz?verbose");
+    assert!(told.status == 503 && told.body.starts_with("store_damaged\n"), "{told:?}");
+    assert!(told.body.contains("\nalarm store\n") && told.body.contains("\nok permissions\n"), "{told:?}");
     let entry = json!({"entry_date": 1_700_000_000, "time": 5});
     let refused = server.post(&session, "/api/account/logbook/time/", &entry).refused(503);
     assert_eq!(refused["code"], "store_damaged");

@@ -23,6 +23,25 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
 }
 
 #[test]
+fn what_the_disk_spoilt_and_what_another_program_changed_stands_on_the_page() {
+    use tunneldesk::store::engine::alarm::{self, Kind};
+    let site = demo();
+    let admin = Clerk::at(&site, &site.admin());
+    let told = [
+        (Kind::Changed, "page 7 is", "was not what this program wrote"),
+        (Kind::Damage, "page 8 is", "The file is damaged"),
+        (Kind::SpoiltBackup, "2026-01-01T00", "is not what was written"),
+    ];
+    for (kind, cause, words) in told {
+        assert!(!admin.get("/desk/site").page().contains(words), "{kind:?}");
+        alarm::raise(&site.inside().config.data, kind, 1_800_000_000, cause);
+        let page = admin.get("/desk/site").page();
+        assert!(page.contains(words) && page.contains(cause), "{kind:?}: {page}");
+        alarm::clear(&site.inside().config.data, kind);
+    }
+}
+
+#[test]
 fn what_only_admins_do_is_refused_to_the_desk() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());

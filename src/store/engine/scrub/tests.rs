@@ -1,3 +1,5 @@
+//! Bits that flip, and what other programs write: what is told, and what is taken.
+
 use super::super::repair::{self, Finding};
 use super::super::{alarm, migrate, place::Place, soundness};
 use super::*;
