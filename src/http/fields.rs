@@ -159,11 +159,6 @@ pub fn without_mark(json: &[u8]) -> &[u8] {
     json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
 }
 
-/// Whatever it is, for the operation to look into.
-pub fn any(value: &Value) -> Result<Value, Text> {
-    Ok(value.clone())
-}
-
 /// Text, as given: for secrets, where a space counts.
 fn raw_text(value: &Value) -> Result<String, Text> {
     match value {
