@@ -171,7 +171,9 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
 /// Which pages of a part lie whole in these bytes of it: the page's number from 0, and where it begins in them.
 fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
     match part {
-        Part::Database => (amount == PAGE_BYTES && offset.is_multiple_of(PAGE_BYTES)).then(|| (offset / PAGE_BYTES, 0)),
+        Part::Database => {
+            (amount == PAGE_BYTES && offset.is_multiple_of(PAGE_BYTES)).then_some((offset / PAGE_BYTES, 0))
+        }
         Part::Log => {
             let at = offset.checked_sub(HEADER_BYTES)?;
             match (at % FRAME_BYTES, amount) {
