@@ -93,11 +93,6 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     tx.get(&sql, &*asked.params, row)
 }
 
-/// The moment of a row.
-pub fn find_moment(tx: &Read, seq: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT at FROM history WHERE seq = ?1"), [seq], row)
-}
-
 /// The highest number ever given; 0: none was.
 pub fn last_seq(tx: &Read) -> Result<i64> {
     let sql = sql!("SELECT seq FROM sqlite_sequence WHERE name = 'history'");
