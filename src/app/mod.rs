@@ -5,6 +5,7 @@
 //! writes no audit row and no notice.
 
 pub mod accounts;
+pub mod booking_fields;
 pub mod bookings;
 pub mod credentials;
 pub mod import_export;
@@ -14,6 +15,7 @@ pub mod messages;
 pub mod notice;
 pub mod partners;
 pub mod payments;
+pub mod person;
 pub mod photos;
 
 use crate::auth::{Clerk, Member};

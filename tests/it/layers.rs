@@ -99,39 +99,84 @@ const RULES: &[Rule] = &[
     Rule { words: &["spawn_blocking", "process::Command"], only_in: &["build.rs"] },
 ];
 
-/// Directories, and what nothing in them may name.
-const STRANGERS: &[(&str, &[&str])] = &[
-    (
-        "domain/",
-        &[
-            "crate::store",
-            "crate::api",
-            "crate::auth",
-            "crate::server",
-            "crate::site",
-            "crate::http::call",
-            "crate::http::reply",
-            "crate::clock",
-            "crate::cli",
-            "crate::http::failure",
-            "std::fs",
-        ],
-    ),
-    (
-        "store/",
-        &[
-            "crate::api",
-            "crate::auth",
-            "crate::server",
-            "crate::site",
-            "crate::http::call",
-            "crate::http::reply",
-            "crate::cli",
-        ],
-    ),
-    ("api/", &["crate::server", "crate::cli", "crate::jobs", "std::fs", "std::thread"]),
-    ("auth/", &["crate::api", "crate::server", "crate::cli"]),
+/// The rooms, and what each may import: rooms further down this list alone, so that there is no circle. `lib.rs` says what
+/// each is for.
+#[rustfmt::skip]
+const MATRIX: &[(&str, &[&str])] = &[
+    ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
+    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "stats", "keys"]),
+    ("routes",    &["web", "api", "auth", "http", "site"]),
+    ("web",       &["api", "jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
+    ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
+    ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
+    ("demo",      &["app", "auth", "http", "site", "store", "domain", "keys"]),
+    ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
+    ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
+    ("auth",      &["http", "site", "store", "domain", "i18n", "config", "keys"]),
+    ("documents", &["store", "domain", "i18n"]),
+    ("site",      &["http", "store", "domain", "config", "stats", "keys", "clock"]),
+    ("store",     &["http", "domain", "keys", "clock"]),
+    ("stats",     &["http"]),
+    ("http",      &["domain", "i18n", "keys"]),
+    ("log",       &["config"]),
+    ("config",    &["domain"]),
+    ("domain",    &["i18n", "keys"]),
+    ("i18n",      &[]),
+    ("keys",      &[]),
+    ("clock",     &[]),
 ];
+
+/// What rooms may not name although it is no room of ours.
+const STRANGERS: &[(&str, &[&str])] = &[("domain/", &["std::fs"]), ("api/", &["std::fs", "std::thread"])];
+
+/// The rooms that a source names, but its own.
+fn imported<'t>(room: &str, text: &'t str) -> Vec<&'t str> {
+    let word = |rest: &'t str| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    let mut named: Vec<&str> = text.split("crate::").skip(1).map(word).collect();
+    for group in text.split("use crate::{").skip(1) {
+        let group = group.split(';').next().unwrap_or("");
+        let mut depth = 0;
+        for part in group.split_inclusive(['{', '}', ',']) {
+            if depth == 0 {
+                named.push(word(part.trim_start()));
+            }
+            depth += part.matches('{').count();
+            depth = depth.saturating_sub(part.matches('}').count());
+        }
+    }
+    named.retain(|name| *name != room && MATRIX.iter().any(|(known, _)| known == name));
+    named
+}
+
+#[test]
+fn rooms_import_from_below_and_there_is_no_circle() {
+    for (place, (room, allowed)) in MATRIX.iter().enumerate() {
+        let below: Vec<&str> = MATRIX[place + 1..].iter().map(|(name, _)| *name).collect();
+        let above: Vec<_> = allowed.iter().filter(|name| !below.contains(name)).collect();
+        assert!(above.is_empty(), "{room} may import {above:?}, which is not below it: that could be a circle");
+    }
+    let (mut strays, mut unused) = (Vec::new(), Vec::new());
+    let sources = sources();
+    let room_of = |name: &str| name.split('/').next().unwrap_or("").trim_end_matches(".rs").to_owned();
+    for (name, text) in &sources {
+        let room = room_of(name);
+        let Some((_, allowed)) = MATRIX.iter().find(|(known, _)| *known == room) else {
+            assert!(["lib", "main", "build"].contains(&room.as_str()), "{name} lies in no room of the matrix");
+            continue;
+        };
+        strays.extend(
+            imported(&room, text).into_iter().filter(|one| !allowed.contains(one)).map(|one| format!("{name}: {one}")),
+        );
+    }
+    for (room, allowed) in MATRIX {
+        let uses = |wanted: &str| {
+            sources.iter().any(|(name, text)| room_of(name) == *room && imported(room, text).contains(&wanted))
+        };
+        unused.extend(allowed.iter().filter(|one| !uses(one)).map(|one| format!("{room}: {one}")));
+    }
+    assert!(strays.is_empty(), "imports that the matrix does not allow: {strays:#?}");
+    assert!(unused.is_empty(), "nothing needs these places of the matrix any more: {unused:#?}");
+}
 
 #[test]
 fn every_word_stands_where_it_may() {

@@ -4,7 +4,6 @@ pub mod email;
 pub mod login;
 pub mod logout;
 pub mod passkey;
-pub mod person;
 pub mod recovery;
 pub mod signup;
 pub mod social;

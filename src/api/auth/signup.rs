@@ -1,6 +1,6 @@
 //! Becoming a member.
 
-use super::person::{self, Person};
+use crate::app::person::{self, Person};
 use crate::auth::Rates;
 use crate::auth::{Caller, Pace, confirmation, take_message};
 use crate::domain::{password, questions, username};

@@ -1,5 +1,6 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
+use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, NEEDED};
 use crate::app::{self, Actor, bookings};
 use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::Who;
@@ -8,7 +9,7 @@ use crate::http::Answer;
 use crate::http::body::All;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
-use crate::http::kinds::{Count, Digits, FlightMinutes, Id, Moment};
+use crate::http::kinds::{Digits, Id};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -18,52 +19,15 @@ use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::BTreeMap;
 
 const PIN_MISSES_MAX: i64 = 5;
 const PIN_PAUSE_SECONDS: i64 = 15 * 60;
 const TOKEN_SECONDS: i64 = 24 * 3600;
-const BOOKING_FIELDS: [&str; 8] = [
-    "purchase_id",
-    "purchase_date",
-    "flight_date",
-    "minutes_booked",
-    "product_id",
-    "tunnel_id",
-    "checkin_time",
-    "registration_id",
-];
-/// Of those, what a booking cannot do without.
-pub const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
-
 #[derive(Serialize)]
 struct TokenReply {
     status: bool,
     message: String,
     token: String,
-}
-
-crate::body! {
-    /// What a partner's system knows of a booking, in the API and in a list of bookings alike.
-    pub struct BookingFields {
-        /// Your number of the registration: sent again, it is the same booking.
-        registration_id: Option<Count>,
-        /// Your number of the purchase.
-        purchase_id: Option<Count>,
-        /// Your number of the product.
-        product_id: Option<Count>,
-        /// When it was bought.
-        purchase_date: Option<Moment>,
-        /// When the member should be there.
-        checkin_time: Option<Moment>,
-        /// When the flight is. Needed as soon as any field of a booking is sent.
-        flight_date: Option<Moment>,
-        /// Needed as soon as any field of a booking is sent.
-        minutes_booked: Option<FlightMinutes>,
-        /// A tunnel that this site knows. Needed as soon as any field of a booking is sent.
-        tunnel_id: Option<Id>,
-    }
-    also json!({ "dependentRequired": BOOKING_FIELDS.map(|field| (field, NEEDED)).into_iter().collect::<BTreeMap<_, _>>() })
 }
 
 crate::body! {

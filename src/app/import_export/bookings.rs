@@ -3,7 +3,7 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
-use crate::api::partner::token::{BookingFields, NEEDED};
+use crate::app::booking_fields::{BookingFields, NEEDED};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::Hall;
 use crate::http::body::{All, Draft};

@@ -2,7 +2,7 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
-use crate::api::auth::person::{self, Person};
+use crate::app::person::{self, Person};
 use crate::domain::local_time::Hall;
 use crate::domain::role::Role;
 use crate::http::body::{All, Draft, Field};
