@@ -104,12 +104,12 @@ const RULES: &[Rule] = &[
 #[rustfmt::skip]
 const MATRIX: &[(&str, &[&str])] = &[
     ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
-    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "stats", "keys"]),
+    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "i18n", "config", "stats", "keys"]),
     ("routes",    &["web", "api", "auth", "http", "site"]),
     ("web",       &["api", "jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
-    ("demo",      &["app", "auth", "http", "site", "store", "domain", "keys"]),
+    ("demo",      &["auth", "http", "site", "store", "domain", "keys"]),
     ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
     ("auth",      &["http", "site", "store", "domain", "i18n", "config", "keys"]),

@@ -5,10 +5,11 @@
 //! after a power cut it says no more than the log had. Before the log is emptied, the mark says so, and is flushed. A log of
 //! another salt is a later one, since each begins only when all of the last is in the database.
 
-use super::place;
+use super::{log_match, place};
 use rusqlite::{Connection, ffi};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read};
@@ -215,6 +216,22 @@ impl Log<'_> {
         }
         committed
     }
+}
+
+/// The pages, from 0, that a log holds or may hold, by the heads of its frames: what they carry is not looked at. An error
+/// of the disk ends the list.
+pub(super) fn pages_in_log(database: &Path) -> BTreeSet<usize> {
+    let Ok(log) = File::open(log_match::log_of(database)) else { return BTreeSet::new() };
+    let (mut header, mut head) = ([0; HEADER_BYTES], [0; FRAME_HEADER_BYTES]);
+    if log.read_exact_at(&mut header, 0).is_err() {
+        return BTreeSet::new();
+    }
+    let frame_bytes = FRAME_HEADER_BYTES as u64 + u64::from(word(&header, 8));
+    let frames = (0..).map_while(|frame| {
+        log.read_exact_at(&mut head, HEADER_BYTES as u64 + frame * frame_bytes).ok()?;
+        Some((word(&head, 0) as usize, head[8..16] == header[16..24]))
+    });
+    frames.filter(|(page, is_of_this_log)| *is_of_this_log && *page > 0).map(|(page, _)| page - 1).collect()
 }
 
 /// Whether a frame is what its own sum says, in a log with this header, behind a frame whose sum is `before`.

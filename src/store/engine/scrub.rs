@@ -3,8 +3,8 @@
 
 use super::checked_file::Handle;
 use super::connection::open_checked;
-use super::log_match;
 use super::sums::{self, PAGE_BYTES, Part, Sums};
+use super::{log_mark, log_match};
 use crate::store::Store;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -96,10 +96,10 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
 ///
 /// Another SQLite removes the log that a stopped site leaves, once its pages are in the file. What it changed is its owner's
 /// business and goes to the log of the server alone; a single bit may be the disk's again. Whatever else is not what was
-/// written is told: a file that was put in this one's place by hand, which has another first page.
+/// written is told: a file that was put in this one's place by hand. A file with the date of its sums nobody wrote to.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     let log_was_left = log_match::log_of(path).exists();
-    if !sums::beside(path).exists() || !log_match::log_is_empty(path) {
+    if !sums::beside(path).exists() || !log_match::log_is_empty(path) || sums::is_dated(path) {
         return Ok(None);
     }
     let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -108,16 +108,9 @@ pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
     let sums = database.sums();
     let mut page = [0; PAGE_BYTES];
-    let mut change = |index: usize| {
-        database.read_unchecked(index, &mut page).ok()?;
-        let (known, found) = (sums.known(index)?, sums::sum(&page));
-        (known != found).then_some(Change { index, found, is_one_bit: sums::is_one_bit(known, found) })
-    };
-    if log_was_left && change(0).is_none() {
-        return Ok(None);
-    }
-    let changes: Vec<Change> = (0..database.pages()).filter_map(change).collect();
-    if log_was_left && changes.len() == 1 && changes[0].is_one_bit {
+    let mut page_change = |index: usize| change(&database, index, &mut page);
+    let changes: Vec<Change> = (0..database.pages()).filter_map(&mut page_change).collect();
+    if log_was_left && is_disk_s(path, &changes) {
         return Ok(None);
     }
     changes.iter().for_each(|change| sums.take(change.index, change.found));
@@ -132,6 +125,46 @@ pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
         [page] => Some(format!("page {page} is not what this program wrote")),
         [page, others @ ..] => Some(format!("page {page} and {} more are not what this program wrote", others.len())),
     })
+}
+
+/// The same beside a log with something in it, for a file that cannot be read as it should: a copy of the site, with its log,
+/// was put in this one's place by hand. After a crash each page that is not what its sum says is in the log, and a disk
+/// spoils a bit; so where other pages than those have changed, all of them are taken as they are.
+pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<String>> {
+    if !sums::beside(path).exists() || log_match::log_is_empty(path) {
+        return Ok(None);
+    }
+    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
+    let (sums, in_log) = (database.sums(), log_mark::pages_in_log(path));
+    let mut page = [0; PAGE_BYTES];
+    let changes: Vec<Change> = (0..database.pages())
+        .filter(|index| !in_log.contains(index))
+        .filter_map(|index| change(&database, index, &mut page))
+        .collect();
+    if changes.is_empty() || is_disk_s(path, &changes) {
+        return Ok(None);
+    }
+    changes.iter().for_each(|change| sums.take(change.index, change.found));
+    _ = sums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+    Ok(Some(format!("{} pages of the file are not what this program wrote", changes.len())))
+}
+
+/// Whether the disk changed the file rather than somebody who put another in its place: one bit, or one page without which
+/// the file is not sound.
+fn is_disk_s(path: &Path, changes: &[Change]) -> bool {
+    match changes {
+        [one] => one.is_one_bit || !log_match::is_whole_alone(path),
+        _ => false,
+    }
+}
+
+/// How a page of the database differs from its sum, where it does.
+fn change(database: &Handle, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<Change> {
+    database.read_unchecked(index, page).ok()?;
+    let (known, found) = (database.sums().known(index)?, sums::sum(page));
+    (known != found).then_some(Change { index, found, is_one_bit: sums::is_one_bit(known, found) })
 }
 
 /// A page of the database that is not what its sum says.

@@ -28,6 +28,8 @@ const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 const LOOK_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(2)];
 
 const WORDS_MAX: usize = 200;
+/// SQLite has no words of its own for a page that is not what its sum says.
+const BAD_PAGE: &str = "a page is not what was written there";
 
 /// What a look found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +49,21 @@ pub fn settle(path: &Path) -> Result<(), String> {
         alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
     }
     // What cannot be read here is found by the look below.
-    if let Ok(Some(change)) = scrub::take_change(path) {
+    let tell = |change: String| {
         tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), &change);
         _ = std::fs::write(place::suspicion(dir), "");
+    };
+    if let Ok(Some(change)) = scrub::take_change(path) {
+        tell(change);
     }
-    look(path, &Readers::of(path))?;
+    look(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
+        Ok(Some(change)) => {
+            tell(change);
+            look(path, &Readers::of(path))
+        }
+        _ => Err(refusal),
+    })?;
     log_mark::begin_to_empty(path);
     // A flush that failed may have left pages in the log that are in memory and not on the disk. What is served from here
     // on is in the file itself, and flushed.
@@ -110,7 +121,7 @@ pub fn find_damage(path: &Path) -> Option<String> {
 ///
 /// SQLite's words may quote what lies in the file: of that no more than a line, and nothing a terminal would obey.
 fn damaged(path: &Path, what: &str) -> String {
-    if !log_match::log_is_empty(path) && log_match::is_whole_alone(path) {
+    if what != BAD_PAGE && !log_match::log_is_empty(path) && log_match::is_whole_alone(path) {
         return log_match::refusal(path);
     }
     let what: String = what.chars().take(WORDS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
@@ -121,9 +132,8 @@ fn means_damage(e: &rusqlite::Error) -> bool {
     matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_of_bad_page(e)
 }
 
-/// SQLite has no words of its own for a page that is not what its sum says.
 fn words(e: &rusqlite::Error) -> String {
-    if is_of_bad_page(e) { "a page is not what was written there".to_owned() } else { e.to_string() }
+    if is_of_bad_page(e) { BAD_PAGE.to_owned() } else { e.to_string() }
 }
 
 /// What was found damaged while it was served is looked through before it is served again.

@@ -30,6 +30,7 @@ pub(super) enum Part {
 
 /// The sums of one database that this process has open.
 pub(super) struct Sums {
+    path: PathBuf,
     database: Table,
     log: Table,
     kept: Option<File>,
@@ -69,6 +70,12 @@ pub(super) fn beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-sums");
     name.into()
+}
+
+/// Whether nobody wrote to the database since whoever had it open last closed it, as far as its date tells.
+pub(super) fn is_dated(database: &Path) -> bool {
+    let date = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified());
+    matches!((date(database), date(&beside(database))), (Ok(one), Ok(other)) if one == other)
 }
 
 fn log_bytes(database: &Path) -> u64 {
@@ -122,7 +129,8 @@ impl Sums {
     pub fn release(this: Arc<Sums>) {
         let _open = lock(&OPEN);
         if let Some(sums) = Arc::into_inner(this) {
-            _ = sums.write_changed();
+            let agrees = sums.is_settled() && lock(&sums.bad).is_empty();
+            _ = sums.write_changed().and_then(|()| if agrees { sums.date() } else { Ok(()) });
         }
     }
 
@@ -142,6 +150,7 @@ impl Sums {
             is_cut: bytes.len() > pages * ENTRY_BYTES,
         };
         Sums {
+            path: database.to_owned(),
             database: Table { writing: Mutex::default(), noted: Mutex::new(noted) },
             log: Table::default(),
             kept,
@@ -236,6 +245,12 @@ impl Sums {
     pub fn keep(&self) -> io::Result<()> {
         self.write_changed()?;
         self.kept.as_ref().map_or(Ok(()), File::sync_data)
+    }
+
+    /// Gives the file of the sums the date of its database: see [`is_dated`].
+    fn date(&self) -> io::Result<()> {
+        let Some(file) = &self.kept else { return Ok(()) };
+        file.set_modified(std::fs::metadata(&self.path)?.modified()?)
     }
 
     fn write_changed(&self) -> io::Result<()> {
