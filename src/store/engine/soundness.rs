@@ -49,21 +49,21 @@ pub fn settle(path: &Path) -> Result<(), String> {
         alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
     }
     // What cannot be read here is found by the look below.
-    let tell = |change: String| {
-        tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
-        alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), &change);
+    let look_at_changed = |change: &str| {
+        alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
         _ = std::fs::write(place::suspicion(dir), "");
+        look(path, &Readers::of(path))?;
+        // A refusal is one line.
+        tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
+        Ok(())
     };
-    if let Ok(Some(change)) = scrub::take_change(path) {
-        tell(change);
+    match scrub::take_change(path) {
+        Ok(Some(change)) => look_at_changed(&change)?,
+        _ => look(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
+            Ok(Some(change)) => look_at_changed(&change),
+            _ => Err(refusal),
+        })?,
     }
-    look(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
-        Ok(Some(change)) => {
-            tell(change);
-            look(path, &Readers::of(path))
-        }
-        _ => Err(refusal),
-    })?;
     log_mark::begin_to_empty(path);
     // A flush that failed may have left pages in the log that are in memory and not on the disk. What is served from here
     // on is in the file itself, and flushed.

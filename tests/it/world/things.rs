@@ -112,7 +112,7 @@ impl World {
             let ask = || self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane));
             if ask().status == 429 {
                 // So are documents.
-                self.site.advance(PACE_OVER);
+                self.site.forget_paces();
                 ask().ok();
             }
         }
@@ -130,6 +130,7 @@ impl World {
         if brought.status == 429 {
             // Pictures are paced, and a campaign brings many.
             self.site.advance(PACE_OVER);
+            self.site.forget_paces();
             caller.send(&bring).ok();
         }
         request
