@@ -156,6 +156,18 @@ fn alarm_in_time(server: &Server) -> Option<String> {
     }
 }
 
+/// Whether an alarm that stood ends because an index was built anew.
+fn ends_in_time(server: &Server) -> bool {
+    let since = Instant::now();
+    while since.elapsed() < ALARM_TIME_MAX {
+        if was_put_right(server) && alarm(server).is_none() {
+            return true;
+        }
+        std::thread::park_timeout(POLL);
+    }
+    false
+}
+
 /// Whether an index was built anew, which ends what there was to be told.
 fn was_put_right(server: &Server) -> bool {
     server.log.so_far().iter().any(|line| line.contains("the indexes are built anew and the file is sound"))
@@ -292,10 +304,8 @@ impl Case<'_> {
             return Err(format!("{what}: silent; wrong: {wrong:?}"));
         };
         match stands_everywhere(desk, server, &fact, what) {
-            // The alarm ended between two looks at it; the log is told of that last.
-            Err(_) if wrong.is_none() && alarm_in_time(server).is_none() && was_put_right(server) => {
-                Ok(Outcome::PutRight)
-            }
+            // The alarm ended between two looks at it; the probe and the log are told of that last.
+            Err(_) if wrong.is_none() && ends_in_time(server) => Ok(Outcome::PutRight),
             stands => stands.map(|()| Outcome::Told),
         }
     }
