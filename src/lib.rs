@@ -46,26 +46,26 @@
 //! | [`config`], [`clock`], [`keys`], [`log`], [`stats`] | settings, the time of day, the site key, the log, counters |
 
 pub mod api;
-pub mod app;
+mod app;
 pub mod auth;
 pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
-pub mod documents;
+mod documents;
 pub mod domain;
 pub mod http;
 pub mod i18n;
 pub mod jobs;
 pub mod keys;
-pub mod log;
+mod log;
 pub mod ops;
 pub mod routes;
 pub mod server;
 pub mod site;
-pub mod stats;
+mod stats;
 pub mod store;
-pub mod web;
+mod web;
 
 /// With the revision that it was built from.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_REVISION"), ")");

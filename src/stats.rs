@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Upper bounds of the histogram of answer times, in microseconds.
-pub const BOUNDS_MICROS: [u64; 10] = [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 500_000, 2_500_000];
+pub(crate) const BOUNDS_MICROS: [u64; 10] =
+    [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 500_000, 2_500_000];
 
 pub struct Stats {
     /// One a row of the table, and a last one for what met none.

@@ -12,13 +12,13 @@ use crate::store::Condition;
 use http::{HeaderValue, StatusCode, header};
 
 /// `GET /healthz`: the process answers.
-pub fn alive(_: &Site, _: &Call) -> Answer {
+pub(crate) fn alive(_: &Site, _: &Call) -> Answer {
     Ok(reply::text(StatusCode::OK, "alive\n"))
 }
 
 /// `GET /readyz`: the file can be read and takes writes. With `?verbose`, from this machine or
 /// under a session of staff, also how each part of the site is, whether it is ready or not.
-pub fn ready(site: &Site, call: &Call) -> Answer {
+pub(crate) fn ready(site: &Site, call: &Call) -> Answer {
     let readiness = readiness(site);
     if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {
         return readiness.map(|ready| reply::text(StatusCode::OK, ready));

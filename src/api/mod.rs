@@ -1,12 +1,12 @@
 //! The operations, one directory a contract group.
 
-pub mod auth;
-pub mod callbacks;
+pub(crate) mod auth;
+pub(crate) mod callbacks;
 pub mod description;
-pub mod health;
-pub mod logbook;
-pub mod neighbours;
-pub mod notifications;
-pub mod partner;
-pub mod profile;
-pub mod public;
+pub(crate) mod health;
+pub(crate) mod logbook;
+pub(crate) mod neighbours;
+pub(crate) mod notifications;
+pub(crate) mod partner;
+pub(crate) mod profile;
+pub(crate) mod public;

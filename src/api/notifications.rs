@@ -34,7 +34,7 @@ struct NoticeReply {
 }
 
 /// `GET /account/notifications`: newest first, in the caller's language.
-pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let hall = site.hall()?;
     site.store.read(|tx| {
@@ -46,7 +46,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// `PUT /account/notifications/read/{notification_id}`: marks one as read; a second time changes nothing.
-pub fn read(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
     let notification_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.once(call, |tx| {
         if notices::set_read(tx, member.id(), notification_id)? {

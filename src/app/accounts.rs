@@ -9,7 +9,7 @@ use crate::ops::erasure::{self, Leaving};
 use crate::store::tables::{members, notices, sessions};
 
 /// Closes an account: every session and credential of it ends. Audited. 403 where the actor may not serve the account.
-pub fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     if cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
     }
@@ -19,7 +19,7 @@ pub fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
 }
 
 /// Opens a closed account again; the owner signs in anew. Audited. An admin's: 403 for others.
-pub fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if !cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
@@ -32,7 +32,7 @@ pub fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
 ///
 /// The lifetime of a session goes with the role, so every session ends, also where the role was the same. So do the PIN and
 /// every passcode: the desk may know those of a member, and must not know those of somebody who works here.
-pub fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
+pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
     cx.check_admin()?;
     cx.served(member_id)?;
     sessions::end_credentials(cx.tx, member_id, None)?;
@@ -43,7 +43,7 @@ pub fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> 
 
 /// Counts the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where another
 /// member has confirmed the same one.
-pub fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     let account = cx.served(member_id)?;
     if account.email.is_empty() {
         return Err(Failure::not_found());
@@ -57,7 +57,7 @@ pub fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
 
 /// Lifts every delay on an account, and has its PIN and its passcodes go on. Audited, also where nothing was in the way:
 /// the failed attempts so far are forgotten.
-pub fn unlock(cx: &Change, member_id: i64) -> Result<Lifted, Failure> {
+pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<Lifted, Failure> {
     let account = cx.served(member_id)?;
     let lifted = counters::lift(cx.site, cx.tx, account.member_id)?;
     cx.record("member.unlocked", &Whom::Member(member_id), &Detail::none())?;
@@ -66,7 +66,7 @@ pub fn unlock(cx: &Change, member_id: i64) -> Result<Lifted, Failure> {
 
 /// Takes a member out of the rows of the site; the texts of others that speak of the member were looked for before. Audited.
 /// 403 for an account of somebody who works here: the role is taken first.
-pub fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
+pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     let account = members::find_account_by_id(cx.tx, leaving.member_id)?.ok_or_else(Failure::not_found)?;
     if account.role != Role::Member {
         return Err(Failure::not_allowed());

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Any of them makes a request one for a booking.
-pub const BOOKING_FIELDS: [&str; 8] = [
+pub(crate) const BOOKING_FIELDS: [&str; 8] = [
     "purchase_id",
     "purchase_date",
     "flight_date",
@@ -16,11 +16,11 @@ pub const BOOKING_FIELDS: [&str; 8] = [
     "registration_id",
 ];
 /// Of those, what a booking cannot do without.
-pub const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
+pub(crate) const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
 
 crate::body! {
     /// What a partner's system knows of a booking, in the API and in a list of bookings alike.
-    pub struct BookingFields {
+    pub(crate) struct BookingFields {
         /// Your number of the registration: sent again, it is the same booking.
         registration_id: Option<Count>,
         /// Your number of the purchase.

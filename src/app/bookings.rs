@@ -14,13 +14,18 @@ use crate::store::tables::history::{self, About, Event};
 use crate::store::tables::{bookings, members, notices, partners, tunnels};
 
 /// The client in whose name the desk books.
-pub const DESK_CLIENT_ID: &str = "front-desk";
+pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
 const DESK_CLIENT_NAME: &str = "Front desk";
 
 /// Books for a member in the name of a partner; `Err` is why the member cannot book. The same booking sent again is the
 /// same, with the later values. Audited where the actor is somebody of this site: what partners do is in the history. The
 /// member is told what is new. Returns the number of the booking.
-pub fn book(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Result<i64, Denial>, Failure> {
+pub(crate) fn book(
+    cx: &Change,
+    partner_id: i64,
+    member_id: i64,
+    sent: &Booking,
+) -> Result<Result<i64, Denial>, Failure> {
     Ok(match admit(cx, member_id, sent.flight_date)? {
         Ok(()) => Ok(put(cx, partner_id, member_id, sent)?),
         Err(denial) => Err(denial),
@@ -29,7 +34,7 @@ pub fn book(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Res
 
 /// Books in the name of the desk, for a member who is there; else as [`book`]. `number` tells the bookings of the desk
 /// apart.
-pub fn book_at_desk(
+pub(crate) fn book_at_desk(
     cx: &Change,
     member_id: i64,
     flight_date: i64,
@@ -83,7 +88,7 @@ fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i
 
 /// Notes that the member of a booking is here: by the desk; by a member for the own booking of today. A second time changes
 /// nothing. Audited, unless the booking is the actor's own.
-pub fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     let booking = bookings::find_visit(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)?;
     if !cx.actor.rank.is_staff() {
         let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
@@ -102,7 +107,7 @@ pub fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
 }
 
 /// Takes a check-in back: by the desk. Audited, unless the booking is the actor's own.
-pub fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     cx.actor.check_staff()?;
     let booking = bookings::find_visit(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)?;
     let changed = bookings::unset_arrived(cx.tx, booking_id)?;

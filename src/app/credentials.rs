@@ -15,13 +15,13 @@ const PINS: u64 = 1_000_000;
 
 /// What a new password leaves of an account: numbers of passkeys, names of social networks.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub(crate) struct Kept {
     pub passkeys: Vec<i64>,
     pub social: Vec<String>,
 }
 
 /// A new booking PIN of six digits; only its hash is stored, and the old one is dead. Audited.
-pub fn renew_pin(cx: &Change, subject: &Subject) -> Result<String, Failure> {
+pub(crate) fn renew_pin(cx: &Change, subject: &Subject) -> Result<String, Failure> {
     // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
     let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
     members::set_pin(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
@@ -30,13 +30,13 @@ pub fn renew_pin(cx: &Change, subject: &Subject) -> Result<String, Failure> {
 }
 
 /// Ends every session but `kept`, and the tokens of bookings. Audited.
-pub fn end_sessions(cx: &Change, subject: &Subject, kept: Option<&TokenHash>) -> Result<(), Failure> {
+pub(crate) fn end_sessions(cx: &Change, subject: &Subject, kept: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(cx.tx, subject.member_id, kept)?;
     cx.record("member.sessions_ended", &Whom::Member(subject.member_id), &Detail::none())
 }
 
 /// Turns the second factor off. Every session but `kept` ends, and every sign-in under way. Audited; the member is told.
-pub fn turn_off_second_factor(cx: &Change, subject: &Subject, kept: Option<&TokenHash>) -> Result<(), Failure> {
+pub(crate) fn turn_off_second_factor(cx: &Change, subject: &Subject, kept: Option<&TokenHash>) -> Result<(), Failure> {
     second_factors::delete(cx.tx, subject.member_id)?;
     second_factor::end_older(cx.tx, subject.member_id, kept)?;
     tell(cx, subject, Event::SecondFactorOff)
@@ -45,7 +45,7 @@ pub fn turn_off_second_factor(cx: &Change, subject: &Subject, kept: Option<&Toke
 /// Sets a new password for an owner who lost the old one; `password_hash` is made before the transaction. Every session and
 /// credential ends, and every passkey and social link that is not kept: somebody else may have added them. Audited; the
 /// member is told.
-pub fn reset_password(cx: &Change, subject: &Subject, password_hash: &str, kept: &Kept) -> Result<(), Failure> {
+pub(crate) fn reset_password(cx: &Change, subject: &Subject, password_hash: &str, kept: &Kept) -> Result<(), Failure> {
     let member_id = subject.member_id;
     members::set_password(cx.tx, member_id, password_hash)?;
     passkeys::delete_others(cx.tx, member_id, &kept.passkeys)?;

@@ -16,7 +16,7 @@ const NOBODY: i64 = 0;
 
 /// What keeps a message from being sent again.
 #[derive(Debug)]
-pub enum Unsendable {
+pub(crate) enum Unsendable {
     /// A server took it.
     Sent,
     /// What it said is wiped.
@@ -26,7 +26,7 @@ pub enum Unsendable {
 }
 
 /// The desk is through with a message of the contact form. Audited, one row a message. 404 where there is none.
-pub fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, Failure> {
     contact::find(cx.tx, contact_id)?.ok_or_else(Failure::not_found)?;
     if contact::set_done(cx.tx, contact_id)? == 0 {
         return Ok(Outcome::Unchanged);
@@ -36,7 +36,7 @@ pub fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, Failure
 }
 
 /// Why a message cannot be sent again; `None` where it can.
-pub fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Unsendable>, Failure> {
+pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Unsendable>, Failure> {
     if message.sealed.is_none() {
         return Ok(Some(if message.sent_at.is_some() { Unsendable::Sent } else { Unsendable::Wiped }));
     }
@@ -45,7 +45,7 @@ pub fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Unsendable>,
 
 /// Puts a message in line anew. Audited. `Err` inside: why it cannot be sent. 404 where there is none, 403 where the actor
 /// may not serve the member whom it is for.
-pub fn retry(cx: &Change, message_id: i64) -> Result<Result<(), Unsendable>, Failure> {
+pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), Unsendable>, Failure> {
     let message = outbox::find(cx.tx, message_id)?.ok_or_else(Failure::not_found)?;
     refuse(denial_to_send(cx.tx, cx.actor.rank, &message)?)?;
     if let Some(obstacle) = find_obstacle(cx.tx, &message)? {
@@ -60,7 +60,7 @@ pub fn retry(cx: &Change, message_id: i64) -> Result<Result<(), Unsendable>, Fai
 
 /// Puts every dead message in line anew that still says something and is for nobody in particular or for a member whom the
 /// actor may serve; how many. Audited, also where there was none.
-pub fn retry_dead(cx: &Change) -> Result<usize, Failure> {
+pub(crate) fn retry_dead(cx: &Change) -> Result<usize, Failure> {
     let served = |role: &Role| cx.actor.rank.denial(NOBODY, *role).is_none();
     let roles: Vec<Role> = Role::ALL.into_iter().filter(served).collect();
     let retried = outbox::retry_dead(cx.tx, &roles)?;
@@ -71,7 +71,7 @@ pub fn retry_dead(cx: &Change) -> Result<usize, Failure> {
 
 /// Has mail go to a marked address again: the mark that was lifted, if there was one. Audited; an address is a person's, so
 /// the row does not say which.
-pub fn lift_mark(cx: &Change, address: &str) -> Result<Option<Mark>, Failure> {
+pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Mark>, Failure> {
     let Some(mark) = suppressed::find(cx.tx, address)? else { return Ok(None) };
     // The provider's clock may be ahead of ours.
     suppressed::lift(cx.tx, address, cx.now().max(mark.since))?;
@@ -80,7 +80,7 @@ pub fn lift_mark(cx: &Change, address: &str) -> Result<Option<Mark>, Failure> {
 }
 
 /// Writes down that a message is read out. 403 where the actor may not read it.
-pub fn read_out(cx: &Change, message: &Message) -> Result<(), Failure> {
+pub(crate) fn read_out(cx: &Change, message: &Message) -> Result<(), Failure> {
     refuse(denial_to_read(cx.tx, cx.actor.rank, message)?)?;
     let detail = Detail::none().number("message_id", message.message_id);
     cx.record("message.read_out", &subject_of(message), &detail)
@@ -88,13 +88,13 @@ pub fn read_out(cx: &Change, message: &Message) -> Result<(), Failure> {
 
 /// Why an actor may not send a message again, as the key of a text; `None` where the actor may: by the rank of the member
 /// whom the message is for.
-pub fn denial_to_send(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
+pub(crate) fn denial_to_send(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
     let account = account_of(tx, message)?;
     Ok(account.and_then(|account| rank.denial(account.member_id, account.role)))
 }
 
 /// The same for reading it out. At the desk, what opens the account of somebody who works here is read out to nobody.
-pub fn denial_to_read(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
+pub(crate) fn denial_to_read(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
     let Some(account) = account_of(tx, message)? else { return Ok(None) };
     if rank != Rank::Owner && account.role.is_above_member() && message.opens_account() {
         return Ok(Some("messages.staff_secret"));

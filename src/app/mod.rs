@@ -4,19 +4,19 @@
 //! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. What changes nothing
 //! writes no audit row and no notice.
 
-pub mod accounts;
-pub mod booking_fields;
-pub mod bookings;
-pub mod credentials;
-pub mod import_export;
-pub mod kiosks;
-pub mod logbook;
-pub mod messages;
-pub mod notice;
-pub mod partners;
-pub mod payments;
-pub mod person;
-pub mod photos;
+pub(crate) mod accounts;
+pub(crate) mod booking_fields;
+pub(crate) mod bookings;
+pub(crate) mod credentials;
+pub(crate) mod import_export;
+pub(crate) mod kiosks;
+pub(crate) mod logbook;
+pub(crate) mod messages;
+pub(crate) mod notice;
+pub(crate) mod partners;
+pub(crate) mod payments;
+pub(crate) mod person;
+pub(crate) mod photos;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};
@@ -33,14 +33,14 @@ use std::ops::Deref;
 
 /// Who makes a change, from where, and whom they may serve.
 #[derive(Debug, Clone)]
-pub struct Actor {
+pub(crate) struct Actor {
     pub by: By,
     pub rank: Rank,
 }
 
 /// One change under way: the open transaction with its moment, the site, the actor, and the language in which the actor
 /// reads the answer.
-pub struct Change<'a> {
+pub(crate) struct Change<'a> {
     pub site: &'a Site,
     pub tx: &'a Write<'a>,
     pub actor: &'a Actor,
@@ -49,12 +49,12 @@ pub struct Change<'a> {
 
 /// The account that a change is about: one that the actor may serve, or the actor's own.
 #[derive(Debug)]
-pub struct Subject(Account);
+pub(crate) struct Subject(Account);
 
 /// Whether an effect changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Done,
     /// All was as asked for before.
     Unchanged,
@@ -62,22 +62,22 @@ pub enum Outcome {
 
 impl Actor {
     /// The machine's shell, a job or an import: may do everything.
-    pub fn owner(by: &By) -> Actor {
+    pub(crate) fn owner(by: &By) -> Actor {
         Actor { by: by.clone(), rank: Rank::Owner }
     }
 
     /// A partner, or a third party that calls back.
-    pub fn outside(who: Who, call: &Call) -> Actor {
+    pub(crate) fn outside(who: Who, call: &Call) -> Actor {
         Actor { by: By { who, origin: Origin::Address(call.peer) }, rank: Rank::Outside }
     }
 
     /// 403 for everybody but the desk, the admins and the machine's owner.
-    pub fn check_staff(&self) -> Result<(), Failure> {
+    pub(crate) fn check_staff(&self) -> Result<(), Failure> {
         if self.rank.is_staff() { Ok(()) } else { Err(Failure::not_allowed()) }
     }
 
     /// Somebody with an account.
-    pub fn account(member_id: i64, role: Role, by: &By) -> Actor {
+    pub(crate) fn account(member_id: i64, role: Role, by: &By) -> Actor {
         Actor { by: by.clone(), rank: Rank::Account { member_id, role } }
     }
 }
@@ -96,7 +96,7 @@ impl From<&Member> for Actor {
 
 /// Runs an effect as one transaction at this moment.
 #[track_caller]
-pub fn change<T>(
+pub(crate) fn change<T>(
     site: &Site,
     actor: impl Into<Actor>,
     language: Language,
@@ -108,7 +108,7 @@ pub fn change<T>(
 
 /// The same for a call that may be repeated under one `Idempotency-Key`: its answer is kept with the effect.
 #[track_caller]
-pub fn change_once(
+pub(crate) fn change_once(
     site: &Site,
     call: &Call,
     actor: impl Into<Actor>,
@@ -120,17 +120,17 @@ pub fn change_once(
 
 impl Change<'_> {
     /// The moment of the transaction, in Unix seconds.
-    pub fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         self.tx.now()
     }
 
     /// The actor's own account, if the actor has one.
-    pub fn member_id(&self) -> Option<i64> {
+    pub(crate) fn member_id(&self) -> Option<i64> {
         self.actor.rank.member_id()
     }
 
     /// Adds a row to the audit log.
-    pub fn record(&self, action: &'static str, subject: &Whom, detail: &Detail) -> Result<(), Failure> {
+    pub(crate) fn record(&self, action: &'static str, subject: &Whom, detail: &Detail) -> Result<(), Failure> {
         let By { who, origin } = &self.actor.by;
         audit::insert(self.tx, who, action, subject, origin, detail)?;
         Ok(())
@@ -138,25 +138,25 @@ impl Change<'_> {
 
     /// The account of a member whom the actor may serve. 404 where there is none; 403 with the reason where the rank of
     /// the actor forbids it, and for the actor's own: its owner has the members' app.
-    pub fn served(&self, member_id: i64) -> Result<Subject, Failure> {
+    pub(crate) fn served(&self, member_id: i64) -> Result<Subject, Failure> {
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let denial = self.actor.rank.denial(account.member_id, account.role);
         denial.map_or(Ok(Subject(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))
     }
 
     /// The actor's own account. 401 where the actor has none.
-    pub fn own(&self) -> Result<Subject, Failure> {
+    pub(crate) fn own(&self) -> Result<Subject, Failure> {
         let member_id = self.member_id().ok_or_else(Failure::not_signed_in)?;
         members::find_account_by_id(self.tx, member_id)?.map(Subject).ok_or_else(Failure::not_signed_in)
     }
 
     /// 403 for everybody but an admin and the machine's owner.
-    pub fn check_admin(&self) -> Result<(), Failure> {
+    pub(crate) fn check_admin(&self) -> Result<(), Failure> {
         if self.actor.rank.is_admin() { Ok(()) } else { Err(Failure::not_allowed()) }
     }
 
     /// The language of a message to a member: the actor's where the member is the actor, else the member's own.
-    pub fn language_of(&self, member_id: i64) -> Result<Language, Failure> {
+    pub(crate) fn language_of(&self, member_id: i64) -> Result<Language, Failure> {
         if self.member_id() == Some(member_id) {
             return Ok(self.language);
         }

@@ -16,19 +16,19 @@ const UNKNOWN: &str = "notice.other";
 const NOTHING: &str = "–";
 
 /// `subject` is the key of a text, `detail` the values.
-pub fn text(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
+pub(crate) fn text(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
     say(language, hall, subject, detail).or_else(|| say(language, hall, UNKNOWN, detail)).unwrap_or_default()
 }
 
 /// What a notice is about, in a few words.
-pub fn subject(language: Language, subject: &str) -> String {
+pub(crate) fn subject(language: Language, subject: &str) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
     let known = Text::find(&format!("subject.{name}"), |_| None).or_else(|| Text::find("subject.other", |_| None));
     known.map(|text| language.say(&text)).unwrap_or_default()
 }
 
 /// The same in a few words, as a mail's subject says it.
-pub fn headline(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
+pub(crate) fn headline(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
     let known = say(language, hall, &format!("headline.{name}"), detail);
     known.or_else(|| say(language, hall, "headline.other", detail)).unwrap_or_default()
@@ -58,7 +58,7 @@ fn is_moment(name: &str) -> bool {
 }
 
 /// `30.00 EUR`; `30,00 EUR` where that is how people write.
-pub fn amount(language: Language, detail: &Value) -> Option<String> {
+pub(crate) fn amount(language: Language, detail: &Value) -> Option<String> {
     let (cents, currency) = (detail.get("amount_cents")?.as_i64()?, detail.get("currency")?.as_str()?);
     let said = Price { cents, currency: currency.to_uppercase() }.to_string();
     Some(if language == Language::English { said } else { said.replace('.', ",") })

@@ -16,14 +16,14 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// A partner that calls 100 times a second for a minute has a fault.
-pub const REQUESTS_PER_MINUTE: i64 = 6_000;
-pub const REQUESTS_PER_MINUTE_MAX: i64 = 10_000_000;
+pub(crate) const REQUESTS_PER_MINUTE: i64 = 6_000;
+pub(crate) const REQUESTS_PER_MINUTE_MAX: i64 = 10_000_000;
 /// Days for which an old secret goes on beside the new one.
-pub const KEEP_DAYS: i64 = 7;
-pub const KEEP_DAYS_MAX: i64 = 90;
-pub const NAME_CHARS_MAX: usize = 100;
+pub(crate) const KEEP_DAYS: i64 = 7;
+pub(crate) const KEEP_DAYS_MAX: i64 = 90;
+pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// More than any partner's list has.
-pub const NETWORKS_MAX: usize = 100;
+pub(crate) const NETWORKS_MAX: usize = 100;
 const DAY_SECONDS: i64 = 86_400;
 /// Records brought back at once; more are for the next press.
 const RESTORED_MAX: i64 = 500;
@@ -32,7 +32,7 @@ const BY_DESK: &str = r#"{"restored_by":"desk"}"#;
 
 /// On what terms a partner may call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// Demand a signed timestamp, and refuse a signature that was used before.
     pub strict: bool,
     /// Where it may call from; empty: from anywhere.
@@ -43,7 +43,7 @@ pub struct Terms {
 
 /// What became of a deleted record that was to come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restored {
+pub(crate) enum Restored {
     Done,
     /// The partner deleted no such record.
     Unknown,
@@ -53,24 +53,24 @@ pub enum Restored {
 
 /// What a partner is handed, once.
 #[derive(Debug)]
-pub struct Handed {
+pub(crate) struct Handed {
     pub partner_id: i64,
     pub client_id: String,
     pub secret: String,
 }
 
 /// An address, or a network like `10.0.0.0/8`.
-pub fn network(text: &str) -> Option<IpNet> {
+pub(crate) fn network(text: &str) -> Option<IpNet> {
     text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
 /// The partner of a number. 404 where there is none; the desk's own bookings are nobody's to administer.
-pub fn find(tx: &Read, partner_id: i64) -> Result<Partner, Failure> {
+pub(crate) fn find(tx: &Read, partner_id: i64) -> Result<Partner, Failure> {
     administered(partners::find_by_id(tx, partner_id)?)
 }
 
 /// The same by its client-id.
-pub fn find_client(tx: &Read, client_id: &str) -> Result<Partner, Failure> {
+pub(crate) fn find_client(tx: &Read, client_id: &str) -> Result<Partner, Failure> {
     administered(partners::find(tx, client_id)?)
 }
 
@@ -80,7 +80,7 @@ fn administered(found: Option<Partner>) -> Result<Partner, Failure> {
 
 /// Adds a partner with its first secret. `client_id`: one that the partner has already, from another site's list. Audited.
 /// An admin's. 422 at `name` or `networks`; 409 where the client-id is known.
-pub fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &Terms) -> Result<Handed, Failure> {
+pub(crate) fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &Terms) -> Result<Handed, Failure> {
     cx.check_admin()?;
     let name = fields::name("name", name, NAME_CHARS_MAX)?;
     terms.check()?;
@@ -95,7 +95,7 @@ pub fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &Terms) -
 }
 
 /// Sets from where, how fast and how strictly signed a partner calls. Audited. An admin's.
-pub fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result<Outcome, Failure> {
+pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     terms.check()?;
     let mut networks: Vec<String> = terms.networks.iter().map(IpNet::to_string).collect();
@@ -114,7 +114,7 @@ pub fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result<Outcom
 
 /// Gives a partner a new secret; the newest before it goes on for so many days. Audited. An admin's. 409 where the partner
 /// is revoked.
-pub fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<Handed, Failure> {
+pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<Handed, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
         return Err(Failure::partner_revoked());
@@ -128,7 +128,7 @@ pub fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<Handed, 
 }
 
 /// Ends a partner's access for good, with its secrets. Audited. An admin's.
-pub fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure> {
+pub(crate) fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
         return Ok(Outcome::Unchanged);
@@ -139,7 +139,7 @@ pub fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure> {
 }
 
 /// Brings one record back that the partner deleted. Audited, and in the partner's history.
-pub fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<Restored, Failure> {
+pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<Restored, Failure> {
     match partner_users::restore(cx.tx, partner.partner_id, user_id) {
         Ok(0) => return Ok(Restored::Unknown),
         Ok(_) => {}
@@ -154,7 +154,7 @@ pub fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<Rest
 }
 
 /// Brings every deleted record back whose address has no new one, the latest first; how many came back.
-pub fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Failure> {
+pub(crate) fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Failure> {
     let mut restored = 0;
     for user in partner_users::list_deleted(cx.tx, partner.partner_id, RESTORED_MAX)? {
         // Of two deleted records of one address the later one comes back.

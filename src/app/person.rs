@@ -12,7 +12,7 @@ use serde_json::Value;
 const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 
 crate::body! {
-    pub struct Person {
+    pub(crate) struct Person {
         username: Username,
         email: Needed<Email>,
         real_name: Line<100>,
@@ -34,11 +34,11 @@ crate::body! {
 }
 
 /// The fields, each as it was read.
-pub type Given = <Person as Body>::Read;
+pub(crate) type Given = <Person as Body>::Read;
 
 /// Judges what a field alone does not show. A telephone number without a calling code is one of `country_code`, else of
 /// `country`, else of the site's own country (`home`).
-pub fn judge(given: &mut Given, now: i64, home: &str, fields: &mut Fields) {
+pub(crate) fn judge(given: &mut Given, now: i64, home: &str, fields: &mut Fields) {
     if let (Some(Some(typed)), Some(code), Some(country)) = (&given.phone, &given.country_code, &given.country) {
         let number = phone::parse(code.as_deref().or(country.as_deref()).unwrap_or(home), typed);
         given.phone = number.map_err(|text| fields.refuse("phone", text)).ok().map(Some);
@@ -51,7 +51,7 @@ pub fn judge(given: &mut Given, now: i64, home: &str, fields: &mut Fields) {
 }
 
 /// Who would set a password here, at the tunnel of this name: what could be read of them.
-pub fn owner<'a>(given: &'a Given, site: &'a str) -> Owner<'a> {
+pub(crate) fn owner<'a>(given: &'a Given, site: &'a str) -> Owner<'a> {
     fn text(field: &Option<Option<String>>) -> &str {
         field.as_ref().and_then(Option::as_deref).unwrap_or("")
     }
@@ -65,7 +65,7 @@ pub fn owner<'a>(given: &'a Given, site: &'a str) -> Owner<'a> {
 }
 
 /// A country, by whatever name.
-pub struct Country;
+pub(crate) struct Country;
 
 impl Field for Country {
     /// ISO 3166-1 alpha-2.

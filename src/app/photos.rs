@@ -7,13 +7,13 @@ use crate::store::tables::media;
 
 /// Puts a picture in place of the one before. `jpeg`: as `documents::picture` made it. Audited, unless the picture is the
 /// actor's own.
-pub fn set(cx: &Change, subject: &Subject, jpeg: &[u8]) -> Result<(), Failure> {
+pub(crate) fn set(cx: &Change, subject: &Subject, jpeg: &[u8]) -> Result<(), Failure> {
     media::set(cx.tx, subject.member_id, jpeg)?;
     record(cx, "member.photo_taken", subject)
 }
 
 /// Removes the picture. Audited, unless the picture is the actor's own.
-pub fn remove(cx: &Change, subject: &Subject) -> Result<Outcome, Failure> {
+pub(crate) fn remove(cx: &Change, subject: &Subject) -> Result<Outcome, Failure> {
     if media::delete(cx.tx, subject.member_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }

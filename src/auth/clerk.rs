@@ -61,7 +61,7 @@ impl Clerk {
 }
 
 /// The clerk whose session the browser holds, if it is in force and still a clerk's.
-pub fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
+pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
     let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
     let now = site.now();
     let found = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))?;
@@ -82,12 +82,12 @@ pub(crate) fn to_sign_in(call: &Call) -> Reply {
 }
 
 /// The reply with a new session for the browser.
-pub fn hand_session(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+pub(crate) fn hand_session(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
     reply.with_cookie(&set(site, call, name(site, call), token, None))
 }
 
 /// The reply that ends the browser's session.
-pub fn take_session(site: &Site, call: &Call, reply: Reply) -> Reply {
+pub(crate) fn take_session(site: &Site, call: &Call, reply: Reply) -> Reply {
     reply.with_cookie(&set(site, call, name(site, call), "", Some(0)))
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn set(site: &Site, call: &Call, name: &str, value: &str, seconds: Op
 }
 
 /// The way from a right password to its second factor, as the browser carries it.
-pub mod step {
+pub(crate) mod step {
     use super::{Call, Reply, Site};
 
     const SECONDS: i64 = 10 * 60;
@@ -125,15 +125,15 @@ pub mod step {
     }
 
     /// The token that the browser brings.
-    pub fn token<'a>(site: &Site, call: &'a Call) -> Option<&'a str> {
+    pub(crate) fn token<'a>(site: &Site, call: &'a Call) -> Option<&'a str> {
         super::cookie(call, name(site, call))
     }
 
-    pub fn hand(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    pub(crate) fn hand(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
         reply.with_cookie(&super::set(site, call, name(site, call), token, Some(SECONDS)))
     }
 
-    pub fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
+    pub(crate) fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
         reply.with_cookie(&super::set(site, call, name(site, call), "", Some(0)))
     }
 }

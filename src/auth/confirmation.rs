@@ -14,7 +14,7 @@ const LIFE_SECONDS: i64 = 24 * 3600;
 
 /// What became of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confirmed {
+pub(crate) enum Confirmed {
     Now,
     /// It did its work before.
     Before,
@@ -25,7 +25,7 @@ pub enum Confirmed {
 /// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has
 /// confirmed goes a word of warning instead, so that nobody learns from us whose it is. Where a share of messages is used up
 /// nothing goes and nothing is told: whoever signs up with an address has proven nothing about it.
-pub fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
+pub(crate) fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
     if allowance::take(site, tx, Cause::Stranger, member_id, Channel::Email, email)?.is_err() {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Lang
 }
 
 /// Takes a token.
-pub fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
+pub(crate) fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
     let hash = token_hash(token);
     let Some(found) = email_tokens::find(tx, &hash)? else { return Ok(Confirmed::Not) };
     if found.used_at.is_some() {
@@ -66,7 +66,7 @@ pub fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
 }
 
 /// A new token for whoever has an old one whose address is not confirmed yet; a few an hour.
-pub fn resend(site: &Site, tx: &Write, token: &str, language: Language) -> Result<(), Failure> {
+pub(crate) fn resend(site: &Site, tx: &Write, token: &str, language: Language) -> Result<(), Failure> {
     let Some(found) = email_tokens::find(tx, &token_hash(token))? else { return Ok(()) };
     let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;
     if profile.email_verified || profile.email.is_empty() {

@@ -26,7 +26,7 @@ pub(crate) struct Counters(Vec<Counter>);
 
 impl Counters {
     /// Where there is an account, its username counts, whichever name of it was typed.
-    pub fn of(
+    pub(crate) fn of(
         site: &Site,
         call: &Call,
         tx: &Read,
@@ -59,7 +59,7 @@ impl Counters {
     }
 
     /// Those of a PIN that is typed at a kiosk: the member there, the member at every kiosk, and everybody there.
-    pub fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
+    pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
         let account_key = account.map(|account| account_key(site, account.username.to_lowercase().as_bytes()));
         let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
         let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
@@ -73,7 +73,7 @@ impl Counters {
     }
 
     /// Seconds until the last of them opens.
-    pub fn closed_for(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
+    pub(crate) fn closed_for(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
         let mut longest = 0;
         for counter in &self.0 {
             longest = longest.max(throttles::closed_for(tx, &counter.key, now)?);
@@ -81,13 +81,13 @@ impl Counters {
         Ok(longest)
     }
 
-    pub fn miss(&self, tx: &Write) -> Result<(), Failure> {
+    pub(crate) fn miss(&self, tx: &Write) -> Result<(), Failure> {
         misses::count_one(tx)?;
         Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
     }
 
     /// A success clears what speaks of the account, and leaves what was done to others.
-    pub fn forget(&self, tx: &Write) -> Result<(), Failure> {
+    pub(crate) fn forget(&self, tx: &Write) -> Result<(), Failure> {
         let of_account = self.0.iter().filter(|counter| counter.account_key.is_some());
         Ok(of_account.map(|counter| &counter.key).try_for_each(|key| throttles::forget(tx, key).map(|_| ()))?)
     }

@@ -17,17 +17,17 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::throttles::{self, Counter};
 
 /// Without a touch for so long the screen is wiped.
-pub const IDLE_SECONDS: i64 = 60;
+pub(crate) const IDLE_SECONDS: i64 = 60;
 /// The screen goes first; this is for a kiosk that was switched off, or whose script died.
 const GUEST_SECONDS: i64 = IDLE_SECONDS + 20;
 /// A touch is written when the last one is so old.
 const TOUCH_SECONDS: i64 = 5;
 /// Until somebody revokes it; browsers keep no cookie for longer.
 const KEY_SECONDS: i64 = 400 * 24 * 3600;
-pub const PAIRING_SECONDS: i64 = 10 * 60;
+pub(crate) const PAIRING_SECONDS: i64 = 10 * 60;
 const PAIRING_DIGITS: usize = 8;
 /// Long enough to walk up to the kiosk.
-pub const CODE_SECONDS: i64 = 2 * 60;
+pub(crate) const CODE_SECONDS: i64 = 2 * 60;
 /// 66 bits. Digits only, because scanners type on whatever keyboard the kiosk believes it has.
 const CODE_DIGITS: usize = 20;
 const PAIRINGS_PER_ADDRESS: Rule = Rule { free_misses: 10, delay_seconds_max: 60 };
@@ -72,14 +72,14 @@ fn guest_name(site: &Site, call: &Call) -> &'static str {
 }
 
 /// The kiosk whose key the browser holds, if it was not revoked.
-pub fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
+pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
     let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
     let found = site.store.read(|tx| Ok(kiosks::find(tx, &hash)?))?;
     Ok(found.map(|id| Kiosk { id }))
 }
 
 /// Who stands before it and holds the guest's cookie, unless the last touch is too long ago.
-pub fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
+pub(crate) fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
     let Some(hash) = cookie(call, guest_name(site, call)).map(token_hash) else { return Ok(None) };
     let now = site.now();
     let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, now - GUEST_SECONDS)?))?;
@@ -99,12 +99,12 @@ pub(crate) fn to_start() -> Reply {
 }
 
 /// The moment before which a guest must have been seen to be gone.
-pub fn guests_gone_before(now: i64) -> i64 {
+pub(crate) fn guests_gone_before(now: i64) -> i64 {
     now - GUEST_SECONDS
 }
 
 /// A code by which one browser becomes a kiosk.
-pub fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<i64>) -> Result<String, Failure> {
+pub(crate) fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<i64>) -> Result<String, Failure> {
     let code = digits(PAIRING_DIGITS);
     kiosks::insert_pairing(tx, &pairing_hash(site, &code), name, made_by, tx.now() + PAIRING_SECONDS)?;
     Ok(code)
@@ -115,7 +115,7 @@ fn pairing_hash(site: &Site, code: &str) -> [u8; 32] {
 }
 
 /// What became of a code that pairs.
-pub enum Paired {
+pub(crate) enum Paired {
     /// The key that the browser keeps from now on.
     Right(String),
     Wrong,
@@ -125,7 +125,7 @@ pub enum Paired {
 
 /// Takes a code that somebody typed into the browser. Spaces do not count. The transaction must be kept, also after a
 /// miss.
-pub fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
+pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
     let address = call.network().to_string();
     let key = site.keys.hash(Purpose::Throttle, &[b"kiosk pairing", address.as_bytes()]);
     if throttles::closed_for(tx, &key, tx.now())? > 0 {
@@ -142,14 +142,14 @@ pub fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired,
 }
 
 /// The reply with the key for the browser.
-pub fn hand_key(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+pub(crate) fn hand_key(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
     reply.with_cookie(&set(site, call, name(site, call), token, Some(KEY_SECONDS)))
 }
 
 /// Judges a number and a PIN. Misses count for this member at this kiosk, for the member at all kiosks and for the kiosk:
 /// the first delays grow to five minutes, the others to one, so nobody who plays with the keys keeps somebody out for
 /// long; and the PIN at partners is not touched. The transaction must be kept, also after a miss.
-pub fn judge(
+pub(crate) fn judge(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -174,17 +174,17 @@ pub fn judge(
 }
 
 /// A code for a member's app to show; good for nothing before [`set_code`].
-pub fn new_code() -> String {
+pub(crate) fn new_code() -> String {
     digits(CODE_DIGITS)
 }
 
 /// Takes the code as the member's, in place of the one before.
-pub fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Failure> {
+pub(crate) fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Failure> {
     Ok(kiosks::set_code(tx, member_id, &token_hash(code), tx.now() + CODE_SECONDS).map(drop)?)
 }
 
 /// Whose code a scanner read; it is good for this once. What is no digit came from the scanner itself.
-pub fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
+pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
     let code: String = read.chars().filter(char::is_ascii_digit).collect();
     let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {
         call.outcome.set(OutcomeWord::WrongCredentials);
@@ -194,7 +194,7 @@ pub fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>,
 }
 
 /// Lets somebody in who proved enough, unless the account is banned: the token for the guest's cookie.
-pub fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<String>, Failure> {
+pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<String>, Failure> {
     if account.banned || !sign_in::is_as_judged(tx, account)? {
         return Ok(None);
     }
@@ -204,26 +204,26 @@ pub fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<Stri
 }
 
 /// The reply with the cookie of whoever signed in; the browser forgets it when it ends.
-pub fn hand_guest(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+pub(crate) fn hand_guest(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
     call.outcome.set(OutcomeWord::SignedIn);
     reply.with_cookie(&set(site, call, guest_name(site, call), token, None))
 }
 
 /// The reply that takes the cookie of whoever was signed in.
-pub fn take_guest(site: &Site, call: &Call, reply: Reply) -> Reply {
+pub(crate) fn take_guest(site: &Site, call: &Call, reply: Reply) -> Reply {
     reply.with_cookie(&set(site, call, guest_name(site, call), "", Some(0)))
 }
 
 /// The language that somebody chose at this kiosk; the browser forgets it with them.
-pub mod language {
+pub(crate) mod language {
     use super::{Call, Reply, Site};
     use crate::i18n::language::Language;
 
-    pub fn hand(site: &Site, call: &Call, reply: Reply, language: Language) -> Reply {
+    pub(crate) fn hand(site: &Site, call: &Call, reply: Reply, language: Language) -> Reply {
         reply.with_cookie(&line(site, call, language.tag(), ""))
     }
 
-    pub fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
+    pub(crate) fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
         reply.with_cookie(&line(site, call, "", "; Max-Age=0"))
     }
 

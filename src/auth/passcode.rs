@@ -14,7 +14,7 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 const CODES: u64 = 1_000_000;
-pub const LIFE_SECONDS: i64 = 10 * 60;
+pub(crate) const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
 const HOUR_SECONDS: i64 = 3600;
 /// Recoveries that are asked for under one name.
@@ -22,7 +22,7 @@ const SENDS_PER_HOUR_MAX: i64 = 5;
 
 /// What a passcode proves; one of each purpose is live at a time, and none serves for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub(crate) enum Use {
     SignIn,
     RecoverPassword,
     RecoverUsername,
@@ -32,7 +32,7 @@ pub enum Use {
 
 impl Use {
     /// Also the name of the message's template.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Use::SignIn => "passcode_sign_in",
             Use::RecoverPassword => "passcode_recover_password",
@@ -52,7 +52,7 @@ impl Use {
 
 /// To whom a passcode goes, and how.
 #[derive(Debug)]
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     pub member_id: i64,
     pub channel: Channel,
     /// An e-mail address, or a telephone number in E.164.
@@ -62,7 +62,7 @@ pub struct Target<'a> {
 
 /// Puts a new passcode in line for sending; the older one of the same use is dead. `Err` where a share of messages is used
 /// up: then the older one goes on.
-pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), Over>, Failure> {
+pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), Over>, Failure> {
     let taken = allowance::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
     if let Err(over) = taken {
         return Ok(Err(over));
@@ -84,7 +84,7 @@ pub fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Resu
 
 /// The same for a signed-in member: 429 with the seconds until there is room again. That others used up what goes to the
 /// address is told to nobody.
-pub fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
+pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     match send(site, tx, usage, target)? {
         Ok(()) | Err(Over::Recipient) => Ok(()),
         Err(over) => Err(refused(tx, over)),
@@ -92,7 +92,7 @@ pub fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> R
 }
 
 /// What is said of a message for which there is no room.
-pub fn refused(tx: &Write, over: Over) -> Failure {
+pub(crate) fn refused(tx: &Write, over: Over) -> Failure {
     match over {
         Over::Member(until) | Over::Site(until) => too_many(tx, until),
         Over::Recipient => too_many(tx, tx.now() + HOUR_SECONDS),
@@ -101,7 +101,7 @@ pub fn refused(tx: &Write, over: Over) -> Failure {
 
 /// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
 /// address gets. So an unknown name is refused exactly when a known one is.
-pub fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
+pub(crate) fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
     if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
         return Err(too_many(tx, until));
@@ -117,7 +117,7 @@ fn too_many(tx: &Write, until: i64) -> Failure {
 
 /// Forgets how many passcodes went to the member, and how many were asked for under the member's names. Whether that had
 /// been enough of them.
-pub fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
+pub(crate) fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
     let mut used_up = allowance::forget(site, tx, profile)?;
     for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
         used_up |= passcodes::full_until(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())?.is_some();
@@ -131,7 +131,7 @@ fn name_hash(site: &Site, name: &str) -> [u8; 32] {
 }
 
 /// Costs a live passcode one of its tries without looking at it: something else that was due with it was wrong.
-pub fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Failure> {
+pub(crate) fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Failure> {
     if let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? {
         miss(tx, member_id, usage, live.tries)?;
     }
@@ -149,12 +149,12 @@ fn miss(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failur
 
 /// Whether the code is the live one: then it is used up, and where it went is returned. A wrong one costs a try, and the
 /// last try costs the passcode.
-pub fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
     take_if(site, tx, member_id, usage, code, |_| true)
 }
 
 /// The same where whoever types the code also says where it went: a wrong address is as wrong as a wrong code.
-pub fn take_sent_to(
+pub(crate) fn take_sent_to(
     site: &Site,
     tx: &Write,
     member_id: i64,

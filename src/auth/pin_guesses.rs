@@ -13,12 +13,12 @@ use crate::store::tables::{audit, partners};
 use crate::store::{Read, Write};
 
 /// For how many seconds every PIN of a partner's gets the answer of a wrong one; 0: not at all.
-pub fn paused_for(site: &Site, tx: &Read, partner_id: i64, now: i64) -> Result<i64, Failure> {
+pub(crate) fn paused_for(site: &Site, tx: &Read, partner_id: i64, now: i64) -> Result<i64, Failure> {
     Ok(throttles::closed_for(tx, &key(site, partner_id), now)?)
 }
 
 /// Counts a wrong PIN. The one that begins a pause is in the audit log.
-pub fn miss(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
+pub(crate) fn miss(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
     if throttles::miss_drained(tx, &key(site, partner_id), Drained::PARTNER_PINS)? == 0 {
         return Ok(());
     }
@@ -31,12 +31,12 @@ pub fn miss(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(),
 
 /// The answer to this call leaves nothing behind, not even under its `Idempotency-Key`: a pause that wrote would fill the
 /// disk as fast as guesses come.
-pub fn leave_no_trace(call: &Call) {
+pub(crate) fn leave_no_trace(call: &Call) {
     repeat::forgo(call);
 }
 
 /// How many partners are paused.
-pub fn count_paused(site: &Site, tx: &Read, now: i64) -> Result<i64, Failure> {
+pub(crate) fn count_paused(site: &Site, tx: &Read, now: i64) -> Result<i64, Failure> {
     let mut paused = 0;
     for partner in partners::list(tx)? {
         paused += i64::from(paused_for(site, tx, partner.partner_id, now)? > 0);

@@ -17,7 +17,7 @@ const PATH_CHARS_MAX: usize = 120;
 
 /// A call that was refused, and those after it that were the same.
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// Whose it was, as far as that is known.
     pub partner_id: Option<i64>,
     /// The latest, in Unix seconds.
@@ -33,13 +33,13 @@ pub struct Refusal {
 }
 
 #[derive(Default)]
-pub struct Refusals {
+pub(crate) struct Refusals {
     rings: Mutex<BTreeMap<Option<i64>, VecDeque<Refusal>>>,
 }
 
 impl Refusals {
     /// `why` says more than the caller is told.
-    pub fn note(&self, call: &Call, now: i64, partner_id: Option<i64>, failure: &Failure, why: Text) {
+    pub(crate) fn note(&self, call: &Call, now: i64, partner_id: Option<i64>, failure: &Failure, why: Text) {
         let refusal = Refusal {
             partner_id,
             at: now,
@@ -66,13 +66,13 @@ impl Refusals {
     }
 
     /// Of one partner, or with `None` of callers that are nobody's; newest first.
-    pub fn list(&self, partner_id: Option<i64>) -> Vec<Refusal> {
+    pub(crate) fn list(&self, partner_id: Option<i64>) -> Vec<Refusal> {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         rings.get(&partner_id).map_or_else(Vec::new, |ring| ring.iter().cloned().collect())
     }
 
     /// Of everybody, newest first.
-    pub fn latest(&self, rows: usize) -> Vec<Refusal> {
+    pub(crate) fn latest(&self, rows: usize) -> Vec<Refusal> {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Refusal> = rings.values().flatten().cloned().collect();
         all.sort_by_key(|refusal| std::cmp::Reverse(refusal.at));

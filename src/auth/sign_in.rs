@@ -17,14 +17,14 @@ use std::time::Duration;
 const USER_AGENT_CHARS_MAX: usize = 200;
 
 /// A session that was opened.
-pub struct Opened {
+pub(crate) struct Opened {
     pub token: String,
     /// By which the device is known again, see [`device`].
     pub device_token: String,
 }
 
 /// What became of a name and a password.
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// They belong together.
     Right(Account),
     /// They do not, or nobody has that name, or the counters are closed: never told apart.
@@ -32,7 +32,7 @@ pub enum Verdict {
 }
 
 /// Whether tries under this name have to wait; what proves an identity in another way waits with them.
-pub fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
+pub(crate) fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
     let delayed =
         site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.closed_for(tx, site.now())? > 0))?;
     call.held.set(delayed);
@@ -43,13 +43,13 @@ pub fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account
 }
 
 /// Counts a miss of another proof than the password, in the transaction that judged it.
-pub fn miss(site: &Site, call: &Call, tx: &Write, name: &str, account: Option<&Account>) -> Result<(), Failure> {
+pub(crate) fn miss(site: &Site, call: &Call, tx: &Write, name: &str, account: Option<&Account>) -> Result<(), Failure> {
     call.outcome.set(OutcomeWord::WrongCredentials);
     Counters::of(site, call, tx, name, account)?.miss(tx)
 }
 
 /// Judges a name and a password. A miss is counted before the answer goes out.
-pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
+pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
     let now = site.now();
     let (counters, closed_for, account) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
@@ -73,7 +73,7 @@ pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdi
 
 /// Judges a code for an account whose password was right, like a password: not while the counters are closed, and a
 /// miss counts. The transaction must be kept, also after a miss.
-pub fn judge_code(
+pub(crate) fn judge_code(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -94,7 +94,7 @@ pub fn judge_code(
 }
 
 /// Whether password and ban are still those that were judged: hashing takes its time, and somebody may use it.
-pub fn is_as_judged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
+pub(crate) fn is_as_judged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
     let current = members::find_account_by_id(tx, account.member_id)?;
     Ok(current.is_some_and(|now| {
         now.password_hash == account.password_hash && now.role == account.role && now.banned == account.banned
@@ -102,7 +102,7 @@ pub fn is_as_judged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
 }
 
 /// A session for an account whose password was right and that owes nothing more, unless it changed in the meantime.
-pub fn open_session(
+pub(crate) fn open_session(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -139,7 +139,7 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
 
 /// Tells a signed-in member to wait while the account's counters are closed: here a delay is told, because the caller is
 /// known.
-pub fn check_open(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
+pub(crate) fn check_open(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
     match Counters::of(site, call, tx, "", Some(account))?.closed_for(tx, site.now())? {
         0 => Ok(()),
         seconds => Err(Failure::too_fast().retry_after(Duration::from_secs(seconds as u64))),
@@ -147,7 +147,7 @@ pub fn check_open(site: &Site, call: &Call, tx: &Read, account: &Account) -> Res
 }
 
 /// Whether a signed-in member typed the own password; the text says why not.
-pub fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<Result<(), Text>, Failure> {
+pub(crate) fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<Result<(), Text>, Failure> {
     let account = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         check_open(site, call, tx, &account)?;

@@ -24,7 +24,7 @@ impl Signer {
 }
 
 /// What a proof came to.
-pub enum Proven {
+pub(crate) enum Proven {
     Signer(Signer),
     /// The password was right, and a code is due.
     Code {
@@ -40,12 +40,18 @@ pub enum Proven {
 }
 
 /// By name and password; judged before the transaction, because that takes its time.
-pub fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
+pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
     sign_in::judge(site, call, name, secret)
 }
 
 /// What follows a password that was judged, for the signature under one entry.
-pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict, entry_id: i64) -> Result<Proven, Failure> {
+pub(crate) fn by_password(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    verdict: &Verdict,
+    entry_id: i64,
+) -> Result<Proven, Failure> {
     let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
     if account.banned || !sign_in::is_as_judged(tx, account)? {
         return Ok(Proven::Refused("proof.wrong"));
@@ -69,7 +75,7 @@ pub fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict, entr
 }
 
 /// By the code that was due after the password.
-pub fn by_code(
+pub(crate) fn by_code(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -92,7 +98,7 @@ pub fn by_code(
 }
 
 /// By a passkey: two factors in itself.
-pub fn by_passkey(call: &Call, tx: &Write, answer: &Answer) -> Result<Proven, Failure> {
+pub(crate) fn by_passkey(call: &Call, tx: &Write, answer: &Answer) -> Result<Proven, Failure> {
     let known = passkey::identify(call, tx, answer)?;
     Ok(known.map_or(Proven::Refused("proof.passkey_refused"), |account| signer(&account)))
 }

@@ -15,7 +15,7 @@ const TRIES_MAX: i64 = 5;
 
 /// What the second step leads to. A token of one intent is unknown to every other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Intent {
+pub(crate) enum Intent {
     /// A session of the API, after a social sign-in.
     Api,
     /// A session of the desk.
@@ -43,7 +43,7 @@ impl Intent {
 }
 
 /// A new token; the member's older one is dead.
-pub fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> Result<String, Failure> {
+pub(crate) fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> Result<String, Failure> {
     let (token, _) = new_token();
     let hash = intent.hash(&token);
     call.hands_out(&hash);
@@ -52,7 +52,7 @@ pub fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> Result<
 }
 
 /// Whose step a token is, for one try: the last try costs the step.
-pub fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option<Account>, Failure> {
+pub(crate) fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option<Account>, Failure> {
     let Some(step) = sign_in_steps::find(tx, &intent.hash(token), tx.now())? else { return Ok(None) };
     if step.tries + 1 >= TRIES_MAX {
         sign_in_steps::delete(tx, step.member_id)?;
@@ -63,13 +63,13 @@ pub fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option<Accoun
 }
 
 /// Whose step a token is, without a try.
-pub fn look(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<Option<Account>, Failure> {
+pub(crate) fn look(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<Option<Account>, Failure> {
     let Some(step) = sign_in_steps::find(tx, &intent.hash(token), now)? else { return Ok(None) };
     Ok(members::find_account_by_id(tx, step.member_id)?)
 }
 
 /// Ends the step of a member who took it.
-pub fn end(tx: &Write, member_id: i64) -> Result<(), Failure> {
+pub(crate) fn end(tx: &Write, member_id: i64) -> Result<(), Failure> {
     sign_in_steps::delete(tx, member_id)?;
     Ok(())
 }

@@ -17,7 +17,7 @@ const LIFE_SECONDS: i64 = 7 * 86_400;
 
 /// What became of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Undone {
+pub(crate) enum Undone {
     Now,
     /// Unknown, used, or too old.
     Not,
@@ -26,7 +26,7 @@ pub enum Undone {
 }
 
 /// A token that undoes the change `event`; `before`: the member before the change.
-pub fn offer(tx: &Write, event: Event, before: &Profile) -> Result<String, Failure> {
+pub(crate) fn offer(tx: &Write, event: Event, before: &Profile) -> Result<String, Failure> {
     let (token, hash) = new_token();
     let undo = Undo {
         member_id: before.member_id,
@@ -41,12 +41,12 @@ pub fn offer(tx: &Write, event: Event, before: &Profile) -> Result<String, Failu
 }
 
 /// Whether a token still undoes something.
-pub fn is_offered(tx: &Read, token: &str, now: i64) -> Result<bool, Failure> {
+pub(crate) fn is_offered(tx: &Read, token: &str, now: i64) -> Result<bool, Failure> {
     Ok(undos::find(tx, &token_hash(token), now)?.is_some())
 }
 
 /// Undoes what was changed at the token's moment and since.
-pub fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<Undone, Failure> {
+pub(crate) fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<Undone, Failure> {
     let Some(undo) = undos::find(tx, &token_hash(token), tx.now())? else { return Ok(Undone::Not) };
     let Undo { member_id, made_at, .. } = undo;
     let owner = if undo.email_confirmed { members::find_by_confirmed_email(tx, &undo.email)? } else { None };

@@ -24,7 +24,7 @@ const PAGE_ROWS: i64 = 1_000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken, and for `verify`: the log is not what was written.")]
-pub enum Audit {
+pub(super) enum Audit {
     /// List deeds, newest first
     List(List),
     /// Read the log whole: that no row was changed, removed or put in, and that the backups remember the same
@@ -32,7 +32,7 @@ pub enum Audit {
 }
 
 #[derive(Args)]
-pub struct List {
+pub(super) struct List {
     /// Only since then: 2026-11-21, 2026-11-21T12:00, Unix seconds, or 90m, 24h, 7d ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -54,7 +54,7 @@ pub struct List {
 }
 
 impl Audit {
-    pub fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
         match self {
             Audit::List(list) => list.run(site, wire),
             Audit::Verify => verify(&walk(site, wire.progress)?),

@@ -16,7 +16,7 @@ use std::fmt::{self, Display, Formatter};
 #[command(
     after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the copy for the second place was not made."
 )]
-pub struct Command {
+pub(super) struct Command {
     #[command(subcommand)]
     action: Option<Action>,
 }
@@ -32,7 +32,7 @@ enum Action {
 }
 
 impl Command {
-    pub fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
+    pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
         match self.action.unwrap_or(Action::Now) {
             Action::Now => made(site, &backup::make(site, site.by(), progress).map_err(broken)?),
             Action::List => list(site),

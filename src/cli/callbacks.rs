@@ -21,7 +21,7 @@ const EVENTS_USUAL: i64 = 50;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such event, payment or member); 2 broken.")]
-pub enum Callbacks {
+pub(super) enum Callbacks {
     /// List events, newest first, each with what became of it
     List {
         /// Only those of one sender
@@ -54,7 +54,7 @@ pub enum Callbacks {
 }
 
 impl Callbacks {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Callbacks::List { sender, verdict, part } => list(site, (sender.as_deref(), verdict.as_deref()), part),
             Callbacks::Show { callback_id } => show(site, *callback_id),

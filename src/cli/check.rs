@@ -3,7 +3,7 @@
 use super::{Answered, Global, Row, Table, check_settings, done};
 use serde_json::{Map, Value, json};
 
-pub fn run(global: &Global) -> Answered {
+pub(super) fn run(global: &Global) -> Answered {
     let effective = global.settings().effective();
     check_settings(global.settings())?;
     let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();

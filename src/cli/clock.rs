@@ -13,7 +13,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 #[derive(Subcommand)]
-pub enum Clock {
+pub(super) enum Clock {
     /// Take the machine's clock for right, where it once ran ahead and the file remembers that; the server must be stopped
     ///
     /// Sessions, tokens and codes that were made meanwhile end; what was written meanwhile keeps its date. Where much was,
@@ -22,7 +22,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    pub fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> Answered {
         let Clock::SetBack = self;
         let config = global.checked()?;
         let dir = config.data.clone();

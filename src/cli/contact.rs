@@ -15,7 +15,7 @@ const BEGINNING_CHARS_MAX: usize = 50;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such message); 2 broken.")]
-pub enum Contact {
+pub(super) enum Contact {
     /// List messages, newest first: those that nobody marked as done
     List {
         /// Also those that are done
@@ -38,7 +38,7 @@ pub enum Contact {
 }
 
 impl Contact {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Contact::List { all, part } => list(site, *all, part),
             Contact::Show { contact_id } => show(site, *contact_id),

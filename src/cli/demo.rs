@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Args)]
-pub struct Demo {
+pub(super) struct Demo {
     /// How many members
     #[arg(long, default_value_t = demo::MEMBERS, value_parser = clap::value_parser!(u64).range(40..=1_000_000))]
     members: u64,
@@ -24,7 +24,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    pub fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> Answered {
         let mut settings = global.settings();
         settings.for_demo();
         let config = super::check_settings(settings)?;

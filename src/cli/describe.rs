@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
-pub enum Describe {
+pub(super) enum Describe {
     /// Completions for a shell, on standard output
     Completions { shell: Shell },
     /// Manual pages, one a command, in an existing directory
@@ -14,7 +14,7 @@ pub enum Describe {
 }
 
 impl Describe {
-    pub fn run(self) -> Answered {
+    pub(super) fn run(self) -> Answered {
         match self {
             Describe::Completions { shell } => {
                 let mut script = Vec::new();

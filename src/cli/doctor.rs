@@ -26,7 +26,7 @@ use std::io::IsTerminal;
     after_help = "Exit codes: 0 all is well; 1 something is worth a look; 2 something needs one now. Works with and \
                   without a running server."
 )]
-pub struct Doctor {
+pub(super) struct Doctor {
     /// Writes that the last stop lost, or changes by another program, are noted: the alarm about them is over
     #[arg(long)]
     noted: bool,
@@ -60,7 +60,7 @@ impl Display for Said {
 
 impl Doctor {
     /// On this side: the facts from the file, or from the server that holds it.
-    pub fn run(&self, global: &Global, args: &[OsString]) -> Answered {
+    pub(super) fn run(&self, global: &Global, args: &[OsString]) -> Answered {
         let config = global.checked()?;
         let mut said = match Place::hold(&config.data) {
             Ok(place) => {
@@ -78,7 +78,7 @@ impl Doctor {
     }
 
     /// On the server's side: JSON, which the other side puts into words.
-    pub fn answer(&self, site: &Shell) -> Answered {
+    pub(super) fn answer(&self, site: &Shell) -> Answered {
         if self.noted {
             note(site)?;
         }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
     for a formula: an apostrophe stands before it, which `tunneldesk import` takes off again. Erased members are left out, \
     with their entries and bookings. `tunneldesk import LIST --help` has the columns."
 )]
-pub struct Export {
+pub(super) struct Export {
     list: List,
     /// Write to this file, whole or not at all, instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -31,11 +31,11 @@ enum List {
 }
 
 impl Export {
-    pub fn to(&self) -> Option<PathBuf> {
+    pub(super) fn to(&self) -> Option<PathBuf> {
         self.to.clone()
     }
 
-    pub fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
         let kind = match self.list {
             List::Members => Kind::Members,
             List::Logbook => Kind::Logbook,

@@ -9,7 +9,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_BYTES_MAX: u64 = 16 * 1024;
 
-pub fn run(global: &Global) -> Answered {
+pub(super) fn run(global: &Global) -> Answered {
     let config = global.checked()?;
     let address = config.listen.iter().find(|address| address.port() != 0).map(|address| reached_at(*address));
     let address =

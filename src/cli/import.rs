@@ -14,7 +14,7 @@ use std::path::Path;
 const MISTAKES_SHOWN: usize = 50;
 
 #[derive(Args)]
-pub struct Import {
+pub(super) struct Import {
     #[command(subcommand)]
     list: List,
 }
@@ -75,11 +75,11 @@ impl Import {
         }
     }
 
-    pub fn file(&self) -> &Path {
+    pub(super) fn file(&self) -> &Path {
         &self.parts().1.file
     }
 
-    pub fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
         let (kind, from, what) = self.parts();
         let (list, bytes) = wire.attached.as_mut().ok_or_else(|| broken("the list did not come along"))?;
         let deed = match kind {

@@ -18,7 +18,7 @@ use crate::store::tables::{audit, tunnels};
 use clap::Args;
 
 #[derive(Args)]
-pub struct Init {
+pub(super) struct Init {
     /// What the tunnel is called
     #[arg(long)]
     name: String,
@@ -36,7 +36,7 @@ pub struct Init {
     time_zone: Option<String>,
 }
 
-pub fn country(text: &str) -> Result<String, String> {
+pub(super) fn country(text: &str) -> Result<String, String> {
     let sound = text.len() == 2 && text.bytes().all(|b| b.is_ascii_alphabetic());
     if sound { Ok(text.to_ascii_uppercase()) } else { Err("is not two letters, like DE or US".to_owned()) }
 }
@@ -48,7 +48,7 @@ fn machine_zone() -> Option<String> {
 }
 
 impl Init {
-    pub fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> Answered {
         let zone = match &self.time_zone {
             Some(named) => {
                 Some(local_time::zone(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?)

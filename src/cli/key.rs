@@ -10,13 +10,13 @@ use clap::Subcommand;
 use serde_json::json;
 
 #[derive(Subcommand)]
-pub enum Key {
+pub(super) enum Key {
     /// Make a new site key and seal everything by it; the server must be stopped
     Rotate,
 }
 
 impl Key {
-    pub fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> Answered {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();

@@ -16,7 +16,7 @@ const LISTED_USUAL: i64 = 1_000;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such kiosk); 2 broken.")]
-pub enum Kiosk {
+pub(super) enum Kiosk {
     /// Make a code that turns the browser that takes it into a kiosk: open /kiosk there and type it
     Pair {
         /// Where it stands, for the list: "Entrance"
@@ -36,7 +36,7 @@ pub enum Kiosk {
 }
 
 impl Kiosk {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Kiosk::Pair { name } => pair(site, name),
             Kiosk::List { part } => list(site, part),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Addresses that a table shows, unless another number is asked for.
 const LISTED_USUAL: i64 = 50;
 
-pub fn list(site: &Shell, part: &Part) -> Answered {
+pub(super) fn list(site: &Shell, part: &Part) -> Answered {
     let limit = part.limit(site, LISTED_USUAL);
     let (marks, total) =
         site.store.read(|tx| Ok((suppressed::list(tx, limit, part.offset)?, suppressed::count(tx)?)))?;
@@ -29,7 +29,7 @@ impl Row for Mark {
     }
 }
 
-pub fn lift(site: &Shell, address: &str) -> Answered {
+pub(super) fn lift(site: &Shell, address: &str) -> Answered {
     let lifted = site.change(|cx| messages::lift_mark(cx, address))?;
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;

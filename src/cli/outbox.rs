@@ -17,7 +17,7 @@ const WHY_CHARS_MAX: usize = 60;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such message, or nothing left of it); 2 broken.")]
-pub enum Outbox {
+pub(super) enum Outbox {
     /// List messages, newest first: those that wait or are dead, unless a state is given
     List {
         /// Only one state: waiting, sent or dead
@@ -44,7 +44,7 @@ pub enum Outbox {
 
 #[derive(Args)]
 #[group(required = true)]
-pub struct Retry {
+pub(super) struct Retry {
     /// Which, as `outbox list` numbers them
     #[arg(value_name = "NUMBER")]
     message_ids: Vec<i64>,
@@ -54,7 +54,7 @@ pub struct Retry {
 }
 
 impl Outbox {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Outbox::List { state, part } => list(site, state.as_deref(), part),
             Outbox::Show { message_id } => show(site, *message_id),

@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io::Write;
 
 /// The exit code of what broke.
-pub const BROKEN: u8 = 2;
+pub(super) const BROKEN: u8 = 2;
 
 /// What a command found or did: `Display` for people, `Serialize` for machines.
 pub trait Answer: Display {
@@ -23,7 +23,7 @@ impl<T: Display + Serialize> Answer for T {
 }
 
 /// A text that machines get as it is too, for instance a certificate.
-pub struct Text(pub String);
+pub(super) struct Text(pub String);
 
 impl Display for Text {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
@@ -38,24 +38,24 @@ impl Answer for Text {
 }
 
 /// What a command returns.
-pub type Answered = Result<Box<dyn Answer>, Trouble>;
+pub(super) type Answered = Result<Box<dyn Answer>, Trouble>;
 
 /// The answer of a command whose result went elsewhere, for instance into a file.
-pub fn nothing() -> Answered {
+pub(super) fn nothing() -> Answered {
     text("")
 }
 
-pub fn text(text: impl Into<String>) -> Answered {
+pub(super) fn text(text: impl Into<String>) -> Answered {
     Ok(Box::new(Text(text.into())))
 }
 
 /// A few values, and the sentence that tells them.
-pub fn done(words: impl Into<String>, values: Value) -> Answered {
+pub(super) fn done(words: impl Into<String>, values: Value) -> Answered {
     Ok(Box::new(Done { words: words.into(), values }))
 }
 
 /// See [`done`].
-pub struct Done {
+pub(super) struct Done {
     pub words: String,
     pub values: Value,
 }
@@ -97,11 +97,11 @@ impl From<Failure> for Trouble {
     }
 }
 
-pub fn refused(text: impl Into<String>) -> Trouble {
+pub(super) fn refused(text: impl Into<String>) -> Trouble {
     Trouble::Refused(text.into())
 }
 
-pub fn broken(text: impl Into<String>) -> Trouble {
+pub(super) fn broken(text: impl Into<String>) -> Trouble {
     Trouble::Broken(text.into())
 }
 

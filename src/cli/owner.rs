@@ -44,12 +44,12 @@ impl WayBack {
 }
 
 /// Becomes the owner of this directory, where we are root and it is not. Called while no other thread runs.
-pub fn become_owner(dir: &Path) -> Result<(), Trouble> {
+pub(super) fn become_owner(dir: &Path) -> Result<(), Trouble> {
     leave_root(dir, false).map(drop)
 }
 
 /// The same, with a way back.
-pub fn become_owner_for_now(dir: &Path) -> Result<WayBack, Trouble> {
+pub(super) fn become_owner_for_now(dir: &Path) -> Result<WayBack, Trouble> {
     leave_root(dir, true)
 }
 

@@ -14,7 +14,7 @@ use ipnet::IpNet;
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
-pub enum Partner {
+pub(super) enum Partner {
     /// Add a partner; prints its client-id and its secret, once
     Add(Add),
     /// List partners, newest first
@@ -31,7 +31,7 @@ pub enum Partner {
 }
 
 #[derive(Args)]
-pub struct Add {
+pub(super) struct Add {
     /// What the partner is called
     name: String,
     /// The client-id that it has already, at a site whose bookings are imported here [default: a new one]
@@ -63,7 +63,7 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl Partner {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Partner::Add(add) => add.run(site),
             Partner::List => list(site),

@@ -12,14 +12,14 @@ const SHOWN_ROWS_MAX: usize = 50;
 
 #[derive(Args)]
 #[command(after_help = "Exit codes: 0 done, also where nobody was due; 1 refused (the clock is behind); 2 broken.")]
-pub struct Reminders {
+pub(super) struct Reminders {
     /// Only say who would be reminded
     #[arg(long)]
     dry_run: bool,
 }
 
 impl Reminders {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         if site.clock.is_suspect() {
             return Err(refused("the clock is behind what this file has seen: set it, or members get wrong dates"));
         }

@@ -16,7 +16,7 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub struct Restore {
+pub(super) struct Restore {
     /// Which: a name as `backup list` shows it, or a directory [default: the newest there is]
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
@@ -35,7 +35,7 @@ struct Choice {
 }
 
 impl Restore {
-    pub fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
         let by = by_us();
         become_owner(&config.data)?;

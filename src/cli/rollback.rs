@@ -7,7 +7,7 @@ use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
 use crate::store::engine::place::Place;
 use serde_json::json;
 
-pub fn run(global: &Global) -> Answered {
+pub(super) fn run(global: &Global) -> Answered {
     let config = global.checked()?;
     let by = by_us();
     become_owner(&config.data)?;

@@ -4,7 +4,7 @@ use super::{Answered, Row, Table};
 use crate::routes::{PAGES, ROUTES, Route, TABLE};
 use serde_json::{Value, json};
 
-pub fn run() -> Answered {
+pub(super) fn run() -> Answered {
     let ours = ROUTES.iter().filter(|route| route.ours).count();
     let contract = ROUTES.len() - ours;
     let total = format!("{contract} operations of the contract, {ours} of ours, {} rows of pages", PAGES.len());

@@ -36,7 +36,7 @@ const DESCRIPTORS_BESIDE: u64 = 40;
 const CONNECTIONS_MIN: u64 = 8;
 
 #[derive(Args)]
-pub struct Serve {
+pub(super) struct Serve {
     /// Run a site full of invented people, in a directory of its own
     #[arg(long)]
     demo: bool,
@@ -91,7 +91,7 @@ fn hear_commands(site: &Site, place: &Place, writable: bool) -> Result<Option<Na
 }
 
 impl Serve {
-    pub fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> Answered {
         let mut service = Service::from_environment();
         let ended = self.run_for(&mut service, global);
         if let Err(Trouble::Refused(text) | Trouble::Broken(text)) = &ended {

@@ -15,7 +15,7 @@ use serde_json::json;
 const SYNC_USERNAME: &str = "sync";
 
 #[derive(Subcommand)]
-pub enum Session {
+pub(super) enum Session {
     /// Issue a token for a job that reads the partner reports
     Issue {
         /// The role; only `sync` has sessions without a sign-in
@@ -25,7 +25,7 @@ pub enum Session {
 }
 
 impl Session {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         let Session::Issue { role } = self;
         if Role::parse(role) != Some(Role::Sync) {
             return Err(refused("only --role sync has sessions without a sign-in; people sign in"));

@@ -10,34 +10,34 @@ use crate::store::tables::audit;
 use std::ops::Deref;
 
 /// A site for one command.
-pub struct Shell<'s> {
+pub(super) struct Shell<'s> {
     site: &'s Site,
     by: By,
     lists_all: bool,
 }
 
 impl<'s> Shell<'s> {
-    pub fn new(site: &'s Site, by: By, lists_all: bool) -> Shell<'s> {
+    pub(super) fn new(site: &'s Site, by: By, lists_all: bool) -> Shell<'s> {
         Shell { site, by, lists_all }
     }
 
     /// Whether a list without a limit is whole, as machines take it.
-    pub fn lists_all(&self) -> bool {
+    pub(super) fn lists_all(&self) -> bool {
         self.lists_all
     }
 
-    pub fn by(&self) -> &By {
+    pub(super) fn by(&self) -> &By {
         &self.by
     }
 
     /// Runs an effect in the name of whoever typed the command.
     #[track_caller]
-    pub fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
+    pub(super) fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
         app::change(self.site, Actor::owner(&self.by), Language::default(), effect)
     }
 
     /// The row of a deed, in the deed's own transaction.
-    pub fn record(&self, tx: &Write, deed: &'static str, whom: &Whom, detail: &Detail) -> Result<(), Failure> {
+    pub(super) fn record(&self, tx: &Write, deed: &'static str, whom: &Whom, detail: &Detail) -> Result<(), Failure> {
         audit::insert(tx, &self.by.who, deed, whom, &self.by.origin, detail)?;
         Ok(())
     }
@@ -52,13 +52,13 @@ impl Deref for Shell<'_> {
 }
 
 /// Whoever runs this process.
-pub fn by_us() -> By {
+pub(super) fn by_us() -> By {
     // SAFETY: takes nothing and cannot fail.
     by(unsafe { libc::getuid() })
 }
 
 /// A user of the machine.
-pub fn by(uid: u32) -> By {
+pub(super) fn by(uid: u32) -> By {
     By { who: Who::Cli { uid, user: user_name(uid) }, origin: Origin::Shell }
 }
 

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
-pub enum Signer {
+pub(super) enum Signer {
     /// Let a member sign as a holder of a programme: Instructor, Trainer, Examiner or Military
     Add(Add),
     /// List who may sign, by name
@@ -35,7 +35,7 @@ pub enum Signer {
 }
 
 #[derive(Args)]
-pub struct Add {
+pub(super) struct Add {
     name: String,
     programme: String,
     /// Appoint a first signer, who stands in for this level until somebody holds it by the logbook
@@ -47,7 +47,7 @@ pub struct Add {
 }
 
 impl Signer {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Signer::Add(add) => add.run(site),
             Signer::List { tunnel } => list(site, tunnel.unwrap_or(site.tunnel_id)),

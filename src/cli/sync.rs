@@ -23,7 +23,7 @@ const REFUSED_SHOWN_MAX: usize = 50;
     after_help = "Exit codes: 0 done; 1 refused, for instance because the settings name no receiver; 2 broken: the receiver \
                   is not reached or takes nothing. What waits, waits; nothing is lost."
 )]
-pub struct Sync {
+pub(super) struct Sync {
     /// Carry what waits now, and end: what happens without any option
     #[arg(long, conflicts_with_all = ["status", "dry_run", "again", "rewind"])]
     once: bool,
@@ -55,11 +55,11 @@ pub struct Sync {
 
 impl Sync {
     /// Whether it needs no site on this machine.
-    pub fn is_from_elsewhere(&self) -> bool {
+    pub(super) fn is_from_elsewhere(&self) -> bool {
         self.from.is_some()
     }
 
-    pub fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
+    pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
         if self.status {
             let status = sync::status(site)?;
             return shown(&status, sync::refused(site)?);
@@ -84,7 +84,7 @@ impl Sync {
     }
 
     /// Beside a site on another machine: nothing here is of a site.
-    pub fn run_from_elsewhere(&self, global: &Global) -> Answered {
+    pub(super) fn run_from_elsewhere(&self, global: &Global) -> Answered {
         let config = global.checked()?;
         let settings = config.sync.as_ref().ok_or_else(no_receiver)?;
         let mut reports = self.reports()?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::fmt::{self, Display, Formatter};
 
 /// A row of a list.
-pub trait Row {
+pub(super) trait Row {
     const HEADINGS: &'static [&'static str];
 
     /// A text under each heading.
@@ -17,7 +17,7 @@ pub trait Row {
 }
 
 /// A list, which a command returns.
-pub struct Table<R> {
+pub(super) struct Table<R> {
     rows: Vec<R>,
     /// Rows that people see.
     shown_max: usize,
@@ -29,39 +29,39 @@ pub struct Table<R> {
 }
 
 impl<R: Row> Table<R> {
-    pub fn new(rows: Vec<R>) -> Table<R> {
+    pub(super) fn new(rows: Vec<R>) -> Table<R> {
         Table { rows, shown_max: usize::MAX, when_empty: None, foot: String::new(), part: None }
     }
 
-    pub fn shown_max(self, shown_max: usize) -> Table<R> {
+    pub(super) fn shown_max(self, shown_max: usize) -> Table<R> {
         Table { shown_max, ..self }
     }
 
-    pub fn when_empty(self, text: impl Into<String>) -> Table<R> {
+    pub(super) fn when_empty(self, text: impl Into<String>) -> Table<R> {
         Table { when_empty: Some(text.into()), ..self }
     }
 
     /// What follows the last row at once.
-    pub fn foot(self, foot: impl Into<String>) -> Table<R> {
+    pub(super) fn foot(self, foot: impl Into<String>) -> Table<R> {
         Table { foot: foot.into(), ..self }
     }
 
     /// A line below the table, or alone where the table has no rows.
-    pub fn total(self, line: impl Into<String>) -> Table<R> {
+    pub(super) fn total(self, line: impl Into<String>) -> Table<R> {
         let line = line.into();
         let foot = format!("{}\n\n{line}", self.foot);
         self.foot(foot).when_empty(line)
     }
 
     /// For machines the rows are the part `name` of an object that also has the values `beside`.
-    pub fn part(self, name: &'static str, beside: Value) -> Table<R> {
+    pub(super) fn part(self, name: &'static str, beside: Value) -> Table<R> {
         let Value::Object(beside) = beside else { return self };
         Table { part: Some((name, beside)), ..self }
     }
 
     /// The rows are the asked part of a list of `total` rows: how many come after them, and how to see them, follows the
     /// last one.
-    pub fn page_of(self, total: i64, part: &Part) -> Table<R> {
+    pub(super) fn page_of(self, total: i64, part: &Part) -> Table<R> {
         let next = part.offset.saturating_add(self.rows.len() as i64);
         match total - next {
             more @ 1.. if !self.rows.is_empty() => {
@@ -113,7 +113,7 @@ fn in_columns(headings: &[&str], rows: &[Vec<String>]) -> String {
 
 /// Which part of a list is asked for.
 #[derive(Args)]
-pub struct Part {
+pub(super) struct Part {
     /// Rows to list; with --json all, unless it is said
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
     limit: Option<i64>,
@@ -124,7 +124,7 @@ pub struct Part {
 
 impl Part {
     /// Unless a limit is given, people get `usual` rows and machines all.
-    pub fn limit(&self, site: &Shell, usual: i64) -> i64 {
+    pub(super) fn limit(&self, site: &Shell, usual: i64) -> i64 {
         self.limit.unwrap_or(if site.lists_all() { i64::MAX } else { usual })
     }
 }

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken.")]
-pub enum Tls {
+pub(super) enum Tls {
     /// Make the site's own authority, and with it a certificate that renews itself
     Init(Init),
     /// Show what the site's own authority is good for, and until when its certificate is
@@ -25,7 +25,7 @@ pub enum Tls {
 }
 
 #[derive(Args)]
-pub struct Init {
+pub(super) struct Init {
     /// A host name under which people reach the site, tunnel.example.org; may be given several times
     #[arg(long = "name", value_name = "NAME", required = true)]
     names: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Init {
 }
 
 impl Tls {
-    pub fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> Answered {
         match self {
             Tls::Init(init) => init.run(site),
             Tls::Status => status(site),

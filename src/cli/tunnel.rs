@@ -22,7 +22,7 @@ const MISTAKES_MAX: usize = 50;
 #[command(
     after_help = "Exit codes: 0 done; 1 refused (every mistake of the list is named, and nothing of it is taken); 2 broken."
 )]
-pub enum Tunnel {
+pub(super) enum Tunnel {
     /// List the tunnels that this site knows
     List,
     /// Take a list of tunnels: new ones are added, known ones changed, none is removed. The same list again changes nothing
@@ -43,7 +43,7 @@ struct Row {
 
 impl Tunnel {
     /// The text of the list.
-    pub fn read_file(&self) -> Result<Option<String>, Trouble> {
+    pub(super) fn read_file(&self) -> Result<Option<String>, Trouble> {
         let Tunnel::Import { file } = self else { return Ok(None) };
         let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", file.display()));
         let text = std::fs::read_to_string(file).map_err(unreadable)?;
@@ -53,7 +53,7 @@ impl Tunnel {
         Ok(Some(text))
     }
 
-    pub fn run(&self, site: &Shell, text: Option<&str>) -> Answered {
+    pub(super) fn run(&self, site: &Shell, text: Option<&str>) -> Answered {
         match self {
             Tunnel::List => list(site),
             Tunnel::Import { .. } => import(site, text.unwrap_or("")),

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 /// On the side of the site.
-pub struct Wire<'w> {
+pub(super) struct Wire<'w> {
     pub progress: &'w mut Progress<'w>,
     /// The file that the command reads, and its bytes.
     pub attached: Option<(&'w mut dyn Read, u64)>,

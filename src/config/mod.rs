@@ -4,7 +4,7 @@ mod backup;
 mod callbacks;
 mod credentials;
 mod outgoing;
-pub mod recipient;
+pub(crate) mod recipient;
 mod social;
 mod sync;
 mod terminal;

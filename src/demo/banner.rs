@@ -8,7 +8,7 @@ use std::path::Path;
 /// Whom the terminal names; the others are in the file.
 const NAMED: [&str; 4] = ["current flyer", "instructor 4", "desk", "admin"];
 
-pub fn banner(facts: &Facts, url: &str, addresses: &[SocketAddr], path: &Path) -> String {
+pub(super) fn banner(facts: &Facts, url: &str, addresses: &[SocketAddr], path: &Path) -> String {
     let mut text = format!("\n{}: a demo site, full of invented people\n\n", facts.tunnel_name);
     let listening: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let mut line = |label: &str, value: &str| _ = writeln!(text, "  {label:<10}{value}");

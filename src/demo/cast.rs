@@ -5,7 +5,7 @@ use super::people::End;
 use crate::domain::role::Role;
 
 /// One of the cast. Days are counted from today, which is 0.
-pub struct Part {
+pub(super) struct Part {
     pub role: Role,
     /// For accounts that are easier to remember than a name.
     pub username: Option<&'static str>,
@@ -25,7 +25,7 @@ pub struct Part {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Staff {
+pub(super) enum Staff {
     No,
     Yes,
     Founder,
@@ -64,11 +64,11 @@ const fn staff(targets: &'static [Target]) -> Part {
 }
 
 /// Where the admin and the desk are in the cast.
-pub const ADMIN: usize = 0;
-pub const DESK: usize = 1;
+pub(super) const ADMIN: usize = 0;
+pub(super) const DESK: usize = 1;
 
 /// In the order of their numbers.
-pub const CAST: &[Part] = &[
+pub(super) const CAST: &[Part] = &[
     account(Role::Admin, "admin"),
     account(Role::Desk, "desk"),
     account(Role::Sync, "sync"),

@@ -45,7 +45,7 @@ const ENTRIES_FOR_ALL_AMBITIONS: u64 = 36;
 /// Entries a member below which not everybody has flown.
 const ENTRIES_FOR_ALL_TO_FLY: u64 = 5;
 
-pub fn make(count: u64, plan: &Plan, ladder: &Ladder, names: &mut Names, rng: &mut Rng) -> Vec<Person> {
+pub(super) fn make(count: u64, plan: &Plan, ladder: &Ladder, names: &mut Names, rng: &mut Rng) -> Vec<Person> {
     let mut joined: Vec<i64> = (0..count).map(|_| joining_day(rng)).collect();
     joined.sort_unstable();
     let each = plan.entries / plan.members.max(1);

@@ -13,14 +13,14 @@ use crate::store::engine::bulk::Bulk;
 use rusqlite::Result;
 use std::collections::VecDeque;
 
-pub const DAY: i64 = 86_400;
-pub const HOUR: i64 = 3_600;
+pub(super) const DAY: i64 = 86_400;
+pub(super) const HOUR: i64 = 3_600;
 /// Of a hundred flights, how many are booked with the partner; the others are paid for at the desk.
 const BOOKED_PERCENT: u64 = 55;
 const DAYS_BETWEEN_COMMITS: i64 = 20;
 
 /// What never changes while the diary is written.
-pub struct World<'a> {
+pub(super) struct World<'a> {
     pub people: &'a [Person],
     pub names: &'a Names,
     pub ladder: &'a Ladder,
@@ -35,7 +35,7 @@ pub struct World<'a> {
 
 /// How a person stands on the day that is being written.
 #[derive(Clone)]
-pub struct State {
+pub(super) struct State {
     pub minutes: i64,
     pub last_flown: Option<i64>,
     pub first_level_since: Option<i64>,
@@ -44,7 +44,7 @@ pub struct State {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Flight {
+pub(super) struct Flight {
     pub who: usize,
     pub at: i64,
     pub minutes: i64,
@@ -53,7 +53,7 @@ pub struct Flight {
 }
 
 /// A booking that will change on the next day.
-pub struct Change {
+pub(super) struct Change {
     pub booking_id: i64,
     pub who: usize,
     pub booking: Booking,
@@ -68,7 +68,7 @@ enum Doing {
     Change(Change),
 }
 
-pub struct Diary<'a> {
+pub(super) struct Diary<'a> {
     pub world: World<'a>,
     pub bulk: &'a Bulk<'a>,
     pub rng: Rng,
@@ -83,7 +83,7 @@ pub struct Diary<'a> {
 }
 
 impl<'a> Diary<'a> {
-    pub fn new(world: World<'a>, bulk: &'a Bulk<'a>, seed: u64) -> Diary<'a> {
+    pub(super) fn new(world: World<'a>, bulk: &'a Bulk<'a>, seed: u64) -> Diary<'a> {
         let state = |person: &Person| State {
             minutes: 0,
             last_flown: None,
@@ -100,7 +100,7 @@ impl<'a> Diary<'a> {
     }
 
     /// Writes it all; `progress` hears how many entries there are.
-    pub fn write(&mut self, timetable: &mut Timetable, progress: impl Fn(u64)) -> Result<()> {
+    pub(super) fn write(&mut self, timetable: &mut Timetable, progress: impl Fn(u64)) -> Result<()> {
         let events = events::of_all(self.world.people);
         let mut events = events.iter().peekable();
         for day in FOUNDING..0 {

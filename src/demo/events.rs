@@ -4,7 +4,7 @@ use super::ladder::Ladder;
 use super::people::{End, Person};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub(super) enum What {
     /// The safety brief before anything else.
     Brief,
     /// A safety training: its place among the person's trainings.
@@ -14,13 +14,13 @@ pub enum What {
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Event {
+pub(super) struct Event {
     pub day: i64,
     pub who: usize,
     pub what: What,
 }
 
-pub fn of_all(people: &[Person]) -> Vec<Event> {
+pub(super) fn of_all(people: &[Person]) -> Vec<Event> {
     let mut events: Vec<Event> = people
         .iter()
         .enumerate()
@@ -46,7 +46,7 @@ fn of_one(person: &Person) -> Vec<(i64, What)> {
 }
 
 /// How many logbook rows they make.
-pub fn count_entries(people: &[Person], ladder: &Ladder) -> u64 {
+pub(super) fn count_entries(people: &[Person], ladder: &Ladder) -> u64 {
     let one = |person: &Person| -> usize {
         let rows = |(_, what): &(i64, What)| match what {
             What::Half(n, half) => ladder.skills(&person.climbs[*n], *half).len(),

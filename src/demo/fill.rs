@@ -18,13 +18,13 @@ use crate::store::queries::holdings;
 use crate::store::tables::{partners, signers};
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub const PARTNER_NAME: &str = "Airtime Booking";
+pub(super) const PARTNER_NAME: &str = "Airtime Booking";
 const MEMBERS_BETWEEN_COMMITS: usize = 20_000;
 /// Notices older than this have been read.
 const UNREAD_DAYS: i64 = 4;
 
 /// `hall`: by whose clock people come and go.
-pub fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
+pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
     let today = hall.noon_utc(site.now()).div_euclid(DAY);
     let midnight = hall.day(site.now(), 0).from;
     let (ladder, mut names) = (Ladder::new(site.catalogue), Names::new());

@@ -5,9 +5,9 @@ use super::rng::Rng;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey, Requirement, Safety, SafetyKind, Skill};
 
 /// A level by its programme, number and track.
-pub type Target = (&'static str, &'static str, &'static str);
+pub(super) type Target = (&'static str, &'static str, &'static str);
 
-pub struct Ladder {
+pub(super) struct Ladder {
     pub catalogue: &'static Catalogue,
     levels: Vec<&'static Level>,
 }
@@ -20,24 +20,24 @@ struct Authority {
 }
 
 /// The levels that the founders stand in for until they hold their own: enough that each can sign all for another.
-pub const FOUNDERS_LEVELS: [(&str, &str); 4] =
+pub(super) const FOUNDERS_LEVELS: [(&str, &str); 4] =
     [("Instructor", "4"), ("Trainer", "4"), ("Examiner", "1"), ("Military", "1")];
 
 /// Who may sign, by level.
-pub struct Signers(Vec<Vec<Authority>>);
+pub(super) struct Signers(Vec<Vec<Authority>>);
 
 impl Ladder {
-    pub fn new(catalogue: &'static Catalogue) -> Ladder {
+    pub(super) fn new(catalogue: &'static Catalogue) -> Ladder {
         Ladder { catalogue, levels: catalogue.levels().collect() }
     }
 
-    pub fn level(&self, index: usize) -> &'static Level {
+    pub(super) fn level(&self, index: usize) -> &'static Level {
         self.levels[index]
     }
 
     /// The levels to be climbed for these targets, each after what it requires. A target that the catalogue does not
     /// have is left out.
-    pub fn way(&self, targets: &[Target]) -> Vec<usize> {
+    pub(super) fn way(&self, targets: &[Target]) -> Vec<usize> {
         let mut way = Vec::new();
         for (cat_group, cat_id, track) in targets {
             let key = LevelKey { cat_group, cat_id, track };
@@ -68,7 +68,7 @@ impl Ladder {
     }
 
     /// The skills that are signed in the first or second half of a level; the second has the optional ones, if any.
-    pub fn skills(&self, climb: &Climb, half: usize) -> Vec<&'static Skill> {
+    pub(super) fn skills(&self, climb: &Climb, half: usize) -> Vec<&'static Skill> {
         let skills = &self.levels[climb.level].skills;
         let required: Vec<&Skill> = skills.iter().filter(|skill| skill.required).collect();
         let (first, second) = required.split_at(required.len() / 2);
@@ -80,7 +80,7 @@ impl Ladder {
     }
 
     /// The `cat_group` of the logbook where a level's safety records are kept, and the record of this kind.
-    pub fn safety(&self, level: usize, kind: SafetyKind) -> Option<(&'static str, &'static Safety)> {
+    pub(super) fn safety(&self, level: usize, kind: SafetyKind) -> Option<(&'static str, &'static Safety)> {
         let cat_group = &self.levels[level].cat_group;
         let record = self.catalogue.safety(cat_group).iter().find(|record| record.kind == kind)?;
         Some((&self.catalogue.find_programme(cat_group)?.safety_logbook, record))
@@ -88,7 +88,7 @@ impl Ladder {
 }
 
 impl Signers {
-    pub fn among(people: &[Person], ladder: &Ladder) -> Signers {
+    pub(super) fn among(people: &[Person], ladder: &Ladder) -> Signers {
         let mut signers: Vec<Vec<Authority>> = ladder.levels.iter().map(|_| Vec::new()).collect();
         for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
             let mut climbs: Vec<&Climb> = person.climbs.iter().filter(|climb| climb.end == End::Held).collect();
@@ -109,7 +109,7 @@ impl Signers {
 
     /// Whom the tunnel lists, in which programme, from which day on: from the first level of it on that they hold. Military
     /// is signed by trainers, so the list has those alone.
-    pub fn listed<'a>(people: &'a [Person], ladder: &'a Ladder) -> Vec<(usize, &'a str, i64)> {
+    pub(super) fn listed<'a>(people: &'a [Person], ladder: &'a Ladder) -> Vec<(usize, &'a str, i64)> {
         let mut listed = Vec::new();
         for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
             let since = |programme: &str| {
@@ -126,7 +126,7 @@ impl Signers {
     }
 
     /// Somebody other than `asker` who may sign for the level on that day.
-    pub fn pick(&self, level: usize, day: i64, asker: usize, rng: &mut Rng) -> Option<usize> {
+    pub(super) fn pick(&self, level: usize, day: i64, asker: usize, rng: &mut Rng) -> Option<usize> {
         let may = |a: &&Authority| a.from < day && day < a.until && a.who != asker;
         let free: Vec<usize> = self.0[level].iter().filter(may).map(|authority| authority.who).collect();
         if free.is_empty() { None } else { Some(*rng.pick(&free)) }

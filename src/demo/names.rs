@@ -25,7 +25,7 @@ struct Nation {
 
 /// Somebody's name, as small as it can be kept: a large site has a million of them.
 #[derive(Clone, Copy)]
-pub struct Name {
+pub(super) struct Name {
     nation: u8,
     first: u8,
     last: u8,
@@ -36,7 +36,7 @@ pub struct Name {
     username: Option<&'static str>,
 }
 
-pub struct Spelled {
+pub(super) struct Spelled {
     pub real_name: String,
     pub screen_name: String,
     pub username: String,
@@ -46,14 +46,14 @@ pub struct Spelled {
     pub country_code: String,
 }
 
-pub struct Names {
+pub(super) struct Names {
     nations: Vec<Nation>,
     weights: Vec<u64>,
     taken: HashMap<String, u32>,
 }
 
 impl Names {
-    pub fn new() -> Names {
+    pub(super) fn new() -> Names {
         let nations: Vec<Nation> =
             serde_json::from_str(include_str!("../../assets/demo/names.json")).expect("the names are sound JSON");
         let weights = nations.iter().map(|nation| nation.weight).collect();
@@ -61,7 +61,7 @@ impl Names {
     }
 
     /// A new name; nobody else has its username. A `username` of one's own must not look like a name.
-    pub fn draw(&mut self, rng: &mut Rng, username: Option<&'static str>) -> Name {
+    pub(super) fn draw(&mut self, rng: &mut Rng, username: Option<&'static str>) -> Name {
         let nation = rng.weighted(&self.weights);
         let Nation { first, last, .. } = &self.nations[nation];
         let (first, last) = (rng.below(first.len() as u64) as u8, rng.below(last.len() as u64) as u8);
@@ -91,7 +91,7 @@ impl Names {
         }
     }
 
-    pub fn email(&self, name: &Name) -> String {
+    pub(super) fn email(&self, name: &Name) -> String {
         format!("{}@{}", self.username(name), DOMAINS[(name.taste >> 8) as usize % DOMAINS.len()])
     }
 
@@ -100,7 +100,7 @@ impl Names {
         self.handle(name) + &number
     }
 
-    pub fn spell(&self, name: &Name) -> Spelled {
+    pub(super) fn spell(&self, name: &Name) -> Spelled {
         let (nation, first, last) = self.parts(name);
         let screen_name = match (name.taste >> 12) % 4 {
             0 => NICKNAMES[(name.taste >> 16) as usize % NICKNAMES.len()].to_owned(),

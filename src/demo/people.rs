@@ -10,17 +10,17 @@ use crate::domain::currency;
 use crate::domain::role::Role;
 
 /// The first day of the logbook, counted from today.
-pub const OPENING: i64 = -730;
+pub(super) const OPENING: i64 = -730;
 /// When the first signers were appointed.
-pub const FOUNDING: i64 = -1_100;
+pub(super) const FOUNDING: i64 = -1_100;
 /// When they were through, a level a day, and stood in for nothing more.
-pub const FOUNDED: i64 = FOUNDING + 30;
+pub(super) const FOUNDED: i64 = FOUNDING + 30;
 /// The longest that a cast's safety training may be ago: within the half-year before the present one, whatever the day.
 const TRAINING_DAYS_MAX: i64 = 160;
 const LAPSED_TRAINING: i64 = -430;
 
 /// A level on its way: in two halves, each on a day.
-pub struct Climb {
+pub(super) struct Climb {
     pub level: usize,
     pub days: [i64; 2],
     pub end: End,
@@ -29,7 +29,7 @@ pub struct Climb {
 
 /// How the second half of a level ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     Held,
     /// Not begun.
     Training,
@@ -43,7 +43,7 @@ pub enum End {
     Cancelled,
 }
 
-pub struct Person {
+pub(super) struct Person {
     pub name: Name,
     pub role: Role,
     pub joined: i64,
@@ -69,7 +69,7 @@ pub struct Person {
 
 impl Person {
     /// The day from which on Flyer Level 1 is held.
-    pub fn first_level_since(&self, ladder: &Ladder) -> Option<i64> {
+    pub(super) fn first_level_since(&self, ladder: &Ladder) -> Option<i64> {
         let first = |climb: &&Climb| {
             let level = ladder.level(climb.level);
             climb.end == End::Held && (&*level.cat_group, &*level.cat_id) == ("Flyer", "1")
@@ -78,14 +78,14 @@ impl Person {
     }
 
     /// Whether a booking was possible on that day, as the rules go.
-    pub fn may_book(&self, day: i64, first_level_since: Option<i64>) -> bool {
+    pub(super) fn may_book(&self, day: i64, first_level_since: Option<i64>) -> bool {
         let pays = first_level_since.is_some_and(|since| since < day);
         self.confirmed && self.banned.is_none() && (!pays || self.paid_until.is_some_and(|until| day < until))
     }
 }
 
 /// Everybody of a plan: the cast first, then the crowd in the order of joining.
-pub fn make(plan: &Plan, ladder: &Ladder, names: &mut Names, midnight: i64) -> Vec<Person> {
+pub(super) fn make(plan: &Plan, ladder: &Ladder, names: &mut Names, midnight: i64) -> Vec<Person> {
     let mut rng = Rng::new(plan.seed, 1);
     let mut people: Vec<Person> = CAST.iter().map(|part| from_cast(part, ladder, names, midnight, &mut rng)).collect();
     let rest = plan.members.saturating_sub(people.len() as u64);
@@ -135,7 +135,7 @@ fn from_cast(part: &Part, ladder: &Ladder, names: &mut Names, midnight: i64, rng
 }
 
 /// From below to the top between the first and the last flight; the top ends as it ends, on the last days.
-pub fn climb(way: &[usize], first: i64, last: i64, end: End, rng: &mut Rng) -> Vec<Climb> {
+pub(super) fn climb(way: &[usize], first: i64, last: i64, end: End, rng: &mut Rng) -> Vec<Climb> {
     let step = (last - first) / (way.len() as i64 + 1);
     let place = |(n, level): (usize, &usize)| {
         let top = n + 1 == way.len();

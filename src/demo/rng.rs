@@ -1,16 +1,16 @@
 //! Chance that repeats itself: SplitMix64 (Steele, Lea and Flood, 2014). Never for anything secret.
 
-pub struct Rng(u64);
+pub(super) struct Rng(u64);
 
 impl Rng {
     /// One of many streams of a seed, each as good as independent of the others.
-    pub fn new(seed: u64, stream: u64) -> Rng {
+    pub(super) fn new(seed: u64, stream: u64) -> Rng {
         let mut rng = Rng(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         rng.next();
         rng
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,25 +19,25 @@ impl Rng {
     }
 
     /// From 0 to below `n`; 0 where `n` is.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
     /// From `least` to `most`, both included; `least` where they are the wrong way round.
-    pub fn between(&mut self, least: i64, most: i64) -> i64 {
+    pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
         least + self.below((most - least).max(0) as u64 + 1) as i64
     }
 
-    pub fn percent(&mut self, chance: u64) -> bool {
+    pub(super) fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len() as u64) as usize]
     }
 
     /// The place of one of these, each as likely as its weight.
-    pub fn weighted(&mut self, weights: &[u64]) -> usize {
+    pub(super) fn weighted(&mut self, weights: &[u64]) -> usize {
         let mut at = self.below(weights.iter().sum());
         weights.iter().position(|weight| at.checked_sub(*weight).map(|rest| at = rest).is_none()).unwrap_or(0)
     }

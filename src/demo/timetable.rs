@@ -5,14 +5,14 @@ use super::people::{OPENING, Person};
 use super::rng::Rng;
 
 /// How many days ahead bookings are made.
-pub const AHEAD: i64 = 14;
+pub(super) const AHEAD: i64 = 14;
 /// How busy a day is, from Monday on; in hundredths.
 const WEEK: [u64; 7] = [55, 60, 95, 80, 120, 215, 190];
 /// A flyer whose favourite day it is not still comes on so many of a hundred occasions.
 const OTHER_DAY_PERCENT: u64 = 25;
 const TRIES: usize = 60;
 
-pub struct Timetable {
+pub(super) struct Timetable {
     /// The running sum of flights by day, from the opening on.
     quotas: Vec<u64>,
     /// Flights that must be, by day.
@@ -26,7 +26,7 @@ pub struct Timetable {
 
 impl Timetable {
     /// About `flights` in all, and never less than what must be. `today` counts days from 1970.
-    pub fn new(people: &[Person], flights: u64, today: i64, seed: u64) -> Timetable {
+    pub(super) fn new(people: &[Person], flights: u64, today: i64, seed: u64) -> Timetable {
         let mut rng = Rng::new(seed, 2);
         let weekday_of_today = (today + 3).rem_euclid(7);
         let weights: Vec<u64> = (OPENING..AHEAD).map(|day| busyness(day, weekday_of_today, today, &mut rng)).collect();
@@ -55,7 +55,7 @@ impl Timetable {
     }
 
     /// Who flies on a day; ask for the days in their order.
-    pub fn day(&mut self, day: i64, people: &[Person]) -> Vec<usize> {
+    pub(super) fn day(&mut self, day: i64, people: &[Person]) -> Vec<usize> {
         let mut flyers = Vec::new();
         while let Some((_, who)) = self.forced.get(self.next_forced).filter(|(forced, _)| *forced == day) {
             flyers.push(*who);

@@ -1,8 +1,8 @@
 //! What is drawn: certificates, printed logbooks, the map of progression, pictures and QR codes.
 
-pub mod certificate;
-pub mod markup;
-pub mod picture;
-pub mod printout;
-pub mod progression;
-pub mod qr;
+pub(crate) mod certificate;
+pub(crate) mod markup;
+pub(crate) mod picture;
+pub(crate) mod printout;
+pub(crate) mod progression;
+pub(crate) mod qr;

@@ -10,12 +10,12 @@ use std::fmt::Write;
 const QUIET_SQUARES: i32 = 4;
 
 /// SVG as a data URL; `None` where the text is longer than a QR code can be.
-pub fn data_url(text: &str) -> Option<String> {
+pub(crate) fn data_url(text: &str) -> Option<String> {
     Some(format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg(text)?)))
 }
 
 /// SVG, to stand in a page; `None` where the text is longer than a QR code can be.
-pub fn svg(text: &str) -> Option<String> {
+pub(crate) fn svg(text: &str) -> Option<String> {
     writer_held::forbid("a QR code");
     QrCode::encode_text(text, QrCodeEcc::Medium).ok().map(|code| drawn(&code))
 }

@@ -7,7 +7,7 @@ use crate::i18n::language::Text;
 
 /// What the logbook says of a member.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     pub catalogue: &'a Catalogue,
     pub held: &'a [LevelKey<'a>],
     /// The safety logbooks with an open record.
@@ -17,7 +17,7 @@ pub struct Standing<'a> {
 
 /// A part of the logbook.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Section {
+pub(crate) struct Section {
     /// Whether the member holds the programme or may enter it.
     pub show: bool,
     /// Why nothing of it can be asked for now.
@@ -27,7 +27,7 @@ pub struct Section {
 impl Standing<'_> {
     /// The skills of a programme. Closed with the reason while something that it requires is missing, while the currency
     /// of whoever holds it has lapsed, and before its safety brief.
-    pub fn programme(&self, cat_group: &str) -> Section {
+    pub(crate) fn programme(&self, cat_group: &str) -> Section {
         let Some(programme) = self.catalogue.find_programme(cat_group) else {
             return Section { show: false, disabled: None };
         };
@@ -45,7 +45,7 @@ impl Standing<'_> {
 
     /// A safety logbook: there for every programme that keeps its records in it, and never closed to them, because what
     /// is in it is what opens the others again.
-    pub fn safety(&self, logbook: &str) -> Section {
+    pub(crate) fn safety(&self, logbook: &str) -> Section {
         let shares = |programme: &&Programme| programme.safety_logbook == logbook;
         let served = self.catalogue.programmes().iter().filter(shares);
         let show = served.map(|programme| self.programme(&programme.cat_group)).any(|section| section.show);
@@ -77,7 +77,7 @@ impl Standing<'_> {
 }
 
 /// A programme as a number, for clients that want one: its place among all of them, from 1 on.
-pub fn number(cat_group: &str) -> i64 {
+pub(crate) fn number(cat_group: &str) -> i64 {
     PROGRAMMES.iter().position(|one| *one == cat_group).map_or(0, |place| place as i64 + 1)
 }
 

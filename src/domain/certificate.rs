@@ -3,14 +3,14 @@
 
 use super::catalogue::Level;
 
-pub const CODE_BYTES: usize = 15;
+pub(crate) const CODE_BYTES: usize = 15;
 const CODE_CHARS: usize = CODE_BYTES * 8 / 5;
 const GROUP_CHARS: usize = 4;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// An open skill entry, for what it adds to a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signed {
+pub(crate) struct Signed {
     pub skill: String,
     pub approval: i64,
     /// As it stands on paper: see [`name_on_paper`].
@@ -19,7 +19,7 @@ pub struct Signed {
 }
 
 /// The signature that completed a level: of a skill that was signed twice the first counts, and of the skills the last.
-pub fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a Signed> {
+pub(crate) fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a Signed> {
     let first = |skill: &str| signed.iter().filter(|one| one.skill == skill).min_by_key(|one| one.approval);
     level
         .skills
@@ -30,12 +30,12 @@ pub fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a Signed>
 }
 
 /// The name on a paper: the real one, which a stranger can compare with a passport; another where nobody gave it.
-pub fn name_on_paper<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
+pub(crate) fn name_on_paper<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
     [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
 }
 
 /// The code of a certificate, from a keyed hash.
-pub fn code(bytes: &[u8; CODE_BYTES]) -> String {
+pub(crate) fn code(bytes: &[u8; CODE_BYTES]) -> String {
     // Five bytes are eight characters of five bits.
     let chars = bytes.chunks_exact(5).flat_map(|five| {
         let bits = five.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
@@ -45,7 +45,7 @@ pub fn code(bytes: &[u8; CODE_BYTES]) -> String {
 }
 
 /// A code as somebody typed it: in either case, with or without hyphens, `o` for zero, `i` and `l` for one.
-pub fn parse_code(text: &str) -> Option<String> {
+pub(crate) fn parse_code(text: &str) -> Option<String> {
     let plain = text.chars().filter(|c| !['-', ' '].contains(c)).map(|c| match c.to_ascii_lowercase() {
         'o' => '0',
         'i' | 'l' => '1',
@@ -56,7 +56,7 @@ pub fn parse_code(text: &str) -> Option<String> {
 }
 
 /// The code as it is printed: in capitals, by fours.
-pub fn number(code: &str) -> String {
+pub(crate) fn number(code: &str) -> String {
     let capitals = code.to_ascii_uppercase();
     let groups = capitals.as_bytes().chunks(GROUP_CHARS).map(|group| String::from_utf8_lossy(group).into_owned());
     groups.collect::<Vec<_>>().join("-")

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// A country as one language names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Country {
+pub(crate) struct Country {
     /// ISO 3166-1 alpha-2; for the few that only telephones tell apart, the code that is in use for them.
     pub code: &'static str,
     /// ISO 3166-1 alpha-3; empty where there is none.
@@ -32,19 +32,19 @@ const RESERVED: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 static COUNTRIES: LazyLock<[Vec<Country>; 5]> = LazyLock::new(|| NAMES.map(|text| text.lines().map(read).collect()));
 
 /// Every country, by name.
-pub fn all(language: Language) -> &'static [Country] {
+pub(crate) fn all(language: Language) -> &'static [Country] {
     &COUNTRIES[language as usize]
 }
 
 /// The country of a code of two or three letters, in any case.
-pub fn find(language: Language, code: &str) -> Option<&'static Country> {
+pub(crate) fn find(language: Language, code: &str) -> Option<&'static Country> {
     let is = |known: &str| !known.is_empty() && known.eq_ignore_ascii_case(code);
     all(language).iter().find(|country| is(country.code) || is(country.code3))
 }
 
 /// The two letters of a country as a form sends it: its code of two or three letters, its name in any language that we
 /// speak, or its calling code.
-pub fn parse(text: &str) -> Option<&'static str> {
+pub(crate) fn parse(text: &str) -> Option<&'static str> {
     let text = folded(text.trim());
     let named = |language| all(language).iter().find(|country| folded(country.name) == text);
     find_dialled(&text).or_else(|| Language::AT_KIOSK.into_iter().find_map(named).map(|country| country.code))
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Option<&'static str> {
 
 /// The two letters of a country by a code of two or three letters or by its calling code (`41`, `+41`, `0041`); of those
 /// that share a calling code the one whose it is first.
-pub fn find_dialled(code: &str) -> Option<&'static str> {
+pub(crate) fn find_dialled(code: &str) -> Option<&'static str> {
     let code = code.trim();
     let reserved = RESERVED.iter().find(|(known, _)| known.eq_ignore_ascii_case(code)).map(|(_, code)| *code);
     if let Some(country) = find(Language::English, reserved.unwrap_or(code)) {

@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub const DEEDS: [&str; 74] = [
+pub(crate) const DEEDS: [&str; 74] = [
     "member.added",
     "members.imported",
     "member.role_set",

@@ -6,7 +6,7 @@ const CHARS_MAX: usize = 254;
 const LOCAL_CHARS_MAX: usize = 64;
 
 /// The address as given (its case is kept; two addresses are the same without regard to it).
-pub fn parse(text: &str) -> Result<String, Text> {
+pub(crate) fn parse(text: &str) -> Result<String, Text> {
     let sound = text.len() <= CHARS_MAX
         && text.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));
     if sound { Ok(text.to_owned()) } else { Err(Text::new("field.email")) }

@@ -7,30 +7,30 @@ const DAY: i64 = 24 * HOUR;
 const MIB: u64 = 1024 * 1024;
 
 /// Bytes that are free where the site lies.
-pub const FREE_BYTES_WARNING: u64 = 1024 * MIB;
-pub const FREE_BYTES_ALARM: u64 = 256 * MIB;
+pub(crate) const FREE_BYTES_WARNING: u64 = 1024 * MIB;
+pub(crate) const FREE_BYTES_ALARM: u64 = 256 * MIB;
 /// Bytes of the write-ahead log; SQLite empties it at every few, so a large one is held by somebody.
-pub const WAL_BYTES_WARNING: u64 = 128 * MIB;
-pub const WAL_BYTES_ALARM: u64 = 1024 * MIB;
+pub(crate) const WAL_BYTES_WARNING: u64 = 128 * MIB;
+pub(crate) const WAL_BYTES_ALARM: u64 = 1024 * MIB;
 /// Seconds that a certificate is good for. The site's own renews itself half a year before its end.
-pub const CERTIFICATE_SECONDS_WARNING: i64 = 14 * DAY;
-pub const CERTIFICATE_SECONDS_ALARM: i64 = 3 * DAY;
+pub(crate) const CERTIFICATE_SECONDS_WARNING: i64 = 14 * DAY;
+pub(crate) const CERTIFICATE_SECONDS_ALARM: i64 = 3 * DAY;
 /// Rounds of backups that were left out.
-pub const BACKUP_ROUNDS_WARNING: i64 = 3;
+pub(crate) const BACKUP_ROUNDS_WARNING: i64 = 3;
 /// Seconds since the last backup, where none is made by itself, and where no round is that long.
-pub const BACKUP_SECONDS_WARNING: i64 = 26 * HOUR;
-pub const BACKUP_SECONDS_ALARM: i64 = 3 * DAY;
+pub(crate) const BACKUP_SECONDS_WARNING: i64 = 26 * HOUR;
+pub(crate) const BACKUP_SECONDS_ALARM: i64 = 3 * DAY;
 /// Seconds since the last drill; there is one a week.
-pub const DRILL_SECONDS_WARNING: i64 = 14 * DAY;
+pub(crate) const DRILL_SECONDS_WARNING: i64 = 14 * DAY;
 /// Seconds that the oldest message waits.
-pub const OUTBOX_SECONDS_WARNING: i64 = HOUR;
-pub const OUTBOX_SECONDS_ALARM: i64 = DAY;
+pub(crate) const OUTBOX_SECONDS_WARNING: i64 = HOUR;
+pub(crate) const OUTBOX_SECONDS_ALARM: i64 = DAY;
 /// Seconds that the oldest row waits for its way upstream.
-pub const SYNC_SECONDS_WARNING: i64 = 6 * HOUR;
-pub const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
+pub(crate) const SYNC_SECONDS_WARNING: i64 = 6 * HOUR;
+pub(crate) const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
 /// Wrong passwords and codes in a day: a hall has some, somebody who guesses has many.
-pub const MISSES_WARNING: i64 = 200;
-pub const MISSES_ALARM: i64 = 5_000;
+pub(crate) const MISSES_WARNING: i64 = 200;
+pub(crate) const MISSES_ALARM: i64 = 5_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
@@ -104,13 +104,13 @@ impl Fact {
 }
 
 /// How a site is whose newest backup is `age` seconds old; `every` is the time between two, 0 where none is made by itself.
-pub fn backup(age: i64, every: i64) -> State {
+pub(crate) fn backup(age: i64, every: i64) -> State {
     let warning = if every == 0 { BACKUP_SECONDS_WARNING } else { BACKUP_ROUNDS_WARNING * every };
     State::above(age, warning, BACKUP_SECONDS_ALARM.max(2 * warning))
 }
 
 /// The worst of them.
-pub fn worst(facts: &[Fact]) -> State {
+pub(crate) fn worst(facts: &[Fact]) -> State {
     facts.iter().map(|fact| fact.state).max().unwrap_or(State::Ok)
 }
 

@@ -2,12 +2,12 @@
 
 /// Events are kept so long, and known as repeats; older ones are not believed, because the provider's signature has no
 /// time in it.
-pub const KEPT_SECONDS: i64 = 90 * 86_400;
+pub(crate) const KEPT_SECONDS: i64 = 90 * 86_400;
 
 /// What became of a mail, in the order in which a later one wins: events come in any order, and a bounce counts more than
 /// the word that it was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Delivery {
+pub(crate) enum Delivery {
     Deferred,
     Sent,
     SoftBounced,
@@ -21,7 +21,7 @@ pub enum Delivery {
 
 /// An event about one mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// As the provider calls it.
     pub name: &'static str,
     pub delivery: Delivery,
@@ -43,7 +43,7 @@ const KINDS: [Kind; 9] = [
 ];
 
 impl Kind {
-    pub fn parse(name: &str) -> Option<Kind> {
+    pub(crate) fn parse(name: &str) -> Option<Kind> {
         KINDS.into_iter().find(|kind| kind.name == name)
     }
 }
@@ -63,11 +63,11 @@ impl Delivery {
         Delivery::Bounced,
     ];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Delivery::NAMES[self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Delivery> {
+    pub(crate) fn parse(name: &str) -> Option<Delivery> {
         Delivery::ALL.into_iter().find(|delivery| delivery.name() == name)
     }
 }

@@ -34,7 +34,7 @@ impl Person {
 }
 
 /// The text with `stand_in` wherever it says one of `names`; `None` where it says none of them.
-pub fn replaced(text: &str, names: &[&str], stand_in: &str) -> Option<String> {
+pub(crate) fn replaced(text: &str, names: &[&str], stand_in: &str) -> Option<String> {
     let mut said = String::with_capacity(text.len());
     let (mut rest, mut before, mut found) = (text, None::<char>, false);
     while let Some(first) = rest.chars().next() {

@@ -1,10 +1,10 @@
 //! Durations: whole minutes inside, `H:MM` where people read and may type them.
 
 /// What one flight-time entry or booking may last.
-pub const MINUTES: std::ops::RangeInclusive<i64> = 1..=600;
+pub(crate) const MINUTES: std::ops::RangeInclusive<i64> = 1..=600;
 
 /// `12` or `"1:05"`, as text.
-pub fn parse(text: &str) -> Option<i64> {
+pub(crate) fn parse(text: &str) -> Option<i64> {
     let digits = |part: &str| {
         if part.is_empty() || part.len() > 6 {
             None
@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Option<i64> {
 }
 
 /// `H:MM`.
-pub fn show(minutes: i64) -> String {
+pub(crate) fn show(minutes: i64) -> String {
     format!("{}:{:02}", minutes / 60, minutes % 60)
 }
 

@@ -1,17 +1,17 @@
 //! The rules of passkeys: how many, what they are called, and when one was copied.
 
 /// More than anybody has devices.
-pub const KEYS_MAX: i64 = 10;
+pub(crate) const KEYS_MAX: i64 = 10;
 /// A browser's answer is due within this time.
-pub const CHALLENGE_SECONDS: i64 = 5 * 60;
+pub(crate) const CHALLENGE_SECONDS: i64 = 5 * 60;
 
 /// Signature counters only grow; one that does not was counted by two authenticators. Zero, both times: it has none.
-pub fn is_copied(counter_before: i64, counter_shown: i64) -> bool {
+pub(crate) fn is_copied(counter_before: i64, counter_shown: i64) -> bool {
     (counter_before > 0 || counter_shown > 0) && counter_shown <= counter_before
 }
 
 /// What to call a passkey whose owner did not say: the browser and the device that it was made with.
-pub fn name_from(user_agent: &str) -> String {
+pub(crate) fn name_from(user_agent: &str) -> String {
     let first = |known: &[(&str, &'static str)]| {
         known.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
     };

@@ -9,7 +9,7 @@ use jiff::{Timestamp, ToSpan};
 /// whose card was refused tries another on the same payment; money that came counts more than any refusal, and money
 /// that went back more than money that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
+pub(crate) enum Status {
     /// An app says that there is such a payment; the processor has said nothing.
     Claimed,
     Created,
@@ -56,7 +56,7 @@ pub enum Question {
 
 /// The desk's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// Extends the membership, whatever was paid.
     Counts,
     /// Extends none.
@@ -65,7 +65,7 @@ pub enum Decision {
 
 /// Something that an event said, and how much that event weighs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Said<T> {
+pub(crate) struct Said<T> {
     /// Empty: nobody said it yet.
     pub weight: String,
     pub value: T,
@@ -73,7 +73,7 @@ pub struct Said<T> {
 
 /// One event of the processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub(crate) struct Event {
     /// What makes it one event.
     pub key: String,
     /// The processor's moment, in Unix seconds; 0 when it gave none.
@@ -86,14 +86,14 @@ pub struct Event {
 
 /// What is known of a payment by its processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub(crate) struct Heard {
     pub status: Status,
     pub price: Said<Option<Price>>,
     pub member_id: Said<Option<i64>>,
 }
 
 impl Status {
-    pub const ALL: [Status; 7] = [
+    pub(crate) const ALL: [Status; 7] = [
         Status::Claimed,
         Status::Created,
         Status::Processing,
@@ -104,7 +104,7 @@ impl Status {
     ];
 
     /// What an event of this type says; `None` for types that move no payment.
-    pub fn of_event(event: &str) -> Option<Status> {
+    pub(crate) fn of_event(event: &str) -> Option<Status> {
         match event {
             "payment_intent.created" => Some(Status::Created),
             "payment_intent.processing" => Some(Status::Processing),
@@ -116,11 +116,11 @@ impl Status {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["claimed", "created", "processing", "failed", "canceled", "succeeded", "refunded"][self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Status> {
+    pub(crate) fn parse(name: &str) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.name() == name)
     }
 }
@@ -167,18 +167,18 @@ impl Question {
 }
 
 impl Decision {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["counts", "void"][self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Decision> {
+    pub(crate) fn parse(name: &str) -> Option<Decision> {
         [Decision::Counts, Decision::Void].into_iter().find(|decision| decision.name() == name)
     }
 }
 
 /// The one currency that a country uses; `None` where there are several, or no such country. `country`: ISO 3166-1
 /// alpha-2.
-pub fn currency_of(country: &str) -> Option<String> {
+pub(crate) fn currency_of(country: &str) -> Option<String> {
     let used = Currency::from_country(country.parse().ok()?);
     let mut coined =
         used.into_iter().filter(|one| !one.is_fund() && !one.is_special() && one.is_superseded().is_none());
@@ -194,12 +194,12 @@ impl Event {
 
 impl Heard {
     /// A payment of which the processor has said nothing.
-    pub fn nothing() -> Heard {
+    pub(crate) fn nothing() -> Heard {
         Heard { status: Status::Claimed, price: Said::default(), member_id: Said::default() }
     }
 
     /// The payment after one event more. Whatever several events say differently is believed of the weightiest.
-    pub fn hear(&mut self, event: &Event) {
+    pub(crate) fn hear(&mut self, event: &Event) {
         let weight = event.weight();
         self.status = self.status.max(event.status);
         if let Some(price) = event.price.as_ref().filter(|_| weight > self.price.weight) {
@@ -212,7 +212,7 @@ impl Heard {
 }
 
 /// The same day of the next year, in UTC; the 28th after a 29 February.
-pub fn a_year_after(moment: i64) -> i64 {
+pub(crate) fn a_year_after(moment: i64) -> i64 {
     years_after(moment, 1)
 }
 
@@ -226,7 +226,7 @@ fn years_after(moment: i64, years: i64) -> i64 {
 
 /// What a membership is paid until, once the year that ended at `granted_until` no longer counts. Where nothing came after
 /// it, all is as it was `before`; else the others move up by a year of the calendar, as if it had never been.
-pub fn without_year(paid_until: Option<i64>, granted_until: i64, before: Option<i64>) -> Option<i64> {
+pub(crate) fn without_year(paid_until: Option<i64>, granted_until: i64, before: Option<i64>) -> Option<i64> {
     if paid_until == Some(granted_until) { before } else { Some(years_after(paid_until?, -1)) }
 }
 

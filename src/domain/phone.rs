@@ -28,7 +28,7 @@ const KINDS: [Type; 10] = [
 /// `0041`) or an ISO 3166 code (`CH`, `CHE`); a number that begins with `+` or `00` needs neither. A number that the plan
 /// leaves no room for is refused. Whether somebody has it is settled by the passcode that goes there, so one that is not
 /// given out passes: plans change faster than programs.
-pub fn parse(country: &str, number: &str) -> Result<String, Text> {
+pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
     let refused = || Text::new("field.phone");
     let number = number.trim();
     let abroad = number.strip_prefix(INTERNATIONAL).map(|rest| format!("+{rest}"));
@@ -80,18 +80,18 @@ fn is_possible(parsed: &PhoneNumber) -> bool {
 
 /// Whether the code is a country's. Satellite and other international services have codes of their own (870, 881 …), which
 /// belong to no country.
-pub fn is_calling_code(code: u16) -> bool {
+pub(crate) fn is_calling_code(code: u16) -> bool {
     DATABASE.region(&code).is_some_and(|regions| regions.iter().any(|region| region.parse::<Id>().is_ok()))
 }
 
 /// The calling code of a country by its ISO 3166 code (`CH`).
-pub fn calling_code(country: &str) -> Option<u16> {
+pub(crate) fn calling_code(country: &str) -> Option<u16> {
     DATABASE.by_id(country).map(|metadata| metadata.country_code())
 }
 
 /// Whether the site pays for a message to this number, in E.164: one of these countries', and of a type that is no
 /// premium-rate, shared-cost or other service. A number whose type the library does not know passes, as in [`parse`].
-pub fn takes_messages(number: &str, calling_codes: &[u16]) -> Result<(), Text> {
+pub(crate) fn takes_messages(number: &str, calling_codes: &[u16]) -> Result<(), Text> {
     let parsed: PhoneNumber = number.parse().map_err(|_| Text::new("field.phone"))?;
     if !calling_codes.contains(&parsed.country().code()) {
         let codes: Vec<String> = calling_codes.iter().map(|code| format!("+{code}")).collect();

@@ -4,10 +4,10 @@ use super::catalogue::{Catalogue, Level, LevelKey, Skill};
 use super::currency::Currencies;
 
 /// The three tracks that clients show on a flyer's dashboard.
-pub const TRACKS: [&str; 3] = ["Static", "Dynamic", "Formation"];
+pub(crate) const TRACKS: [&str; 3] = ["Static", "Dynamic", "Formation"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     /// Since this moment.
     Held(i64),
     /// Held, and the programme's currency has lapsed.
@@ -21,7 +21,7 @@ pub enum State {
 
 /// A level, and how far the member is on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step<'a> {
+pub(crate) struct Step<'a> {
     pub level: &'a Level,
     pub state: State,
     /// The required skills that are not signed yet.
@@ -29,18 +29,18 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    pub fn required(&self) -> usize {
+    pub(crate) fn required(&self) -> usize {
         self.level.required().count()
     }
 
     /// Of the required skills.
-    pub fn signed(&self) -> usize {
+    pub(crate) fn signed(&self) -> usize {
         self.required() - self.missing.len()
     }
 }
 
 /// Every level of the catalogue in its order. `held` with the moment from which on, `signed` the open skills.
-pub fn of<'a>(
+pub(crate) fn of<'a>(
     catalogue: &'a Catalogue,
     held: &[(LevelKey, i64)],
     signed: &[&str],
@@ -66,12 +66,12 @@ pub fn of<'a>(
 }
 
 /// The highest level held of a flyer's track.
-pub fn highest<'a>(held: &[LevelKey<'a>], track: &str) -> Option<&'a str> {
+pub(crate) fn highest<'a>(held: &[LevelKey<'a>], track: &str) -> Option<&'a str> {
     held.iter().filter(|level| level.cat_group == "Flyer" && level.track == track).map(|level| level.cat_id).max()
 }
 
 /// Whether a skill of this flyer's track waits for its signer.
-pub fn is_pending(catalogue: &Catalogue, track: &str, pending: &[&str]) -> bool {
+pub(crate) fn is_pending(catalogue: &Catalogue, track: &str, pending: &[&str]) -> bool {
     let of_track = |level: &Level| level.cat_group == "Flyer" && level.track == track;
     pending.iter().filter_map(|skill| catalogue.find_skill(skill)).any(|(level, _)| of_track(level))
 }

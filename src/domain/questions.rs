@@ -1,10 +1,10 @@
 //! Security questions: a numbered catalogue, whose texts are `question.N` in the translations.
 
 /// The numbers of the catalogue.
-pub const NUMBERS: std::ops::RangeInclusive<i64> = 1..=12;
+pub(crate) const NUMBERS: std::ops::RangeInclusive<i64> = 1..=12;
 
 /// An answer as it is hashed and compared: people do not remember capitals and spaces.
-pub fn normalise(answer: &str) -> String {
+pub(crate) fn normalise(answer: &str) -> String {
     answer.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 

@@ -13,8 +13,8 @@ const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS 
 
 /// What makes somebody due now lies in these days before: a flight, or a safety training (half a year and a year, and
 /// a day to spare on either side).
-pub const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS..=FLYER_DAYS;
-pub const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=367;
+pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS..=FLYER_DAYS;
+pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=367;
 
 /// Programmes from the highest down, with the safety logbook that keeps each current; whoever holds two that share one
 /// hears of the higher.
@@ -63,7 +63,7 @@ impl Reminder {
 }
 
 /// What is due at `now`: one a programme at most.
-pub fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
+pub(crate) fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
     let mut logbooks = Vec::new();
     let mut due = Vec::new();
     for (programme, logbook) in PROGRAMMES {

@@ -6,7 +6,7 @@ const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
 
 /// The newest that are kept whatever their age: a day of hourly ones.
-pub const KEPT_BY_COUNT: usize = 24;
+pub(crate) const KEPT_BY_COUNT: usize = 24;
 /// Of how many spans that have a backup the newest one is kept.
 const KEPT: [Span; 2] = [Span { seconds: DAY, count: 14 }, Span { seconds: WEEK, count: 5 }];
 
@@ -17,7 +17,7 @@ struct Span {
 
 /// For each of these moments (Unix seconds, newest first), whether the backup made then is kept at `now`. One from the
 /// future is kept, and so is each from before `judged_from`: the clock that says so is not to be trusted with deleting.
-pub fn kept(made: &[i64], now: i64, judged_from: i64) -> Vec<bool> {
+pub(crate) fn kept(made: &[i64], now: i64, judged_from: i64) -> Vec<bool> {
     let mut past = 0;
     let mut spans = [(i64::MAX, 0); KEPT.len()];
     let mut keeps = |made: &i64| {

@@ -4,14 +4,14 @@ use super::currency;
 use super::entry::Status;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Validity {
+pub(crate) struct Validity {
     /// The first moment at which it no longer holds; `None` where it does not run out.
     pub until: Option<i64>,
     pub in_force: bool,
 }
 
 /// Of a record in this logbook that was held at `held_at`; only an `open` one counts, and none before its day.
-pub fn validity(logbook: &str, status: Status, held_at: i64, now: i64) -> Validity {
+pub(crate) fn validity(logbook: &str, status: Status, held_at: i64, now: i64) -> Validity {
     let until = currency::training_ends(logbook, held_at);
     let in_force = status == Status::Open && held_at <= now && until.is_none_or(|until| now < until);
     Validity { until, in_force }

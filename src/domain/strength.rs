@@ -30,7 +30,7 @@ const SUBSTITUTES: [(char, &str); 12] = [
 const PART_CHARS_MIN: usize = 3;
 
 /// Refuses a password that is guessed too easily by somebody who knows these words, and says what would be better.
-pub fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
+pub(crate) fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
     let estimate = zxcvbn::zxcvbn(&judged_part(password), &with_their_parts(words));
     if u8::from(estimate.score()) >= SCORE_MIN {
         return Ok(());

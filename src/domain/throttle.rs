@@ -5,29 +5,29 @@ const HALVED_AFTER_SECONDS: i64 = 15 * 60;
 
 /// A kind of counter: what it counts misses of, when it begins to delay and how far that goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rule {
+pub(crate) struct Rule {
     pub free_misses: i64,
     pub delay_seconds_max: i64,
 }
 
 impl Rule {
     /// One account from one address: the person who mistypes, or the one who guesses at one account.
-    pub const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
+    pub(crate) const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
     /// One account from a device that somebody signed in on: only who has that device can close it.
-    pub const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
+    pub(crate) const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
     /// One account at one kiosk, by its PIN: whoever stands there can close it, so never for long.
-    pub const ACCOUNT_AT_KIOSK: Rule = Rule { free_misses: 5, delay_seconds_max: 5 * 60 };
+    pub(crate) const ACCOUNT_AT_KIOSK: Rule = Rule { free_misses: 5, delay_seconds_max: 5 * 60 };
     /// One account from anywhere: slows down many guessing together, and can keep its owner out for a minute at most.
-    pub const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
+    pub(crate) const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
 
     /// One address over all accounts, or the devices that one member brought: a hall may share it, so it is patient and
     /// short.
-    pub fn address(free_misses: i64) -> Rule {
+    pub(crate) fn address(free_misses: i64) -> Rule {
         Rule { free_misses, delay_seconds_max: 60 }
     }
 
     /// Seconds to wait after this many misses: 1, 2, 4, … from the last free one on.
-    pub fn delay_seconds(self, misses: i64) -> i64 {
+    pub(crate) fn delay_seconds(self, misses: i64) -> i64 {
         match misses - self.free_misses {
             ..0 => 0,
             over => (1_i64 << over.min(20)).min(self.delay_seconds_max),
@@ -37,7 +37,7 @@ impl Rule {
 
 /// Misses that are forgiven one by one at an even pace, for somebody who has some every day; more than that close for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drained {
+pub(crate) struct Drained {
     pub free_misses: i64,
     /// One is forgiven each time so many seconds pass.
     pub forgiven_seconds: i64,
@@ -46,10 +46,10 @@ pub struct Drained {
 
 impl Drained {
     /// Wrong PINs by one partner, over all members: of a hundred thousand bookings a year one in ten may be mistyped.
-    pub const PARTNER_PINS: Drained = Drained { free_misses: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
+    pub(crate) const PARTNER_PINS: Drained = Drained { free_misses: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
 
     /// Misses and the moment to count on from, after one more miss at `now`.
-    pub fn miss(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
+    pub(crate) fn miss(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
         let forgiven = (now - counted_at).max(0) / self.forgiven_seconds;
         match misses - forgiven {
             // What has passed of the next one's time counts.
@@ -59,13 +59,13 @@ impl Drained {
     }
 
     /// Seconds to wait after this many misses.
-    pub fn pause(self, misses: i64) -> i64 {
+    pub(crate) fn pause(self, misses: i64) -> i64 {
         if misses > self.free_misses { self.pause_seconds } else { 0 }
     }
 }
 
 /// What is left of misses after some seconds of peace.
-pub fn remaining(misses: i64, quiet_seconds: i64) -> i64 {
+pub(crate) fn remaining(misses: i64, quiet_seconds: i64) -> i64 {
     misses >> (quiet_seconds / HALVED_AFTER_SECONDS).clamp(0, 63)
 }
 

@@ -2,7 +2,7 @@
 
 use totp_rs::{Builder, Secret, Totp};
 
-pub const SECRET_BYTES: usize = 20;
+pub(crate) const SECRET_BYTES: usize = 20;
 const DIGITS: usize = 6;
 const STEP_SECONDS: u64 = 30;
 /// Steps before and after now that are taken: the phone's clock is not ours, and typing takes time.
@@ -12,14 +12,14 @@ const ISSUER_CHARS_MAX: usize = 40;
 
 /// What somebody types into an authenticator app, or scans.
 #[derive(Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// Base32.
     pub secret: String,
     pub otpauth_url: String,
 }
 
 /// Both forms of a new secret, for an account of the site.
-pub fn setup(secret: &[u8], site_name: &str, account: &str) -> Setup {
+pub(crate) fn setup(secret: &[u8], site_name: &str, account: &str) -> Setup {
     let plain = |text: &str| text.replace(':', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     let issuer: String = plain(site_name).chars().take(ISSUER_CHARS_MAX).collect();
     let totp = builder(secret).with_issuer(Some(issuer)).with_account_name(plain(account)).build();
@@ -29,7 +29,7 @@ pub fn setup(secret: &[u8], site_name: &str, account: &str) -> Setup {
 }
 
 /// The step that a code belongs to, when it is one of those around `now` and later than `last_step`, the last used.
-pub fn matching_step(secret: &[u8], code: &str, now: i64, last_step: i64) -> Option<i64> {
+pub(crate) fn matching_step(secret: &[u8], code: &str, now: i64, last_step: i64) -> Option<i64> {
     if !is_code(code) {
         return None;
     }
@@ -38,7 +38,7 @@ pub fn matching_step(secret: &[u8], code: &str, now: i64, last_step: i64) -> Opt
 }
 
 /// Whether it has the form of an authenticator's code, or of a passcode.
-pub fn is_code(text: &str) -> bool {
+pub(crate) fn is_code(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_digit())
 }
 

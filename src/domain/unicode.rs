@@ -8,12 +8,12 @@ const NFD: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizerBorrowe
 const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// The text in Unicode NFC: a letter and its accent as one character where there is one.
-pub fn nfc(text: &str) -> Cow<'_, str> {
+pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     NFC.normalize(text)
 }
 
 /// The text in lower case, without accents and with one kind of apostrophe: to find a name however it was typed.
-pub fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let letters = NFD.normalize(text);
     let plain = letters.chars().filter(|c| !ACCENTS.contains(c));
     let plain: String = plain.map(|c| if matches!(c, '\u{2019}' | '`' | '\u{b4}') { '\'' } else { c }).collect();

@@ -6,13 +6,13 @@ const CHARS: std::ops::RangeInclusive<usize> = 3..=32;
 const DERIVED_CHARS_MAX: usize = 24;
 
 /// 3 to 32 of `a-z A-Z 0-9 . _ -`, as given.
-pub fn parse(text: &str) -> Result<String, Text> {
+pub(crate) fn parse(text: &str) -> Result<String, Text> {
     let sound = CHARS.contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
     if sound { Ok(text.to_owned()) } else { Err(Text::new("field.username")) }
 }
 
 /// What a person's name suggests, with room for a suffix: "Jane Doe" is `jane.doe`. Letters beyond ASCII fall out.
-pub fn derived(name: &str) -> String {
+pub(crate) fn derived(name: &str) -> String {
     let words =
         name.split_whitespace().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>());
     let joined = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(".").to_ascii_lowercase();

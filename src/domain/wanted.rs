@@ -8,11 +8,11 @@ const WORD_CHARS_MAX: usize = 40;
 /// The index knows three letters in a row.
 const GRAM_CHARS: usize = 3;
 /// A fit of this much and more is a guess: somebody may have mistyped.
-pub const GUESS: u32 = 10;
+pub(crate) const GUESS: u32 = 10;
 
 /// What is looked for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Folded: lower case, without accents.
     words: Vec<String>,
     /// The same, letter by letter.
@@ -26,7 +26,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    pub fn parse(typed: &str) -> Wanted {
+    pub(crate) fn parse(typed: &str) -> Wanted {
         let typed = typed.trim();
         let bare: String = typed.chars().filter(|c| !" -/().+#".contains(*c)).collect();
         let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
@@ -43,28 +43,29 @@ impl Wanted {
     }
 
     /// Whether there is nothing to look for.
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.words.is_empty() && self.number.is_none() && self.email.is_none() && self.digits.is_none()
     }
 
     /// The index's pattern of a telephone number.
-    pub fn phone(&self) -> Option<String> {
+    pub(crate) fn phone(&self) -> Option<String> {
         self.digits.as_deref().map(quoted)
     }
 
     /// The index's pattern of members who have words that begin like each of those typed.
-    pub fn beginnings(&self) -> Option<String> {
+    pub(crate) fn beginnings(&self) -> Option<String> {
         all(self.words.iter().map(|word| quoted(&format!(" {word}"))))
     }
 
     /// The pattern of members in whose words each of those typed is found anywhere.
-    pub fn anywhere(&self) -> Option<String> {
+    pub(crate) fn anywhere(&self) -> Option<String> {
         let long = self.words.iter().filter(|word| word.chars().count() >= GRAM_CHARS);
         all(long.map(|word| quoted(word)))
     }
 
     /// Patterns of three letters each: whoever mistyped got some of them right.
-    pub fn grams(&self) -> Vec<String> {
+    pub(crate) fn grams(&self) -> Vec<String> {
         let mut grams = Vec::new();
         for word in self.words.iter().filter(|word| edits_max(word.chars().count()) > 0) {
             let letters: Vec<char> = std::iter::once(' ').chain(word.chars()).collect();
@@ -77,7 +78,7 @@ impl Wanted {
 
     /// How far somebody with these names is from what was typed, 0 being the very words; `None` where it is too far.
     /// Thousands are judged at each letter that somebody types, so most words are put aside by a glance at their letters.
-    pub fn distance<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<u32> {
+    pub(crate) fn distance<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<u32> {
         let mut nearest = [None; WORDS_MAX];
         let mut letters = Vec::with_capacity(WORD_CHARS_MAX);
         for part in names.flat_map(parts) {
@@ -92,7 +93,7 @@ impl Wanted {
 }
 
 /// Either of these patterns.
-pub fn either(patterns: &[String]) -> String {
+pub(crate) fn either(patterns: &[String]) -> String {
     patterns.join(" OR ")
 }
 
@@ -212,7 +213,7 @@ fn slips(typed: &[char], known: &[char]) -> (u32, u32) {
 }
 
 /// The nearest first; of those as near, by name.
-pub fn order(left: (u32, &str), right: (u32, &str)) -> Ordering {
+pub(crate) fn order(left: (u32, &str), right: (u32, &str)) -> Ordering {
     left.0.cmp(&right.0).then_with(|| left.1.cmp(right.1))
 }
 

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 const HASH_BYTES: usize = 6;
 
 /// The sheet that every page has, also one that must carry it in itself.
-pub const PAGE: &str = include_str!("../../assets/style/page.css");
+pub(crate) const PAGE: &str = include_str!("../../assets/style/page.css");
 
 struct File {
     /// As templates ask for it.
@@ -53,13 +53,13 @@ static PACKED: LazyLock<[Bytes; FILES.len()]> =
     LazyLock::new(|| FILES.map(|file| gzip::pack_for_all(file.text.as_bytes())));
 
 /// Where a file is to be had; the name is one of [`FILES`], which a test of every page holds.
-pub fn path(name: &str) -> String {
+pub(crate) fn path(name: &str) -> String {
     let place = FILES.iter().position(|file| file.name == name);
     place.map_or_else(String::new, |place| format!("/assets/{}", NAMES[place]))
 }
 
 /// `GET /assets/{file}`: one of them, to be kept for a year.
-pub fn get(call: &Call) -> Answer {
+pub(crate) fn get(call: &Call) -> Answer {
     let place = NAMES.iter().position(|name| name == call.param(0)).ok_or_else(Failure::not_found)?;
     let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
     let reply = reply::bytes(FILES[place].kind, FILES[place].text).with_packed(PACKED[place].clone());

@@ -71,7 +71,8 @@ macro_rules! body {
         $vis struct $name { $($(#[doc = $doc])* pub $field: <$kind as $crate::http::body::Slot>::Value),* }
 
         const _: () = {
-            #[allow(dead_code, reason = "some fields are judged and have no further use")]
+            // As visible as the types that stand for it, some of which the tests name.
+            #[allow(dead_code, unreachable_pub, reason = "some fields are judged and have no further use")]
             pub struct Read { $(pub $field: <$kind as $crate::http::body::Slot>::Read),* }
 
             impl $crate::http::body::Body for $name {

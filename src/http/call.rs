@@ -19,15 +19,15 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows of a list in one answer to a `GET`, unless fewer are asked for.
-pub const LIST_ROWS_MAX: i64 = 5_000;
+pub(crate) const LIST_ROWS_MAX: i64 = 5_000;
 /// Rows of a report in one answer.
-pub const REPORT_ROWS_MAX: i64 = 500;
+pub(crate) const REPORT_ROWS_MAX: i64 = 500;
 /// Rows of a report in one answer, unless another number is asked for.
 const REPORT_ROWS_USUAL: i64 = 50;
 const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const TAG_CHARS_MAX: usize = 64;
 /// A session's token, or the digest that a partner made.
-pub const TOKEN: HeaderName = HeaderName::from_static("token");
+pub(crate) const TOKEN: HeaderName = HeaderName::from_static("token");
 /// Some clients write tildes before these names.
 const MONITOR_USER: HeaderName = HeaderName::from_static("~monitor-user");
 const TILDE_ACCEPT_LANGUAGE: HeaderName = HeaderName::from_static("~accept-language");
@@ -304,7 +304,7 @@ impl Call {
 
 crate::body! {
     /// The query of a list that a `GET` answers.
-    pub struct ListQuery {
+    pub(crate) struct ListQuery {
         limit: Option<Rows<LIST_ROWS_MAX>>,
         offset: Option<Count>,
     }
@@ -318,11 +318,11 @@ impl Page {
 }
 
 /// The cookie with the language that somebody chose at a kiosk. Its path is the kiosk's, so no other page gets it.
-pub const KIOSK_LANGUAGE: &str = "kiosk-language";
+pub(crate) const KIOSK_LANGUAGE: &str = "kiosk-language";
 
 /// The language that a request asks for. Some clients send the header with a tilde before its name: a program wrote that on
 /// purpose, where browsers and libraries add the other by themselves.
-pub fn language(headers: &HeaderMap) -> Language {
+pub(crate) fn language(headers: &HeaderMap) -> Language {
     if let Some(chosen) = chosen_at_kiosk(headers) {
         return chosen;
     }
@@ -331,14 +331,14 @@ pub fn language(headers: &HeaderMap) -> Language {
 }
 
 /// The language that somebody chose at the kiosk that asks.
-pub fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
+pub(crate) fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
     let pairs = headers.get(header::COOKIE)?.to_str().ok()?.split(';');
     let tag = pairs.filter_map(|pair| pair.trim().strip_prefix(KIOSK_LANGUAGE)?.strip_prefix('=')).next()?;
     Language::AT_KIOSK.into_iter().find(|language| language.tag() == tag)
 }
 
 /// A caller's well-formed request id, else a new one.
-pub fn request_id(given: Option<&str>) -> String {
+pub(crate) fn request_id(given: Option<&str>) -> String {
     let sound = |id: &&str| {
         REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
@@ -354,7 +354,7 @@ fn new_request_id() -> String {
 }
 
 /// The name in a `Host`: lower case, without a port or a final dot.
-pub fn host_name(host: &str) -> String {
+pub(crate) fn host_name(host: &str) -> String {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,
@@ -381,7 +381,7 @@ fn is_json(content_type: &str) -> bool {
 }
 
 /// A part of a path, percent-decoded. Bytes that are no text become U+FFFD.
-pub fn decode(part: &str) -> String {
+pub(crate) fn decode(part: &str) -> String {
     percent_decode_str(part).decode_utf8_lossy().into_owned()
 }
 

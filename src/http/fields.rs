@@ -155,7 +155,7 @@ impl Fields {
 }
 
 /// JSON without the byte order mark that some programs write before it.
-pub fn without_mark(json: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(json: &[u8]) -> &[u8] {
     json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
 }
 
@@ -180,35 +180,35 @@ fn bounded(text: String, chars_max: usize, allowed: &[char]) -> Result<String, T
 }
 
 /// One line of text, trimmed.
-pub fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| bounded(raw_text(value)?.trim().to_owned(), chars_max, &[])
 }
 
 /// A name that did not come in a body: one line of text, trimmed and not empty. 422 at `field`.
-pub fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
+pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
     let name = bounded(text.trim().to_owned(), chars_max, &[]);
     let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
     name.map_err(|text| Failure::field(field, text))
 }
 
 /// Text that may have line breaks, trimmed.
-pub fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| bounded(raw_text(value)?.trim().replace("\r\n", "\n"), chars_max, &['\n', '\t'])
 }
 
 /// A secret: neither trimmed nor bounded below what a person may have set.
-pub fn secret(value: &Value) -> Result<String, Text> {
+pub(crate) fn secret(value: &Value) -> Result<String, Text> {
     bounded(raw_text(value)?, 1024, &[])
 }
 
 /// Six digits, as text or as a number: a number cannot say its leading zeros, and gets them back.
-pub fn six_digits(value: &Value) -> Result<String, Text> {
+pub(crate) fn six_digits(value: &Value) -> Result<String, Text> {
     whole_in(0..=999_999)(value).map(|number| format!("{number:06}")).map_err(|_| Text::new("field.passcode"))
 }
 
 /// A field typed string where six digits are due, and perhaps others: as text it stays what was typed, right or wrong;
 /// a number is read as the six digits that it was.
-pub fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+pub(crate) fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| {
         let digits = value.is_number().then(|| six_digits(value).ok()).flatten();
         digits.map_or_else(|| line(chars_max)(value), Ok)
@@ -216,12 +216,12 @@ pub fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
 }
 
 /// A line of text that a rule of the domain accepts.
-pub fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
+pub(crate) fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
     move |value| rule(&line(1024)(value)?)
 }
 
 /// A whole number, or one written as text.
-pub fn whole(value: &Value) -> Result<i64, Text> {
+pub(crate) fn whole(value: &Value) -> Result<i64, Text> {
     let number = match value {
         // 7.0 is how some clients write 7; up to 2^53 nothing is lost on the way.
         Value::Number(number) => {
@@ -247,7 +247,7 @@ fn decimal(text: &str) -> Option<(i64, &str)> {
 }
 
 /// A whole number within bounds.
-pub fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Text> {
+pub(crate) fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Text> {
     move |value| {
         let number = whole(value)?;
         let text = || Text::new("field.out_of_range").with("min", bounds.start()).with("max", bounds.end());
@@ -256,20 +256,20 @@ pub fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Res
 }
 
 /// The number of a row: 1 or more.
-pub fn id(value: &Value) -> Result<i64, Text> {
+pub(crate) fn id(value: &Value) -> Result<i64, Text> {
     whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
 }
 
 /// A moment in Unix seconds; milliseconds are understood, and a fraction is dropped. Before 1900 and after 2200 is a
 /// mistake.
-pub fn moment(value: &Value) -> Result<i64, Text> {
+pub(crate) fn moment(value: &Value) -> Result<i64, Text> {
     let number = seconds(value).ok_or_else(|| Text::new("field.not_moment"))?;
     let seconds = if number.unsigned_abs() > SECONDS_MAX { number / 1000 } else { number };
     if (-2_208_988_800..=7_258_118_400).contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
 }
 
 /// A number of seconds, or one written as text, without its fraction.
-pub fn seconds(value: &Value) -> Option<i64> {
+pub(crate) fn seconds(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole_part)),
         Value::String(text) => decimal(text).map(|(whole, _)| whole),
@@ -278,7 +278,7 @@ pub fn seconds(value: &Value) -> Option<i64> {
 }
 
 /// What one flight or booking lasts: minutes, or `H:MM`.
-pub fn flight_minutes(value: &Value) -> Result<i64, Text> {
+pub(crate) fn flight_minutes(value: &Value) -> Result<i64, Text> {
     let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
     let problem =
         || Text::new("field.minutes").with("min", minutes::MINUTES.start()).with("max", minutes::MINUTES.end());
@@ -286,7 +286,7 @@ pub fn flight_minutes(value: &Value) -> Result<i64, Text> {
 }
 
 /// Minutes or `H:MM` of something that need not be a flight of its own: from 0 on.
-pub fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
+pub(crate) fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
     move |value| {
         let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
         let problem = || Text::new("field.minutes").with("min", 0).with("max", minutes_max);
@@ -295,7 +295,7 @@ pub fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
 }
 
 /// Yes or no, also as text or 1 and 0.
-pub fn flag(value: &Value) -> Result<bool, Text> {
+pub(crate) fn flag(value: &Value) -> Result<bool, Text> {
     match value {
         Value::Bool(flag) => Ok(*flag),
         Value::Number(_) if whole(value) == Ok(1) => Ok(true),

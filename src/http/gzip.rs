@@ -17,7 +17,7 @@ const SHRINKS_TO: usize = 8;
 
 /// The answer as it goes out, with what caches need to know of it. An answer that is made for one caller is compressed
 /// here, on the thread that made it.
-pub fn finish(reply: Reply, call: &Call) -> Reply {
+pub(crate) fn finish(reply: Reply, call: &Call) -> Reply {
     let varies = call.row.compresses() && is_large_text(&reply);
     let packed = varies && is_taken(&call.headers);
     let mut reply = reply.with_caching(call, packed);
@@ -28,7 +28,7 @@ pub fn finish(reply: Reply, call: &Call) -> Reply {
 }
 
 /// The same for a text that has no call of the table.
-pub fn finish_beside_table(mut reply: Reply, headers: &HeaderMap) -> Reply {
+pub(crate) fn finish_beside_table(mut reply: Reply, headers: &HeaderMap) -> Reply {
     reply.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
     if is_large_text(&reply) && is_taken(headers) { pack(reply) } else { reply }
 }
@@ -40,7 +40,7 @@ fn pack(mut reply: Reply) -> Reply {
 }
 
 /// A text that is the same for everybody, compressed as well as can be: once.
-pub fn pack_for_all(text: &[u8]) -> Bytes {
+pub(crate) fn pack_for_all(text: &[u8]) -> Bytes {
     compress(text, Compression::best())
 }
 

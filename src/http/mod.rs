@@ -1,13 +1,13 @@
 //! What an operation receives and returns.
 
-pub mod assets;
+pub(crate) mod assets;
 pub mod body;
-pub mod call;
+pub(crate) mod call;
 pub mod failure;
-pub mod fields;
-pub mod gzip;
+pub(crate) mod fields;
+pub(crate) mod gzip;
 pub mod kinds;
-pub mod reply;
+pub(crate) mod reply;
 pub mod row;
 
 /// What an operation returns: a reply, or the failure that becomes the refusal envelope or a page that refuses.

@@ -44,40 +44,40 @@ struct Report<T: Serialize> {
 }
 
 /// A list on its way into an answer: a JSON array that is written row by row, so that a long list is in memory once.
-pub struct Rows {
+pub(crate) struct Rows {
     text: Vec<u8>,
     count: i64,
 }
 
 /// Nothing to say but that it was done.
 #[derive(Serialize)]
-pub struct Done {
+pub(crate) struct Done {
     pub status: bool,
     pub message: String,
 }
 
 /// 200 with JSON.
-pub fn ok(body: &impl Serialize) -> Reply {
+pub(crate) fn ok(body: &impl Serialize) -> Reply {
     json(StatusCode::OK, body)
 }
 
 /// 201 with JSON.
-pub fn created(body: &impl Serialize) -> Reply {
+pub(crate) fn created(body: &impl Serialize) -> Reply {
     json(StatusCode::CREATED, body)
 }
 
 /// 200 with a message.
-pub fn done(message: String) -> Reply {
+pub(crate) fn done(message: String) -> Reply {
     ok(&Done { status: true, message })
 }
 
 /// 200 with one page of a report.
-pub fn report<T: Serialize>(total: i64, page: Page, data: Vec<T>) -> Reply {
+pub(crate) fn report<T: Serialize>(total: i64, page: Page, data: Vec<T>) -> Reply {
     ok(&Report { status: true, total, limit: page.limit, offset: page.offset, data })
 }
 
 /// 200 with the rows of a page, of `total` rows in all.
-pub fn list(call: &Call, page: Page, total: i64, rows: impl IntoIterator<Item: Serialize>) -> Reply {
+pub(crate) fn list(call: &Call, page: Page, total: i64, rows: impl IntoIterator<Item: Serialize>) -> Reply {
     let mut list = Rows::begin();
     for row in rows {
         if list.push(&row).is_break() {
@@ -88,19 +88,19 @@ pub fn list(call: &Call, page: Page, total: i64, rows: impl IntoIterator<Item: S
 }
 
 /// 200 with the page of a list that is there as a whole.
-pub fn part<T: Serialize>(call: &Call, page: Page, rows: Vec<T>) -> Reply {
+pub(crate) fn part<T: Serialize>(call: &Call, page: Page, rows: Vec<T>) -> Reply {
     let total = rows.len() as i64;
     let shown = rows.into_iter().skip(page.offset.min(total) as usize).take(page.limit as usize);
     list(call, page, total, shown)
 }
 
 impl Rows {
-    pub fn begin() -> Rows {
+    pub(crate) fn begin() -> Rows {
         Rows { text: vec![b'['], count: 0 }
     }
 
     /// Writes a row. `Break` once the answer is as long as an answer may be: the rest is for the next page.
-    pub fn push(&mut self, row: &impl Serialize) -> ControlFlow<()> {
+    pub(crate) fn push(&mut self, row: &impl Serialize) -> ControlFlow<()> {
         if self.count > 0 {
             self.text.push(b',');
         }
@@ -111,7 +111,7 @@ impl Rows {
 
     /// 200 with the rows that were written, which begin at the page's offset; how many there are in all, and where the
     /// next ones are.
-    pub fn finish(mut self, call: &Call, page: Page, total: i64) -> Reply {
+    pub(crate) fn finish(mut self, call: &Call, page: Page, total: i64) -> Reply {
         self.text.push(b']');
         let mut reply = json_again(StatusCode::OK, self.text).with_header(TOTAL_COUNT, total.into());
         let next = page.offset.saturating_add(self.count);
@@ -126,7 +126,7 @@ impl Rows {
     }
 }
 
-pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+pub(crate) fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     Reply {
         status,
         headers: headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
@@ -136,13 +136,13 @@ pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
 }
 
 /// A picture. Opened by itself a picture is a document of its own, which may do nothing at all.
-pub fn picture(kind: &'static str, body: impl Into<Bytes>) -> Reply {
+pub(crate) fn picture(kind: &'static str, body: impl Into<Bytes>) -> Reply {
     let alone = HeaderValue::from_static("default-src 'none'; sandbox");
     bytes(kind, body).with_header(header::CONTENT_SECURITY_POLICY, alone)
 }
 
 /// 200 with bytes of another type than JSON.
-pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
+pub(crate) fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
     Reply {
         status: StatusCode::OK,
         headers: headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)),
@@ -152,13 +152,13 @@ pub fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
 }
 
 /// A file by this name, `inline` to be looked at or as an `attachment` to be kept. Both are words of ours.
-pub fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<Bytes>) -> Reply {
+pub(crate) fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<Bytes>) -> Reply {
     let named = HeaderValue::from_str(&format!("{disposition}; filename=\"{name}\""));
     bytes(kind, body).with_header(header::CONTENT_DISPOSITION, named.expect("our own words are header values"))
 }
 
 /// A page of HTML that may load its style and pictures from this site and do nothing else.
-pub fn page(status: StatusCode, language: Language, html: impl Into<Bytes>) -> Reply {
+pub(crate) fn page(status: StatusCode, language: Language, html: impl Into<Bytes>) -> Reply {
     let policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                   frame-ancestors 'none'";
     let mut reply = Reply { status, ..bytes("text/html; charset=utf-8", html) };
@@ -169,7 +169,7 @@ pub fn page(status: StatusCode, language: Language, html: impl Into<Bytes>) -> R
 }
 
 /// A page that may load style, script and pictures from this site, and sends its forms to it alone.
-pub fn console(status: StatusCode, language: Language, html: String) -> Reply {
+pub(crate) fn console(status: StatusCode, language: Language, html: String) -> Reply {
     let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     let mut reply = page(status, language, html);
@@ -182,18 +182,18 @@ pub fn console(status: StatusCode, language: Language, html: String) -> Reply {
 }
 
 /// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
-pub fn see_other(place: &str) -> Reply {
+pub(crate) fn see_other(place: &str) -> Reply {
     let place = HeaderValue::from_str(place).expect("places are paths of ours");
     Reply { status: StatusCode::SEE_OTHER, headers: headers(header::LOCATION, place), body: Bytes::new(), packed: None }
 }
 
 /// A status that says everything.
-pub fn empty(status: StatusCode) -> Reply {
+pub(crate) fn empty(status: StatusCode) -> Reply {
     Reply { status, headers: HeaderMap::with_capacity(HEADERS_USUAL), body: Bytes::new(), packed: None }
 }
 
 /// JSON that was an answer before.
-pub fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
+pub(crate) fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
     Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into(), packed: None }
 }
 
@@ -227,7 +227,7 @@ struct EnvelopeError<'a> {
 }
 
 /// The refusal in the caller's language, with the headers that go with its status.
-pub fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
+pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let errors =
         failure.problems().iter().map(|p| EnvelopeError { field: &p.field, message: language.say(&p.text) }).collect();
     let message = language.say(failure.text());

@@ -26,7 +26,7 @@ const SHORT_MONTHS: [&str; 12] = [
 ];
 
 /// Day and month. Empty for a moment beyond the calendar.
-pub fn in_short(language: Language, moment: i64) -> String {
+pub(crate) fn in_short(language: Language, moment: i64) -> String {
     let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
     let date = Offset::UTC.to_datetime(timestamp).date();
     let month = language.say(&Text::new(SHORT_MONTHS[date.month() as usize - 1]));
@@ -34,7 +34,7 @@ pub fn in_short(language: Language, moment: i64) -> String {
 }
 
 /// Empty for a moment beyond the calendar.
-pub fn in_words(language: Language, moment: i64) -> String {
+pub(crate) fn in_words(language: Language, moment: i64) -> String {
     let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
     let date = Offset::UTC.to_datetime(timestamp).date();
     let month = language.say(&Text::new(MONTHS[date.month() as usize - 1]));

@@ -1,4 +1,4 @@
 //! Languages: the catalogues of texts, and dates and moments in words.
 
-pub mod date;
+pub(crate) mod date;
 pub mod language;

@@ -3,7 +3,7 @@
 mod agent;
 pub mod outbox;
 pub mod reminders;
-pub mod scrub;
+pub(crate) mod scrub;
 pub mod sync;
 
 use crate::auth::SIGNATURE_KEPT_SECONDS;

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-pub struct Json;
+pub(super) struct Json;
 
 impl<S, N> FormatEvent<S, N> for Json
 where

@@ -42,7 +42,7 @@ struct Line {
 
 /// Starts the log; a second call changes nothing. Panics are logged by place, and by message only where the message is
 /// the programmer's own text: a formatted one could carry somebody's data.
-pub fn start(settings: &Log) {
+pub(crate) fn start(settings: &Log) {
     let as_json = match settings.format {
         LogFormat::Auto => !std::io::stderr().is_terminal(),
         LogFormat::Json => true,
@@ -84,7 +84,7 @@ fn collected() -> MutexGuard<'static, Collected> {
 }
 
 /// Writes what is collected to standard error, for as long as that takes; where it fails there is nobody left to tell.
-pub fn flush() {
+pub(crate) fn flush() {
     let mut writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut collected = collected();
     std::mem::swap(&mut collected.lines, &mut writing);

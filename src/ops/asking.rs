@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 /// The latest that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked<W> {
+pub(crate) struct Asked<W> {
     pub work: W,
     pub began_at: i64,
     /// `None` while it is under way; then what came of it, or one line on what went wrong.
     pub outcome: Option<Result<String, String>>,
 }
 
-pub struct Asking<W>(Mutex<Option<Asked<W>>>);
+pub(crate) struct Asking<W>(Mutex<Option<Asked<W>>>);
 
 impl<W> Default for Asking<W> {
     fn default() -> Asking<W> {
@@ -24,7 +24,7 @@ impl<W> Default for Asking<W> {
 }
 
 impl<W: Copy> Asking<W> {
-    pub fn last(&self) -> Option<Asked<W>> {
+    pub(crate) fn last(&self) -> Option<Asked<W>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -46,7 +46,7 @@ impl<W: Copy> Asking<W> {
 }
 
 /// Begins it; `false`: another of its kind is under way.
-pub fn begin<W: Copy + Send + Sync + 'static>(
+pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
     site: &Site,
     work: W,
     run: impl FnOnce(&Site) -> Result<String, String> + Send + 'static,

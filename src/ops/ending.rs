@@ -14,12 +14,12 @@ const STOPPED_TIME_MAX: Duration = Duration::from_millis(700);
 /// The last words wait no longer for whoever reads them.
 const WORDS_TIME_MAX: Duration = Duration::from_millis(100);
 /// The line for the technician after a failed flush.
-pub const FLUSH_FAILED: &str =
+pub(crate) const FLUSH_FAILED: &str =
     "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound";
 
 /// Why a server ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// SIGTERM or SIGINT.
     Told,
     /// A flush of the disk failed.
@@ -46,7 +46,7 @@ impl End {
 
 /// The thread that waits for the end of a server. From its time's end on the process is gone, whatever the other threads do:
 /// once a signal has come this thread takes no lock and asks for no memory, because a hung thread may hold either.
-pub struct Ending(mpsc::Receiver<End>);
+pub(crate) struct Ending(mpsc::Receiver<End>);
 
 impl Ending {
     /// Takes SIGTERM and SIGINT: from here on they do not end the process by themselves. `writable` is told when a file that
@@ -55,7 +55,7 @@ impl Ending {
     ///
     /// # Errors
     /// The system gives no more threads or descriptors.
-    pub fn listen(
+    pub(crate) fn listen(
         is_stopped: impl Fn() -> bool + Send + 'static,
         writable: mpsc::Receiver<()>,
         code: u8,
@@ -82,7 +82,7 @@ impl Ending {
     }
 
     /// Waits for the reason to end; the time for it runs from there.
-    pub fn wait(self) -> End {
+    pub(crate) fn wait(self) -> End {
         self.0.recv().unwrap_or(End::Told)
     }
 }

@@ -17,18 +17,18 @@ const SOMEBODY: &str = "[erased]";
 
 /// A member who is to be erased, with the texts of others that speak of the member.
 #[derive(Debug)]
-pub struct Leaving {
+pub(crate) struct Leaving {
     pub member_id: i64,
     mentions: Vec<Mention>,
 }
 
 /// Looks for the name of a member in everybody's texts. Long, so it comes before the change that erases the member.
-pub fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
+pub(crate) fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
     Ok(Leaving { member_id, mentions: look_for_mentions(site, member_id, progress)? })
 }
 
 /// Takes a member out of the rows of the site. The bytes go with [`rebuild`]. `erased_at`: when that was first done.
-pub fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64) -> Result<(), Failure> {
+pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64) -> Result<(), Failure> {
     for mention in &leaving.mentions {
         mentions::change(tx, mention)?;
     }
@@ -56,7 +56,7 @@ fn look_for_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Re
 }
 
 /// Takes out of a file that came from a backup whoever was erased since; how many it still had.
-pub fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> Result<usize, Failure> {
+pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> Result<usize, Failure> {
     let mut erased = 0;
     for tombstone in all {
         if site.store.read(|tx| Ok(erasure::is_here(tx, tombstone)?))? {
@@ -72,7 +72,7 @@ pub fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> R
 
 /// A file that was set back (a rollback brings it as it was) may hold people whom its shelf knows to be erased: they go
 /// again. How many it still had.
-pub fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
+pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
     let beside = tombstones::list(backup::shelf(&site.config.data).dir(), &site.site_id);
     if beside.is_empty() {
         return Ok(0);
@@ -85,7 +85,7 @@ pub fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
 }
 
 /// Writes the file anew where somebody's old bytes may lie in it. Backups wait for it, and it for them.
-pub fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
+pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
     let unreadable = |e: Failure| format!("cannot read the file: {e}");
     let due = site.store.read(|tx| Ok(erasure::list_to_do(tx)?)).map_err(unreadable)?;
     site.store.rest();
@@ -103,7 +103,7 @@ pub fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
 }
 
 /// Has every shelf know of everybody who was erased. The error: some place does not.
-pub fn remember_beside(site: &Site) -> Result<(), String> {
+pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
     site.store.rest();
     if all.is_empty() {
@@ -118,7 +118,7 @@ pub fn remember_beside(site: &Site) -> Result<(), String> {
 }
 
 /// What an erasure left undone (it was cut off, or came by a callback). Every minute.
-pub fn look_after(site: &Site) {
+pub(crate) fn look_after(site: &Site) {
     let caught_up = catch_up(site, &mut |_, _, _| ());
     if let Err(cause) = caught_up.and_then(|_| rebuild(site, &mut |_, _, _| ())).and_then(|()| remember_beside(site)) {
         tracing::warn!(cause, "an erasure is not complete; the next minute tries again");
@@ -126,7 +126,7 @@ pub fn look_after(site: &Site) {
 }
 
 /// Copies that nothing prunes and nobody restores by command: they hold whoever was erased since, until somebody removes them.
-pub fn older_copies(data: &Path) -> Vec<PathBuf> {
+pub(crate) fn older_copies(data: &Path) -> Vec<PathBuf> {
     let in_dir = |dir: PathBuf| std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let begins = |path: &Path, start: &str| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(start));
     let replaced = in_dir(data.to_owned()).filter(|path| begins(path, "replaced-"));

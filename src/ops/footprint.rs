@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 /// Those pages are the files' own, and the few that are in use come back at once from the system's cache.
 ///
 /// Measured 25 s after a start and a backup of a small site (debug build): 28.6 MB in memory, against 65.3 MB without.
-pub fn shed() {
+pub(crate) fn shed() {
     // SAFETY: looks at the objects that are loaded, which none of our code ever unloads.
     unsafe { libc::dl_iterate_phdr(Some(shed_object), std::ptr::null_mut()) };
     #[cfg(target_env = "gnu")]

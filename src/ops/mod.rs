@@ -1,15 +1,15 @@
 //! What keeps a site running: its life cycle, backups, health, certificates and the service manager.
 
-pub mod asking;
+pub(crate) mod asking;
 pub mod audit;
-pub mod backup;
-pub mod ending;
-pub mod erasure;
-pub mod footprint;
+pub(crate) mod backup;
+pub(crate) mod ending;
+pub(crate) mod erasure;
+pub(crate) mod footprint;
 pub mod health;
 mod levels;
 pub mod lifecycle;
 mod rotation;
-pub mod systemd;
+pub(crate) mod systemd;
 pub mod tls;
-pub mod upstream;
+pub(crate) mod upstream;

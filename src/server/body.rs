@@ -14,7 +14,7 @@ const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// … in so much time: whoever waits for the answer before sending is not kept waiting.
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 
-pub async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
+pub(super) async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
@@ -34,7 +34,7 @@ where
 }
 
 /// Takes a refused body to its end and keeps nothing.
-pub async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
+pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
     if body.size_hint().exact().is_some_and(|bytes| bytes <= REFUSED_BYTES_MAX) {
         let to_the_end = async { while let Some(Ok(_)) = body.frame().await {} };
         // In time or not, the answer is the same.

@@ -36,7 +36,7 @@ const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 const WRITE_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// The connection as a future that ends with it; `socket` is what carries the stream.
-pub fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     front: Arc<Front>,
     stream: S,
     socket: RawFd,
@@ -87,7 +87,7 @@ type Refuse = Box<dyn Fn(StatusCode) -> Vec<u8> + Send>;
 
 /// A stream whose writes fail when the other side takes nothing for too long, on which hyper's own bare refusals go out as
 /// ours, and which ends between two requests once the connection is to close.
-pub struct Patient<S> {
+pub(super) struct Patient<S> {
     stream: TokioIo<S>,
     socket: RawFd,
     progress: Arc<Progress>,

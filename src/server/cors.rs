@@ -18,11 +18,11 @@ const KEPT_SECONDS: &str = "7200";
 const BASE: &str = "/api/";
 
 /// The origins that may call, as browsers write them.
-pub struct Origins(Vec<String>);
+pub(super) struct Origins(Vec<String>);
 
 /// What the origin of one request means for its answer.
 #[derive(Default)]
-pub struct Asked {
+pub(super) struct Asked {
     /// Whether the answer could be another for another origin.
     varies: bool,
     /// The origin, where it may call.
@@ -32,12 +32,12 @@ pub struct Asked {
 }
 
 impl Origins {
-    pub fn new(allowed: &[String]) -> Origins {
+    pub(super) fn new(allowed: &[String]) -> Origins {
         Origins(allowed.to_vec())
     }
 
     /// Looks at a request of the API; pages are for their own origin alone.
-    pub fn look<B>(&self, request: &Request<B>) -> Asked {
+    pub(super) fn look<B>(&self, request: &Request<B>) -> Asked {
         if self.0.is_empty() || !request.uri().path().starts_with(BASE) {
             return Asked::default();
         }
@@ -53,7 +53,7 @@ impl Origins {
 impl Asked {
     /// What the page may send, where a browser asks that: the table has no row for `OPTIONS`, and its refusal names the
     /// methods that the path knows.
-    pub fn preflight(&self, failure: &Failure) -> Option<Reply> {
+    pub(super) fn preflight(&self, failure: &Failure) -> Option<Reply> {
         let methods = failure.allowed_methods().filter(|_| self.is_preflight)?;
         let methods = HeaderValue::from_str(methods).ok()?;
         let reply = reply::empty(StatusCode::NO_CONTENT)
@@ -64,7 +64,7 @@ impl Asked {
     }
 
     /// Says in the answer whose page may read it.
-    pub fn dress(self, headers: &mut HeaderMap) {
+    pub(super) fn dress(self, headers: &mut HeaderMap) {
         if self.varies {
             headers.append(header::VARY, HeaderValue::from_static("origin"));
         }

@@ -31,12 +31,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub type Response = hyper::Response<Full<Bytes>>;
+pub(super) type Response = hyper::Response<Full<Bytes>>;
 
 /// Handshakes of one network at once: half of those that there are, so that nobody keeps everybody from https.
 const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
 /// At the port for figures.
-pub const METRICS_CONNECTIONS_MAX: usize = 16;
+pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
 /// Bodies of many times the usual size are read before anybody knows whose they are: so many at once, and no more.
 const LARGE_BODIES_MAX: usize = 4;
 /// Long against the work of an answer without a hash, short against a person's patience.
@@ -53,7 +53,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// By which socket a connection came.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub(super) enum Door {
     /// Plain, and either nobody can overhear it or there is no TLS to be had.
     Public,
     /// TLS.
@@ -65,7 +65,7 @@ pub enum Door {
 }
 
 /// What every connection shares.
-pub struct Front {
+pub(super) struct Front {
     pub pool: Pool,
     pub limiter: Arc<Limiter>,
     /// Of the port for figures: whoever fills the others does not keep the figures from being read.
@@ -101,7 +101,7 @@ struct Line {
 }
 
 impl Front {
-    pub fn new(site: &Site, pool: Pool) -> Front {
+    pub(super) fn new(site: &Site, pool: Pool) -> Front {
         let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
         let limiter =
             |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
@@ -123,7 +123,13 @@ impl Front {
     }
 
     /// Answers one request, whatever it is.
-    pub async fn answer(&self, request: Request<Incoming>, peer: IpAddr, door: Door, progress: &Progress) -> Response {
+    pub(super) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: IpAddr,
+        door: Door,
+        progress: &Progress,
+    ) -> Response {
         let mut response = self.answer_one(request, peer, door, progress).await;
         if progress.is_last() {
             self.late_requests.fetch_add(1, Ordering::Relaxed);
@@ -189,7 +195,7 @@ impl Front {
 
     /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
     /// sender reads.
-    pub fn refuse_unread(&self, status: StatusCode, peer: IpAddr) -> Vec<u8> {
+    pub(super) fn refuse_unread(&self, status: StatusCode, peer: IpAddr) -> Vec<u8> {
         let line = Line {
             started: Instant::now(),
             request_id: call::request_id(None),
@@ -307,7 +313,7 @@ impl Front {
     }
 
     /// Whether connections from there carry what others asked a proxy of ours.
-    pub fn is_proxy(&self, address: IpAddr) -> bool {
+    pub(super) fn is_proxy(&self, address: IpAddr) -> bool {
         self.proxies.iter().any(|network| network.contains(&address.to_canonical()))
     }
 
@@ -328,7 +334,7 @@ impl Front {
     }
 
     /// What `/metrics` reads of the site.
-    pub fn with_site<T>(&self, look: impl FnOnce(&Site) -> T) -> T {
+    pub(super) fn with_site<T>(&self, look: impl FnOnce(&Site) -> T) -> T {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 
 /// The connections of one kind of listener.
-pub struct Limiter {
+pub(super) struct Limiter {
     connections_max: usize,
     /// From one network, see [`Source`].
     connections_per_network_max: usize,
@@ -31,7 +31,7 @@ struct Network {
 }
 
 /// One connection's place within the limits, given back when it is dropped.
-pub struct Slot {
+pub(super) struct Slot {
     limiter: Arc<Limiter>,
     network: Source,
     pub progress: Arc<Progress>,
@@ -42,7 +42,7 @@ pub struct Slot {
 /// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Waits {
+pub(super) enum Waits {
     /// For the first byte of a request.
     Idle,
     /// For the rest of a request, or of a TLS handshake.
@@ -57,7 +57,7 @@ const ALL: [Waits; 4] = [Waits::Idle, Waits::Rest, Waits::Answer, Waits::Taking]
 
 /// How far a connection is, and what it is told; shared by its task, its stream and the limiter.
 #[derive(Default)]
-pub struct Progress {
+pub(super) struct Progress {
     waits: AtomicU8,
     /// The next answer is the last of the connection.
     last: AtomicBool,
@@ -68,34 +68,34 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn waits(&self) -> Waits {
+    pub(super) fn waits(&self) -> Waits {
         ALL[usize::from(self.waits.load(Ordering::Relaxed))]
     }
 
-    pub fn set(&self, waits: Waits) {
+    pub(super) fn set(&self, waits: Waits) {
         self.waits.store(waits as u8, Ordering::Relaxed);
     }
 
-    pub fn is_last(&self) -> bool {
+    pub(super) fn is_last(&self) -> bool {
         self.last.load(Ordering::Relaxed)
     }
 
-    pub fn make_last(&self) {
+    pub(super) fn make_last(&self) {
         self.last.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_closing(&self) -> bool {
+    pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
     }
 
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.make_last();
         self.closing.store(true, Ordering::Relaxed);
     }
 }
 
 impl Limiter {
-    pub fn new(
+    pub(super) fn new(
         connections_max: usize,
         connections_per_network_max: usize,
         handshakes_per_network_max: usize,
@@ -112,7 +112,7 @@ impl Limiter {
 
     /// A place for a connection from this address; `None`: one too many, to be closed at once. Where all places are taken,
     /// a connection that waits for its client is dropped for it: of the network that has most, and more than this one.
-    pub fn enter(self: &Arc<Limiter>, address: IpAddr) -> Option<Slot> {
+    pub(super) fn enter(self: &Arc<Limiter>, address: IpAddr) -> Option<Slot> {
         let network = Source::from(address);
         let mut open = self.open();
         let own = open.by_network.get(&network).map_or(0, |own| own.connections.len());

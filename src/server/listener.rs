@@ -28,7 +28,7 @@ struct Listener {
 }
 
 /// Accepts until the server is to stop. The connections go on by themselves.
-pub async fn accept(
+pub(super) async fn accept(
     front: Arc<Front>,
     socket: TcpListener,
     door: Door,

@@ -14,7 +14,7 @@ enum Part {
 }
 
 /// What a method and a path mean.
-pub enum Match {
+pub(crate) enum Match {
     /// A row by its place in the table, and the parts of the path that it names, decoded.
     Found(usize, Vec<String>),
     /// The path is known, with these methods.
@@ -28,7 +28,7 @@ fn parts(route: &Route) -> Vec<Part> {
 }
 
 /// A trailing slash is optional; `HEAD` means what `GET` means.
-pub fn find(method: &Method, path: &str) -> Match {
+pub(crate) fn find(method: &Method, path: &str) -> Match {
     let method = if *method == Method::HEAD { &Method::GET } else { method };
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);

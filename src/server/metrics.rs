@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub fn write(front: &Front) -> Reply {
+pub(super) fn write(front: &Front) -> Reply {
     let mut text = String::with_capacity(16 * 1024);
     requests(&mut text, front);
     durations(&mut text, front);
@@ -79,6 +79,11 @@ pub fn write(front: &Front) -> Reply {
         );
     }
     front.with_site(|site| doctor(&mut text, site));
+    reply(text)
+}
+
+/// In the text format of Prometheus.
+fn reply(text: String) -> Reply {
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Reply {
         status: StatusCode::OK,

@@ -6,12 +6,12 @@ mod cors;
 mod front;
 mod limiter;
 mod listener;
-pub mod matcher;
+pub(crate) mod matcher;
 mod metrics;
 mod pool;
 mod tls;
 mod unread;
-pub mod watchdog;
+pub(crate) mod watchdog;
 
 use crate::config::Config;
 use crate::http::row;

@@ -36,7 +36,7 @@ const DRAWING_QUEUE_MAX: usize = 64;
 const DRAWING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
-pub struct Pool {
+pub(super) struct Pool {
     hashers: Arc<Hashers>,
     reading: Lane,
     writing: Lane,
@@ -69,7 +69,7 @@ struct Job {
 }
 
 /// An answer, and what the log wants to know of it.
-pub struct Finished {
+pub(super) struct Finished {
     pub reply: Reply,
     pub who: Who,
     /// See [`Call::held`].
@@ -81,7 +81,7 @@ pub struct Finished {
 }
 
 impl Pool {
-    pub fn start(site: &Site) -> Result<Pool, String> {
+    pub(super) fn start(site: &Site) -> Result<Pool, String> {
         let limits = &site.config.limits;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         site.hashers.start().map_err(|e| format!("cannot start the threads that hash: {e}"))?;
@@ -105,7 +105,7 @@ impl Pool {
     }
 
     /// Runs a call on its lane. A full queue is an answer at once.
-    pub async fn run(&self, edge: &Edge<'_>, access: &'static Access, call: Call) -> Finished {
+    pub(super) async fn run(&self, edge: &Edge<'_>, access: &'static Access, call: Call) -> Finished {
         let queued = Instant::now();
         let lane = match call.row {
             route if route.hashes => &self.hashing,
@@ -130,7 +130,7 @@ impl Pool {
     }
 
     /// Requests waiting now, for hashing and for everything else.
-    pub fn waiting(&self) -> (usize, usize) {
+    pub(super) fn waiting(&self) -> (usize, usize) {
         (
             self.hashing.jobs.len(),
             [&self.reading, &self.writing, &self.drawing].map(|lane| lane.jobs.len()).iter().sum(),
@@ -138,7 +138,7 @@ impl Pool {
     }
 
     /// Ends the threads after what is queued; those that hang are left behind.
-    pub fn stop(&self, time_max: Duration) {
+    pub(super) fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
         let lanes = [&self.reading, &self.writing, &self.hashing, &self.drawing];
         lanes.iter().for_each(|lane| lane.tell_to_end(deadline));
@@ -175,7 +175,7 @@ impl Lane {
 }
 
 /// What an answer needs when the thread that had the call is gone.
-pub struct Edge<'a> {
+pub(super) struct Edge<'a> {
     pub stats: &'a crate::stats::Stats,
     pub language: crate::i18n::language::Language,
     pub request_id: &'a str,

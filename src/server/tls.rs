@@ -13,19 +13,19 @@ use tokio_rustls::server::TlsStream;
 
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Handshakes at once; each is some signing and some memory.
-pub const HANDSHAKES_MAX: usize = 64;
+pub(super) const HANDSHAKES_MAX: usize = 64;
 
 /// A connection that has shaken hands.
-pub type Shaken = TlsStream<TcpStream>;
+pub(super) type Shaken = TlsStream<TcpStream>;
 
 #[derive(Clone)]
-pub struct Acceptor {
+pub(super) struct Acceptor {
     tls: TlsAcceptor,
     places: Arc<Semaphore>,
 }
 
 /// `None` where nothing listens for TLS.
-pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor>, String> {
+pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor>, String> {
     if addresses.is_empty() {
         return Ok(None);
     }
@@ -36,7 +36,7 @@ pub fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor
 
 impl Acceptor {
     /// `own`: the places of whoever came. `None`: it speaks no TLS that we do, or took too long.
-    pub async fn shake(&self, front: &Front, own: &Semaphore, stream: TcpStream) -> Option<Shaken> {
+    pub(super) async fn shake(&self, front: &Front, own: &Semaphore, stream: TcpStream) -> Option<Shaken> {
         let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
             let _own = own.acquire().await.ok()?;
             let _place = self.places.acquire().await.ok()?;

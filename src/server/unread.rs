@@ -10,7 +10,7 @@ const STATUSES: [StatusCode; 3] =
 const HEADERS: [&str; 3] = ["connection: close", "content-length: 0", "date: "];
 
 /// The status of an answer that hyper gives by itself; `None` for bytes that are anything else.
-pub fn bare_status(written: &[u8]) -> Option<StatusCode> {
+pub(super) fn bare_status(written: &[u8]) -> Option<StatusCode> {
     // Most of what is written is told apart by its first bytes.
     let rest = written.strip_prefix(b"HTTP/1.1 4")?.strip_suffix(b"\r\n\r\n")?;
     let mut lines = std::str::from_utf8(rest).ok()?.split("\r\n");

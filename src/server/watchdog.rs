@@ -14,7 +14,13 @@ use std::time::Duration;
 const SIGNS: u32 = 3;
 
 /// Gives signs of life until the sender of `stop` is dropped.
-pub fn feed_until_stopped(service: &Listener, patience: Duration, site: &Site, pulse: &Pulse, stop: &Receiver<()>) {
+pub(crate) fn feed_until_stopped(
+    service: &Listener,
+    patience: Duration,
+    site: &Site,
+    pulse: &Pulse,
+    stop: &Receiver<()>,
+) {
     let interval = patience / SIGNS;
     loop {
         match look(site, pulse, interval) {

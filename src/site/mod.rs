@@ -1,8 +1,8 @@
 //! All that an operation may touch. Each thread that runs operations has a [`Site`] of its own.
 
-pub mod drawing;
-pub mod hashing;
-pub mod pace;
+pub(crate) mod drawing;
+pub(crate) mod hashing;
+pub(crate) mod pace;
 
 use crate::clock::Clock;
 use crate::config::Config;

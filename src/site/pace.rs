@@ -7,7 +7,7 @@ const LONGEST_SLICE_NANOS: u64 = 100_000_000;
 
 /// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives. A refusal, or a
 /// kernel before 6.12 that knows no turns of one's own, leaves it at what the priority does.
-pub fn give_way() {
+pub(crate) fn give_way() {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: libc::SCHED_OTHER as u32,

@@ -10,14 +10,14 @@ use crate::store::tables::members;
 
 /// A part of the desk, by the path of its first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     pub path: &'static str,
     /// The key of its name.
     pub key: &'static str,
 }
 
 /// In the order in which they are needed.
-pub static PARTS: [Part; 8] = [
+pub(super) static PARTS: [Part; 8] = [
     Part { path: "/desk", key: "desk.today" },
     Part { path: "/desk/members", key: "desk.members" },
     Part { path: "/desk/sign-offs", key: "desk.sign_offs" },
@@ -28,7 +28,7 @@ pub static PARTS: [Part; 8] = [
     Part { path: "/desk/site", key: "desk.site" },
 ];
 
-pub struct Frame {
+pub(crate) struct Frame {
     language: Language,
     /// Empty on pages that know no site.
     pub site_name: String,
@@ -42,54 +42,54 @@ pub struct Frame {
 
 impl Frame {
     /// For a page that needs nothing of the site.
-    pub fn bare(language: Language) -> Frame {
+    pub(crate) fn bare(language: Language) -> Frame {
         Frame { language, site_name: String::new(), part: "", clerk: None, done: None }
     }
 
     /// For a page that tells of a failure, which may be that nothing can be read.
-    pub fn of_failure(site: &Site, language: Language) -> Frame {
+    pub(crate) fn of_failure(site: &Site, language: Language) -> Frame {
         let site_name = site.name().unwrap_or_default();
         site.store.rest();
         Frame { site_name, ..Frame::bare(language) }
     }
 
     /// For a page before sign-in.
-    pub fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
+    pub(crate) fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
         Ok(Frame { site_name: site.name()?, ..Frame::bare(call.language()) })
     }
 
     /// For a page of the desk, in the part with this path.
-    pub fn of(site: &Site, call: &Call, clerk: &Clerk, part: &'static str) -> Result<Frame, Failure> {
+    pub(crate) fn of(site: &Site, call: &Call, clerk: &Clerk, part: &'static str) -> Result<Frame, Failure> {
         let profile = site.store.read(|tx| Ok(members::find(tx, clerk.id())?))?;
         let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
         Ok(Frame { part, clerk: name, ..Frame::outside(site, call)? })
     }
 
-    pub fn language(&self) -> Language {
+    pub(crate) fn language(&self) -> Language {
         self.language
     }
 
     /// ISO 639-1.
-    pub fn tag(&self) -> &'static str {
+    pub(crate) fn tag(&self) -> &'static str {
         self.language.tag()
     }
 
     /// The text of a key; templates name keys, never words.
-    pub fn say(&self, key: &'static str) -> String {
+    pub(crate) fn say(&self, key: &'static str) -> String {
         self.language.say(&Text::new(key))
     }
 
     /// A text with values in its places.
-    pub fn tell(&self, text: &Text) -> String {
+    pub(crate) fn tell(&self, text: &Text) -> String {
         self.language.say(text)
     }
 
     /// Where a file that pages are made of is to be had.
-    pub fn asset(&self, name: &str) -> String {
+    pub(crate) fn asset(&self, name: &str) -> String {
         assets::path(name)
     }
 
-    pub fn parts(&self) -> &'static [Part] {
+    pub(crate) fn parts(&self) -> &'static [Part] {
         &PARTS
     }
 }

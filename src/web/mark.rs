@@ -24,20 +24,20 @@ pub(crate) const PROGRAMMES: [(&str, &str); 6] = [
 ];
 
 /// One word on a member's standing.
-pub struct Mark {
+pub(crate) struct Mark {
     /// The class of its colour: `good`, `soon`, `bad` or `plain`.
     pub tone: &'static str,
     pub text: String,
 }
 
 impl Mark {
-    pub fn new(tone: &'static str, text: String) -> Mark {
+    pub(crate) fn new(tone: &'static str, text: String) -> Mark {
         Mark { tone, text }
     }
 }
 
 /// How a member stands.
-pub struct Stand {
+pub(super) struct Stand {
     /// The highest level of flying, as people say it.
     pub level: String,
     pub marks: Vec<Mark>,
@@ -45,7 +45,7 @@ pub struct Stand {
 }
 
 /// The level, the membership and each currency; what is in the way first.
-pub fn of(site: &Site, tx: &Read, member_id: i64, now: i64, language: Language) -> Result<Stand, Failure> {
+pub(super) fn of(site: &Site, tx: &Read, member_id: i64, now: i64, language: Language) -> Result<Stand, Failure> {
     let account = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let held = holdings::list(tx, member_id)?;
     let flyer = standing::read_with(tx, member_id, &held, now)?;

@@ -1,14 +1,14 @@
 //! The pages of the front desk: one file a page, over `domain` and `store` as the API is. What they show is in
 //! `assets/templates/`, compiled into the program; every place in it is escaped by the engine.
 
-pub mod desk;
+pub(crate) mod desk;
 mod frame;
-pub mod kiosk;
+pub(crate) mod kiosk;
 mod mark;
-pub mod public;
+pub(crate) mod public;
 mod upload;
 
-pub use frame::Frame;
+pub(crate) use frame::Frame;
 
 use crate::http::Answer;
 use crate::http::assets;
@@ -24,20 +24,20 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 
 /// `GET /assets/{file}`: a file that pages are made of.
-pub fn asset(_: &Site, call: &Call) -> Answer {
+pub(crate) fn asset(_: &Site, call: &Call) -> Answer {
     assets::get(call)
 }
 
 /// `GET /`: people who type the site's name want the desk.
-pub fn home(_: &Site, _: &Call) -> Answer {
+pub(crate) fn home(_: &Site, _: &Call) -> Answer {
     Ok(reply::see_other("/desk"))
 }
 
 /// A page that tells a failure to whoever asked for a path, with the number of the request.
-pub type Refusal = fn(&Failure, Frame, &str) -> Reply;
+pub(crate) type Refusal = fn(&Failure, Frame, &str) -> Reply;
 
 /// What tells it below a path of pages, also one that met no row; `None` elsewhere.
-pub fn refusal_of(path: &str) -> Option<Refusal> {
+pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
@@ -58,7 +58,7 @@ struct RefusalPage<'a> {
 }
 
 /// A failure as a page, with the headers that go with it.
-pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     let page = RefusalPage { frame, message: said(failure, language), problems, request_id };
@@ -89,12 +89,12 @@ fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl 
 }
 
 /// A page for everybody from its template: it runs nothing, sends nothing, and tells nobody where it was.
-pub fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+pub(crate) fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
     reply::page(status, language, rendered(page))
 }
 
 /// A page from its template.
-pub fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+pub(crate) fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
     reply::console(status, language, rendered(page))
         .with_header(header::VARY, HeaderValue::from_static("accept-language"))
 }
@@ -106,26 +106,26 @@ fn rendered(page: &impl Template) -> String {
 }
 
 /// What a form of ours sent. Anything else than a form has nothing to say to a page.
-pub fn form(call: &Call) -> Result<Fields, Failure> {
+pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
 }
 
 /// What the page before this one says was done, by a word that it left in the address.
-pub fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
+pub(crate) fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
     let word = asked(call, "done");
     known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
 }
 
 /// How many rows of a list the address passes over (`skip`).
-pub fn skipped(call: &Call) -> i64 {
+pub(crate) fn skipped(call: &Call) -> i64 {
     let mut query = call.query();
     let skip = query.optional("skip", fields::whole_in(0..=i64::MAX));
     query.finish().ok().and_then(|ok| skip.get(&ok)).unwrap_or(0)
 }
 
 /// What the address asks for under a name; empty where that is nothing, or nothing that a page of ours would ask.
-pub fn asked(call: &Call, name: &str) -> String {
+pub(crate) fn asked(call: &Call, name: &str) -> String {
     let mut query = call.query();
     let value = query.optional(name, fields::line(40));
     query.finish().ok().and_then(|ok| value.get(&ok)).unwrap_or_default()

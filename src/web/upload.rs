@@ -7,7 +7,7 @@ const BOUNDARY_CHARS_MAX: usize = 70;
 const HEADER_BYTES_MAX: usize = 2048;
 
 /// The bytes of the form's file; none where nobody chose one.
-pub fn file(call: &Call) -> Result<&[u8], Failure> {
+pub(super) fn file(call: &Call) -> Result<&[u8], Failure> {
     let kind = call.header("content-type").unwrap_or("");
     let boundary = boundary(kind).ok_or_else(Failure::unsupported_type)?;
     Ok(first_file(&call.body, boundary.as_bytes()).unwrap_or(&[]))

@@ -1,6 +1,8 @@
 //! One binary for everything that is tested over HTTP. It mirrors `src/api`; the tests here at the top hold for every
 //! operation, because they are generated from the table.
 
+#![allow(unreachable_pub, clippy::too_many_lines, reason = "nothing imports from here; tables of cases are long")]
+
 mod at_once;
 mod audit;
 mod auth;

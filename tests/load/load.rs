@@ -3,6 +3,8 @@
 //! Everything runs on the same cores as the generator, in rounds that take each measurement in turn, because machines
 //! drift: ratios are taken within a round, and their medians judged. Run it by `tests/load/run`.
 
+#![allow(unreachable_pub, clippy::too_many_lines, reason = "nothing imports from here; tables of cases are long")]
+
 mod backup;
 mod bare;
 mod bars;

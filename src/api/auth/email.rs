@@ -11,14 +11,14 @@ use crate::http::reply::{self, Done};
 use crate::site::Site;
 
 crate::body! {
-    pub struct EmailToken {
+    pub(crate) struct EmailToken {
         /// The token out of the message.
         token: Line<128>,
     }
 }
 
 /// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
-pub fn verify(site: &Site, call: &Call) -> Answer {
+pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
     let EmailToken { token } = call.body()?;
     site.once(call, |tx| {
@@ -33,7 +33,7 @@ pub fn verify(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
-pub fn resend(site: &Site, call: &Call) -> Answer {
+pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
     let EmailToken { token } = call.body()?;
     take_message(site, call)?;
@@ -44,7 +44,7 @@ pub fn resend(site: &Site, call: &Call) -> Answer {
 }
 
 /// One token, of as many as there may be sign-ups: each should be used once.
-pub fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
+pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
     site.kept::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
 }

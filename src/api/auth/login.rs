@@ -16,7 +16,7 @@ use crate::store::tables::members::Account;
 use serde::Serialize;
 
 crate::body! {
-    pub struct LoginRequest {
+    pub(crate) struct LoginRequest {
         /// The username or the e-mail address.
         username: Line<254>,
         password: Secret,
@@ -28,7 +28,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct Credentials {
+    pub(crate) struct Credentials {
         /// The username or the e-mail address.
         username: Line<254>,
         password: Secret,
@@ -67,14 +67,14 @@ enum Manner {
 }
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
-pub fn with_password(site: &Site, call: &Call) -> Answer {
+pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     // Whoever has a second factor always owes it, and whoever has none never does, so `checkTwoFactor` decides nothing.
     let LoginRequest { username, password, passcode_option, .. } = call.body()?;
     sign_in(site, call, &username, &password, Manner::Aloud(passcode_option))
 }
 
 /// `POST /auth/login/silent`: the same check, for an app that renews its session.
-pub fn silent(site: &Site, call: &Call) -> Answer {
+pub(crate) fn silent(site: &Site, call: &Call) -> Answer {
     let Credentials { username, password } = call.body()?;
     sign_in(site, call, &username, &password, Manner::Silent)
 }
@@ -115,7 +115,7 @@ pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -
 }
 
 /// A new hash where the old one was made with other parameters than today's, or before secrets were normalised.
-pub fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
+pub(crate) fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
     let phc = account.password_hash.as_deref()?;
     let normal = nfc(secret);
     let is_as_typed = normal != secret && !site.is_hash_of(&normal, Some(phc));

@@ -1,10 +1,10 @@
 //! The authentication group.
 
-pub mod email;
-pub mod login;
-pub mod logout;
-pub mod passkey;
-pub mod recovery;
-pub mod signup;
-pub mod social;
-pub mod totp;
+pub(crate) mod email;
+pub(crate) mod login;
+pub(crate) mod logout;
+pub(crate) mod passkey;
+pub(crate) mod recovery;
+pub(crate) mod signup;
+pub(crate) mod social;
+pub(crate) mod totp;

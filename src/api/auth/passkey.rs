@@ -22,7 +22,7 @@ use serde_json::Value;
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
 
 crate::body! {
-    pub struct PasskeyQuestion {
+    pub(crate) struct PasskeyQuestion {
         /// Needed without a session.
         username: Option<Line<254>>,
         /// The client's own number of the device.
@@ -38,7 +38,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct PasskeyAnswer {
+    pub(crate) struct PasskeyAnswer {
         /// `PublicKeyCredential` as JSON text, its bytes in base64url.
         credential: Lines<CREDENTIAL_CHARS_MAX>,
     }
@@ -47,7 +47,7 @@ crate::body! {
 /// What a question to sign in may be asked for.
 // Not shown in the contract: an answer that was given to sign an entry must not sign anybody in.
 #[derive(Clone, Copy)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     SignIn,
     Desk,
     Kiosk,
@@ -74,7 +74,7 @@ struct OptionsReply<'a> {
 /// `POST /auth/login/bio-web-option`: without a session, what to ask a browser for to sign in as `username`; with one,
 /// what to ask it for to make the caller a passkey, kept under `device_id`.
 // Not shown in the contract: `name`, because a list of passkeys without names says nothing to its owner.
-pub fn options(site: &Site, call: &Call) -> Answer {
+pub(crate) fn options(site: &Site, call: &Call) -> Answer {
     let fields = call.fields()?;
     match member_if_any(site, call)? {
         Some(member) => to_register(site, call, fields, &member),
@@ -126,7 +126,7 @@ fn ask(site: &Site, call: &Call, question: &Question) -> Answer {
 }
 
 /// `POST /auth/login/bio-web-verify`: the browser's answer, as JSON text: signs in, or keeps the new passkey.
-pub fn verify(site: &Site, call: &Call) -> Answer {
+pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let PasskeyAnswer { credential } = call.body()?;
     let refused = || login::refused(call.say("passkey.refused"));
     let Some(answer) = ceremony::read(site, call, &credential, Intent::SignIn)? else { return Ok(refused()) };

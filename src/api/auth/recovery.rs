@@ -39,14 +39,14 @@ const NOBODY: i64 = 0;
 
 crate::body! {
     /// Whose questions: in the body or in the query.
-    pub struct QuestionsRequest {
+    pub(crate) struct QuestionsRequest {
         /// The username or the e-mail address.
         username: Line<254>,
     }
 }
 
 crate::body! {
-    pub struct AccountAccess {
+    pub(crate) struct AccountAccess {
         /// The username or the e-mail address.
         username: Line<254>,
         /// How the passcode comes; by e-mail unless said.
@@ -68,7 +68,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct UsernameRequest {
+    pub(crate) struct UsernameRequest {
         email: Email,
         /// The passcode that was sent. A number is read as six digits, leading zeros and all.
         passcode: Option<Digits<32>>,
@@ -90,7 +90,7 @@ struct UsernameReply {
 
 /// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query where
 /// a client cannot send a body with `GET`, or sends an empty object whatever it is given.
-pub fn questions(site: &Site, call: &Call) -> Answer {
+pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
     let body = call.fields()?;
     let fields = if body.has("username") { body } else { call.query() };
@@ -103,14 +103,14 @@ pub fn questions(site: &Site, call: &Call) -> Answer {
 }
 
 /// One request about a lost password or username, of as many as an address may send in an hour.
-pub fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
+pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_hour(site.config.limits.recoveries_per_hour_per_address);
     site.kept::<Rates>().take(Caller::RecoveryFrom(call.network()), pace)
 }
 
 /// The questions that are asked of an account, by number: its own, and made-up ones up to three. Whoever answers those too
 /// loses nothing: only the own answers are judged.
-pub fn asked_of(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
+pub(crate) fn asked_of(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
     let (own, key) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         // Looking takes time: where nobody has the name, somebody else's row is read in the place of theirs.
@@ -140,14 +140,14 @@ fn filled_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
 
 /// What is said of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub(crate) enum Word {
     Sent,
     Done,
     Wrong,
 }
 
 /// What `recover-password` was sent.
-pub struct Recovery {
+pub(crate) struct Recovery {
     pub username: String,
     channel: Channel,
     proof: Option<Proof>,
@@ -162,7 +162,7 @@ struct Proof {
 
 /// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
 /// to the asked questions the password is set, and everything that the old one opened has ended.
-pub fn password(site: &Site, call: &Call) -> Answer {
+pub(crate) fn password(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
     carry_out(site, call, &Recovery::read(site, call.fields()?)?, &|word| Ok(said(call, word)))
 }
@@ -176,7 +176,7 @@ fn said(call: &Call, word: Word) -> Reply {
 }
 
 /// `tell` puts the outcome into words.
-pub fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Word) -> Answer) -> Answer {
+pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Word) -> Answer) -> Answer {
     let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
     match &recovery.proof {
         None => {
@@ -188,7 +188,7 @@ pub fn carry_out(site: &Site, call: &Call, recovery: &Recovery, tell: &dyn Fn(Wo
 }
 
 impl Recovery {
-    pub fn read(site: &Site, mut fields: Fields) -> Result<Recovery, Failure> {
+    pub(crate) fn read(site: &Site, mut fields: Fields) -> Result<Recovery, Failure> {
         if fields.has("passcode") {
             fields.demand("password");
         } else {
@@ -215,7 +215,7 @@ impl Recovery {
 }
 
 /// The answers to questions of the catalogue, `answer_<number>` each.
-pub struct Answers;
+pub(crate) struct Answers;
 
 impl Slot for Answers {
     type Read = Option<Vec<(i64, String)>>;
@@ -256,7 +256,7 @@ fn listed(value: &Value) -> Result<Vec<Value>, Text> {
 }
 
 /// Numbers of passkeys.
-pub struct KeptPasskeys;
+pub(crate) struct KeptPasskeys;
 
 impl Field for KeptPasskeys {
     type Value = Vec<i64>;
@@ -275,7 +275,7 @@ impl Field for KeptPasskeys {
 }
 
 /// Keys of social networks.
-pub struct KeptNetworks;
+pub(crate) struct KeptNetworks;
 
 impl Field for KeptNetworks {
     type Value = Vec<String>;
@@ -453,7 +453,7 @@ fn renewed_answers(site: &Site, given: &[(i64, String)]) -> Vec<(i64, String)> {
 
 /// `POST /auth/account-access/recover-username`: without a passcode one is sent to the address; with it the username is
 /// told.
-pub fn username(site: &Site, call: &Call) -> Answer {
+pub(crate) fn username(site: &Site, call: &Call) -> Answer {
     take_pace(site, call)?;
     let UsernameRequest { email: address, passcode } = call.body()?;
     let account = site.store.read(|tx| Ok(members::find_account(tx, &address)?.filter(|a| a.email_confirmed)))?;

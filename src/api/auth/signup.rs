@@ -36,7 +36,7 @@ struct AvailabilityReply {
 }
 
 crate::body! {
-    pub struct SignupRequest {
+    pub(crate) struct SignupRequest {
         person: All<Person>,
         password: NewPassword,
         /// The terms are accepted.
@@ -64,7 +64,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct UsernameCheck {
+    pub(crate) struct UsernameCheck {
         username: Line<254>,
     }
 }
@@ -80,7 +80,7 @@ const PAIRS: [(&str, &str); 6] = [
 ];
 
 /// A plain yes.
-pub struct Terms;
+pub(crate) struct Terms;
 
 impl Field for Terms {
     type Value = ();
@@ -95,7 +95,7 @@ impl Field for Terms {
 }
 
 /// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
-pub fn create(site: &Site, call: &Call) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
     site.kept::<Rates>().take(Caller::SignupFrom(call.network()), pace)?;
@@ -125,7 +125,7 @@ pub fn create(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /auth/signup/check-username`: whether a new member could have it.
-pub fn check_username(site: &Site, call: &Call) -> Answer {
+pub(crate) fn check_username(site: &Site, call: &Call) -> Answer {
     let UsernameCheck { username } = call.body()?;
     let (available, message) = match username::parse(&username) {
         Err(text) => (false, call.language().say(&text)),

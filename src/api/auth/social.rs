@@ -21,7 +21,7 @@ const NAME_CHARS_MAX: usize = 60;
 const SUFFIX_BYTES: usize = 3;
 
 crate::body! {
-    pub struct SocialSignIn {
+    pub(crate) struct SocialSignIn {
         /// JSON text with the network's ID token (`id_token` or `credential`), or Facebook's `signed_request`; beside an
         /// ID token that was made for a `nonce`, the nonce too: as it is in the token, or, where the token has its SHA-256
         /// in hex, the nonce itself.
@@ -42,7 +42,7 @@ enum Found {
 
 /// `POST /auth/social`: a session for whom Google, Apple or Facebook vouches; a new member where it is nobody yet. Where a
 /// second factor is due, `step_token` goes to `verify-totp` with the code.
-pub fn sign_in(site: &Site, call: &Call) -> Answer {
+pub(crate) fn sign_in(site: &Site, call: &Call) -> Answer {
     let SocialSignIn { params, network, user } = call.body()?;
     if site.clock.is_suspect() {
         return Ok(login::refused(call.say("social.clock_suspect")));

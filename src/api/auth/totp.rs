@@ -45,7 +45,7 @@ struct TurnedOnReply {
 }
 
 crate::body! {
-    pub struct TotpSetupRequest {
+    pub(crate) struct TotpSetupRequest {
         /// The username or the e-mail address.
         username: Needed<Line<254>>,
         password: Needed<Secret>,
@@ -57,7 +57,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct TotpProof {
+    pub(crate) struct TotpProof {
         /// The username or the e-mail address.
         username: Needed<Line<254>>,
         password: Needed<Secret>,
@@ -95,7 +95,7 @@ enum FirstProof {
 /// has a second factor proves that in `code`: the password alone replaces nothing.
 // Not shown in the contract: the session of a member who has no password stands for username and password here and in
 // verify-setup, because whoever came by a social network has nothing to put into them.
-pub fn setup(site: &Site, call: &Call) -> Answer {
+pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
     Claim::need_password(&mut fields, owner.as_ref());
@@ -147,7 +147,7 @@ impl Made {
 
 /// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every session and booking token from
 /// before ends, but the session that this call may carry.
-pub fn verify_setup(site: &Site, call: &Call) -> Answer {
+pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
     Claim::need_password(&mut fields, owner.as_ref());
@@ -185,7 +185,7 @@ pub fn verify_setup(site: &Site, call: &Call) -> Answer {
 /// recovery code; each works once. After `/auth/social` its `step_token` stands for username and password.
 // Not shown in the contract: `step_token`, because a member who came by a social network may have no password, and a code
 // alone must open nothing.
-pub fn verify(site: &Site, call: &Call) -> Answer {
+pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     if fields.has("step_token") {
         return verify_by_step(site, call, fields);

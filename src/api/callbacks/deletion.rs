@@ -27,7 +27,7 @@ struct Accepted {
 
 /// `POST /social-data-deletion`: removes the link to the network's account and what came with it, at once. The same person
 /// gets the same code, unless a new link was made since: then that is a new deletion.
-pub fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer {
+pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer {
     let network = request.network().key();
     let subject = site.keys.hash(Purpose::Deletion, &[network.as_bytes(), request.user_id().as_bytes()]);
     let key = hex(request.digest());

@@ -29,12 +29,12 @@ struct Taken {
 }
 
 /// `GET /mail-webhook`, for the `HEAD` by which a mail provider looks whether somebody answers.
-pub fn is_there(_: &Site, call: &Call) -> Answer {
+pub(crate) fn is_there(_: &Site, call: &Call) -> Answer {
     Ok(reply::done(call.say("done.webhook")))
 }
 
 /// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
-pub fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     // Read and written out beforehand: a batch may be a megabyte, and everybody who writes waits for its transaction.
     let events = parse(events.text())?;
     let events: Vec<(Event, String)> =

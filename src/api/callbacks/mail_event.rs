@@ -10,7 +10,7 @@ const ADDRESS_CHARS_MAX: usize = 254;
 const DETAIL_CHARS_MAX: usize = 200;
 const EVENT_CHARS_MAX: usize = 40;
 
-pub struct Event {
+pub(super) struct Event {
     /// By which a repeat is known.
     pub key: String,
     /// How the keys of those events begin after which this one, which has no moment, is no repeat.
@@ -20,7 +20,7 @@ pub struct Event {
     pub understood: Understood,
 }
 
-pub enum Understood {
+pub(super) enum Understood {
     Mail(Kind, About),
     /// An address on the provider's own list of those it sends nothing to.
     Listed(Mark),
@@ -33,7 +33,7 @@ pub enum Understood {
 }
 
 /// What an event says of a mail.
-pub struct About {
+pub(super) struct About {
     /// Names of the mail, the likelier ones first.
     pub names: Vec<String>,
     pub address: Option<String>,
@@ -42,14 +42,14 @@ pub struct About {
     pub at: i64,
 }
 
-pub struct Mark {
+pub(super) struct Mark {
     pub address: String,
     pub detail: String,
     /// Unix seconds; `None` where the provider gives no moment.
     pub at: Option<i64>,
 }
 
-pub fn understand(value: &Value) -> Event {
+pub(super) fn understand(value: &Value) -> Event {
     let odd = || Event {
         key: digest(&[&value.to_string()]),
         undone_by: None,

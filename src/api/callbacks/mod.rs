@@ -2,11 +2,11 @@
 //! that it was here are one transaction.
 
 mod claim;
-pub mod deletion;
-pub mod mail;
+pub(crate) mod deletion;
+pub(crate) mod mail;
 mod mail_event;
-pub mod payment;
-pub mod payment_event;
+pub(crate) mod payment;
+pub(crate) mod payment_event;
 
 use crate::keys::hex;
 use sha2::{Digest, Sha256};

@@ -22,7 +22,7 @@ struct Taken {
 }
 
 /// `POST /payment-webhook`: an event of the payment processor; from an app with a session, only a claim.
-pub fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
     match caller {
         PaymentCaller::Processor(processor) => hear(site, call, processor),
         PaymentCaller::App(member) => claim::record(site, call, member),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 const NAME_CHARS_MAX: usize = 255;
 
-pub struct Heard {
+pub(crate) struct Heard {
     /// By which a repeat is known.
     pub key: String,
     /// The processor's word for it.
@@ -21,7 +21,7 @@ pub struct Heard {
     pub matter: Matter,
 }
 
-pub enum Matter {
+pub(crate) enum Matter {
     Payment(Payment),
     /// Money went back, and not all of it: how much by now, where the event says so.
     PartialRefund {
@@ -32,14 +32,14 @@ pub enum Matter {
     Nothing,
 }
 
-pub struct Payment {
+pub(crate) struct Payment {
     /// The processor's name for it.
     pub intent_id: String,
     pub event: Event,
 }
 
 impl Matter {
-    pub fn intent_id(&self) -> Option<&str> {
+    pub(crate) fn intent_id(&self) -> Option<&str> {
         match self {
             Matter::Payment(payment) => Some(&payment.intent_id),
             Matter::PartialRefund { intent_id, .. } => Some(intent_id),
@@ -49,7 +49,7 @@ impl Matter {
 }
 
 crate::body! {
-    pub struct PaymentEvent {
+    pub(crate) struct PaymentEvent {
         /// Of the processor's events.
         kind as "type": Option<Line<NAME_CHARS_MAX>>,
         /// The event's id.
@@ -66,7 +66,7 @@ crate::body! {
 }
 
 /// What an event is about, read where it can be: what moves no payment is kept whatever it is about.
-pub struct EventData;
+pub(crate) struct EventData;
 
 impl Field for EventData {
     /// Or what is wrong with it, and its text.
@@ -82,7 +82,7 @@ impl Field for EventData {
 }
 
 /// Part of the contract's body; only an app's word has a use for it.
-pub struct AppWord;
+pub(crate) struct AppWord;
 
 impl Field for AppWord {
     type Value = String;
@@ -106,7 +106,7 @@ struct Given {
 }
 
 /// Every bad field is named, `data` also where the type is not readable.
-pub fn read(call: &Call) -> Result<Heard, Failure> {
+pub(crate) fn read(call: &Call) -> Result<Heard, Failure> {
     let mut fields = call.fields_or_form()?;
     fields.demand("type");
     let mut draft = call.draft_of::<PaymentEvent>(fields);

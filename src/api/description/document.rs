@@ -27,7 +27,7 @@ const GROUPS: [&str; 9] = [
 ];
 
 /// The whole document.
-pub fn write(rows: &[&Row]) -> Value {
+pub(super) fn write(rows: &[&Row]) -> Value {
     let mut document = read(DOCUMENT);
     let mut paths = json!({});
     let mut schemas = object(read(TYPES));

@@ -9,14 +9,14 @@ use serde_json::Value;
 const DEPTH_MAX: usize = 6;
 
 /// A schema's fields; what it is instead, where it has none.
-pub struct Table {
+pub(super) struct Table {
     pub about: Html,
     pub kind: Html,
     pub fields: Vec<Field>,
 }
 
 /// One line of the table.
-pub struct Field {
+pub(super) struct Field {
     pub name: String,
     pub kind: Html,
     pub needed: bool,
@@ -24,7 +24,7 @@ pub struct Field {
 }
 
 /// A type that has a name and no fields.
-pub struct Type<'a> {
+pub(super) struct Type<'a> {
     pub name: &'a str,
     pub kind: Html,
     pub about: Html,
@@ -32,7 +32,7 @@ pub struct Type<'a> {
 
 impl Description {
     /// The tables of a schema: one for each shape that it can have.
-    pub fn tables(&self, schema: &Value) -> Vec<Table> {
+    pub(super) fn tables(&self, schema: &Value) -> Vec<Table> {
         let schema = self.resolve(schema);
         let has_fields = |one: &&Value| self.is_object(one) || self.is_object(&self.resolve(one)["items"]);
         let shapes: Vec<&Value> = items(&schema["anyOf"]).filter(has_fields).collect();
@@ -97,7 +97,7 @@ impl Description {
     }
 
     /// The type in a few words, as HTML.
-    pub fn kind(&self, schema: &Value) -> String {
+    pub(super) fn kind(&self, schema: &Value) -> String {
         if let Some(name) = text(&schema["$ref"]).strip_prefix("#/components/schemas/") {
             let plain = name.strip_prefix("Optional").unwrap_or(name);
             let shared = self.resolve(schema);
@@ -134,7 +134,7 @@ impl Description {
     }
 
     /// The types that have a name and no fields: what they take, in words.
-    pub fn types(&self) -> Vec<Type<'_>> {
+    pub(super) fn types(&self) -> Vec<Type<'_>> {
         let own = |(name, schema): &(&String, &Value)| {
             let listed = schema["anyOf"].is_array()
                 || schema["$ref"].is_string()

@@ -99,7 +99,7 @@ struct Code<'a> {
 }
 
 /// A row of the table with what is said of it.
-pub struct Operation<'a> {
+pub(super) struct Operation<'a> {
     pub method: &'static str,
     pub path: &'a str,
     pub base: &'static str,
@@ -108,12 +108,12 @@ pub struct Operation<'a> {
 
 impl Operation<'_> {
     /// What comes before the path, as the samples call it.
-    pub fn place(&self) -> &'static str {
+    pub(super) fn place(&self) -> &'static str {
         if self.base.is_empty() { "$site" } else { "$api" }
     }
 }
 
-pub fn write(description: &Description) -> String {
+pub(super) fn write(description: &Description) -> String {
     let document = &description.0;
     let operations: Vec<Operation> =
         rows().iter().filter(|row| !row.is_page()).filter_map(|row| description.find(row)).collect();
@@ -228,7 +228,7 @@ impl Description {
 
 /// A path's parts, its places without their names: two rows of the table name the same place differently, and the
 /// description may not.
-pub fn unnamed(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn unnamed(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part })
 }
 

@@ -8,7 +8,7 @@ const LINE_CHARS_MAX: usize = 80;
 
 impl Description {
     /// `curl` with the operation's own example.
-    pub fn sample(&self, operation: &Operation) -> String {
+    pub(super) fn sample(&self, operation: &Operation) -> String {
         let value = operation.value;
         let body = &value["requestBody"]["content"]["application/json"]["example"];
         let mut lines = Vec::new();

@@ -5,7 +5,7 @@ use askama::filters::HtmlSafe;
 use std::fmt::{self, Display};
 
 /// HTML that was made from our own document: templates take it as it is.
-pub struct Html(String);
+pub(super) struct Html(String);
 
 impl HtmlSafe for Html {}
 
@@ -17,22 +17,22 @@ impl Display for Html {
 
 impl Html {
     /// Of what is HTML.
-    pub fn of(html: String) -> Html {
+    pub(super) fn of(html: String) -> Html {
         Html(html)
     }
 
     /// A path with its places set apart, which may be broken at each of its parts.
-    pub fn path(path: &str) -> Html {
+    pub(super) fn path(path: &str) -> Html {
         Html(escape(path).replace('/', "/\u{200b}").replace('{', "<var>{").replace('}', "}</var>"))
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 /// Paragraphs, `##` headings, lists, tables and fenced code.
-pub fn blocks(prose: &str) -> Html {
+pub(super) fn blocks(prose: &str) -> Html {
     let mut html = String::new();
     let mut rest = prose;
     while let Some((before, code, after)) = fence(rest) {
@@ -80,7 +80,7 @@ fn table(text: &str) -> String {
 }
 
 /// A heading's place on the page.
-pub fn anchor(title: &str) -> String {
+pub(super) fn anchor(title: &str) -> String {
     title
         .to_lowercase()
         .split(|c: char| !c.is_alphanumeric())
@@ -90,7 +90,7 @@ pub fn anchor(title: &str) -> String {
 }
 
 /// Text with `code`, **strong** and *slanted* words; a slanted heading's title leads there.
-pub fn line(text: &str) -> Html {
+pub(super) fn line(text: &str) -> Html {
     let mut html = String::new();
     for (n, part) in text.split('`').enumerate() {
         if n % 2 == 1 {

@@ -44,7 +44,7 @@ struct Shown<Flag> {
 }
 
 /// `GET /account/logbook/category/{member_id}`: the sections of the logbook, in the contract's shape.
-pub fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     site.store.read(|tx| {
         let held = holdings::list(tx, member_id)?;

@@ -27,7 +27,7 @@ struct SkillReply<'a> {
 /// `GET /account/logbook/filter-skills/{member_id}/{category}`: the skills of a programme, in the catalogue's order, on
 /// levels that the member may enter, without those that wait for a signer or have one. None while the programme's safety
 /// brief is missing.
-pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let asked = call.param(1);
     // AFC is not among the contract's words here; its skills could not be asked for by any other.

@@ -43,14 +43,14 @@ const COLUMNS: [&str; 20] = [
 ];
 
 crate::body! {
-    pub struct ExportQuery {
+    pub(crate) struct ExportQuery {
         offset: Option<Count>,
     }
 }
 
 /// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
 /// in UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
-pub fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let ExportQuery { offset } = Draft::read(call.query()).finish()?;
     let offset = offset.unwrap_or(0);

@@ -1,17 +1,17 @@
 //! The logbook group.
 
-pub mod category;
-pub mod eligible;
-pub mod entries;
-pub mod export;
-pub mod moves;
-pub mod opening;
-pub mod print;
-pub mod progression;
-pub mod safety;
-pub mod signers;
-pub mod skills;
-pub mod time;
+pub(crate) mod category;
+pub(crate) mod eligible;
+pub(crate) mod entries;
+pub(crate) mod export;
+pub(crate) mod moves;
+pub(crate) mod opening;
+pub(crate) mod print;
+pub(crate) mod progression;
+pub(crate) mod safety;
+pub(crate) mod signers;
+pub(crate) mod skills;
+pub(crate) mod time;
 
 use crate::app::Actor;
 use crate::app::logbook::reads_every_logbook;

@@ -16,7 +16,7 @@ use crate::store::tables::skills::{self, SkillEntry};
 use serde::Serialize;
 
 crate::body! {
-    pub struct Signature {
+    pub(crate) struct Signature {
         comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
         /// The entry's `version` as the signer saw it; another by now: 409. Without it the entry must be as the signer was
         /// asked for it.
@@ -25,7 +25,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct Denial {
+    pub(crate) struct Denial {
         comment_denial: Lines<COMMENT_CHARS_MAX>,
         /// The entry's `version` as the signer saw it; another by now: 409. Without it the entry must be as the signer was
         /// asked for it.
@@ -40,7 +40,7 @@ struct CountReply {
 }
 
 /// `GET /account/logbook/requests`: what waits for the caller's signature, newest first.
-pub fn requests(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn requests(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let waiting = skills::list_waiting(tx, member.id(), page.limit, page.offset)?;
@@ -50,32 +50,32 @@ pub fn requests(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// `GET /account/notifications/requests`: how many entries wait for the caller's signature.
-pub fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
+pub(crate) fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
     let count = site.store.read(|tx| Ok(skills::count_waiting(tx, member.id())?))?;
     Ok(reply::ok(&CountReply { count }))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/sign`: by anybody who may, not only the named one, who may be away.
-pub fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let Signature { comments_instructor: comment, version } = call.body()?;
     let shown = Shown::version(version);
     carry_out(site, call, member, |cx, entry| sign_offs::sign(cx, entry, &shown, comment.as_deref()))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.
-pub fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
     let Denial { comment_denial: reason, version } = call.body()?;
     let shown = Shown::version(version);
     carry_out(site, call, member, |cx, entry| sign_offs::deny(cx, entry, &shown, &reason))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/suspend`: by an admin.
-pub fn suspend(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn suspend(site: &Site, call: &Call, member: &Member) -> Answer {
     carry_out(site, call, member, sign_offs::suspend)
 }
 
 /// `POST /account/logbook/entries/{entry_id}/reinstate`: by an admin.
-pub fn reinstate(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn reinstate(site: &Site, call: &Call, member: &Member) -> Answer {
     carry_out(site, call, member, sign_offs::reinstate)
 }
 

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const SKILLS_MAX: usize = 400;
 
 crate::body! {
-    pub struct OpeningBalance {
+    pub(crate) struct OpeningBalance {
         /// Minutes, up to 60,000, or `H:MM`.
         minutes as "time": Option<BalanceMinutes>,
         /// Numbers of skills: a list, or text with commas.
@@ -35,7 +35,7 @@ crate::body! {
 }
 
 /// Minutes of all flights from before.
-pub struct BalanceMinutes;
+pub(crate) struct BalanceMinutes;
 
 impl Field for BalanceMinutes {
     type Value = i64;
@@ -53,7 +53,7 @@ impl Field for BalanceMinutes {
 }
 
 /// Numbers of skills: as a list, or as text with commas.
-pub struct SkillList;
+pub(crate) struct SkillList;
 
 impl Field for SkillList {
     type Value = Vec<String>;
@@ -80,7 +80,7 @@ impl Field for SkillList {
 
 /// `POST /account/logbook/opening-balance/{member_id}`: by the desk; it counts once the named instructor has signed it,
 /// who must be one that may sign all of it.
-pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     // Others do not learn what is wrong with a body that they may not send.
     Actor::from(member).check_staff()?;
     let holder_id = call.param_id(0).ok_or_else(Failure::not_found)?;

@@ -24,7 +24,7 @@ const SIGNED_MAX: i64 = 500;
 
 /// `GET /account/logbook/print/{member_id}`: the logbook as a PDF, A4: flight time oldest first with running sums, the
 /// signed skills and safety records with their signers.
-pub fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     match bearer {
         Bearer::Member(member) => take_document(site, member.id(), member.role())?,

@@ -10,7 +10,7 @@ use crate::site::Site;
 
 /// `GET /account/logbook/progression/{member_id}`: what is held, open and next on every track of the catalogue, as SVG in
 /// the caller's language.
-pub fn svg(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn svg(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     Ok(reply::picture("image/svg+xml", progression::svg(site, member_id, call.language())?))
 }

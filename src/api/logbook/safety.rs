@@ -42,27 +42,27 @@ struct SafetyReply {
 }
 
 /// `GET /account/logbook/coach-safety/{member_id}`
-pub fn coach(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn coach(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Coach")
 }
 
 /// `GET /account/logbook/flyer-safety/{member_id}`
-pub fn flyer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn flyer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Flyer")
 }
 
 /// `GET /account/logbook/instructor-safety/{member_id}`: also of assistant flight coaches.
-pub fn instructor(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn instructor(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Instructor")
 }
 
 /// `GET /account/logbook/military-safety/{member_id}`
-pub fn military(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn military(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Military")
 }
 
 /// `GET /account/logbook/trainer-safety/{member_id}`: also of examiners.
-pub fn trainer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn trainer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Trainer")
 }
 

@@ -23,7 +23,7 @@ struct SignerReply {
 
 /// `GET /account/logbook/instructors/{skill}/{tunnel}`: who may sign the skill, safety brief or training at that tunnel
 /// now, by name. The caller is never among them: nobody signs for themselves.
-pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let level = signoff::level_of(site.catalogue, call.param(0)).ok_or_else(Failure::not_found)?;
     let tunnel_id = call.param_id(1).ok_or_else(Failure::not_found)?;
     let page = call.page()?;

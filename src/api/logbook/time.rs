@@ -20,7 +20,7 @@ use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use serde::Serialize;
 
 crate::body! {
-    pub struct TimeNew {
+    pub(crate) struct TimeNew {
         /// When it was flown: not in the future, not before the member's birth.
         entry_date: Moment,
         minutes as "time": FlightMinutes,
@@ -33,7 +33,7 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct TimeEdit {
+    pub(crate) struct TimeEdit {
         entry_date: Option<Moment>,
         minutes as "time": Option<FlightMinutes>,
         tunnel_id as "tunnel": Option<Id>,
@@ -93,7 +93,7 @@ impl From<TimeEntry> for TimeReply {
 
 /// `POST /account/logbook/time/`, and for existing clients `POST /account/logbook/member/time/`: the caller's flight time,
 /// in the logbook at once.
-pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let Draft { read, mut fields } = call.draft::<TimeNew>()?;
     if fields.is_refused() {
         let place = (read.entry_date, read.tunnel_id.map(|id| id.unwrap_or(site.tunnel_id)));
@@ -114,7 +114,7 @@ pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `PUT /account/logbook/time/{entry_id}`: what is given replaces what was. One's own entry; for the desk and the admins
 /// anybody's; by a booking token the one that the booking made.
-pub fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let Draft { read, mut fields } = call.draft::<TimeEdit>()?;
     check_number(entry_id, read.entry_id, read.id, &mut fields);
@@ -137,7 +137,12 @@ fn actor(call: &Call, bearer: &Bearer) -> Actor {
 }
 
 /// The path says which entry is meant; a body that names another one is a mix-up.
-pub fn check_number(entry_id: i64, named: Option<Option<i64>>, named_again: Option<Option<i64>>, fields: &mut Fields) {
+pub(crate) fn check_number(
+    entry_id: i64,
+    named: Option<Option<i64>>,
+    named_again: Option<Option<i64>>,
+    fields: &mut Fields,
+) {
     for (field, number) in [("entry_id", named), ("id", named_again)] {
         if number.flatten().is_some_and(|number| number != entry_id) {
             fields.refuse(field, Text::new("field.other_entry"));
@@ -162,7 +167,7 @@ fn judge_edit(
 }
 
 /// `GET /account/logbook/time/{member_id}`: latest flight first.
-pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let page = call.page()?;
     site.store.read(|tx| {

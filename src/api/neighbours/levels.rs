@@ -28,7 +28,7 @@ struct Levels {
 
 /// `GET /account/dashboard/flyer-skills-levels/{member_id}`: the highest level held of each track. A track does not stand
 /// in for another, so Backflying, which opens two of them, shows in neither.
-pub fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     site.store.read(|tx| {
         let held = holdings::list(tx, member_id)?;

@@ -1,5 +1,5 @@
 //! Operations that existing clients call beside the contract's.
 
-pub mod levels;
-pub mod skills;
-pub mod tunnels;
+pub(crate) mod levels;
+pub(crate) mod skills;
+pub(crate) mod tunnels;

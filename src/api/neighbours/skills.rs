@@ -48,7 +48,7 @@ struct SkillReply<'a> {
 }
 
 /// `GET /public/skills`: every programme with its levels, skills and safety records, this site's own among them.
-pub fn list(site: &Site, call: &Call) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call) -> Answer {
     let page = call.page()?;
     Ok(reply::part(call, page, site.catalogue.programmes().iter().map(programme).collect()))
 }

@@ -30,7 +30,7 @@ struct TunnelReply {
 }
 
 /// `GET /account/logbook/tunnels`: this site's tunnel first, then those it knows, by name.
-pub fn list(site: &Site, call: &Call, _: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, _: &Member) -> Answer {
     let page = call.page()?;
     let mut rows = site.store.read(|tx| Ok(tunnels::list(tx)?))?;
     rows.sort_by_key(|tunnel| tunnel.tunnel_id != site.tunnel_id);

@@ -1,5 +1,5 @@
 //! The partner metrics group.
 
-pub mod reports;
-pub mod token;
-pub mod users;
+pub(crate) mod reports;
+pub(crate) mod token;
+pub(crate) mod users;

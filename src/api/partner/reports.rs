@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 /// A booking as reports and members see it.
 #[derive(Serialize)]
-pub struct BookingReply {
+pub(crate) struct BookingReply {
     id: i64,
     booking_id: i64,
     client_id: String,
@@ -74,7 +74,7 @@ struct HistoryReply {
 }
 
 crate::body! {
-    pub struct ReportRequest {
+    pub(crate) struct ReportRequest {
         /// Rows of one answer; 50 unless said.
         limit: Option<Rows<REPORT_ROWS_MAX>>,
         offset: Option<Count>,
@@ -99,7 +99,7 @@ struct Question {
 }
 
 /// `POST /admin/reports/external/partner-metrics/bookings`: one row a booking, newest first.
-pub fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
+pub(crate) fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
     let question = Question::read(site, call)?;
     let filter =
         bookings::Filter { partner_id: question.partner_id, member_id: None, from: question.from, to: question.to };
@@ -115,7 +115,7 @@ pub fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
 
 /// `POST /admin/reports/external/partner-metrics/history`: what the partners did, newest first; with `after` (a `seq`)
 /// oldest first from there on.
-pub fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
+pub(crate) fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
     let question = Question::read(site, call)?;
     let filter = history::Filter {
         partner_id: question.partner_id,

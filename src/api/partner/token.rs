@@ -32,7 +32,7 @@ struct TokenReply {
 
 crate::body! {
     /// Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.
-    pub struct TokenRequest {
+    pub(crate) struct TokenRequest {
         /// Who books.
         member_id: Id,
         /// The member's booking PIN, six digits. A number is read as six digits, leading zeros and all.
@@ -52,7 +52,7 @@ struct Request {
 
 /// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. Whatever is sent
 /// again is the same booking with a fresh token.
-pub fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
+pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let request = Request::read(site, call)?;
     let paused_for = site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))?;
     if paused_for > 0 {
@@ -106,7 +106,7 @@ impl Request {
 
 impl BookingFields {
     /// The booking, where the needed fields are there.
-    pub fn complete(self) -> Option<Booking> {
+    pub(crate) fn complete(self) -> Option<Booking> {
         let BookingFields { registration_id, purchase_id, product_id, purchase_date, checkin_time, .. } = self;
         Some(Booking {
             registration_id,

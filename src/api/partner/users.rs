@@ -13,13 +13,13 @@ use crate::store::{Read, Write};
 use serde::Serialize;
 
 crate::body! {
-    pub struct PartnerUserNew {
+    pub(crate) struct PartnerUserNew {
         email: Email,
     }
 }
 
 crate::body! {
-    pub struct PartnerUserEdit {
+    pub(crate) struct PartnerUserEdit {
         email: Email,
         /// The record to change.
         id: Id,
@@ -57,7 +57,7 @@ impl From<PartnerUser> for UserReply {
 }
 
 /// `GET /external/partner-metrics/op`: the partner's records, newest first.
-pub fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let rows = partner_users::list(tx, partner.id(), page.limit, page.offset)?;
@@ -66,7 +66,7 @@ pub fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
 }
 
 /// `POST /external/partner-metrics/op`: a record for an address the partner has none for.
-pub fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserNew { email } = call.body()?;
     site.once(call, |tx| {
         let id = partner_users::insert(tx, partner.id(), &email)?;
@@ -76,7 +76,7 @@ pub fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
 }
 
 /// `PUT /external/partner-metrics/op`: another address for one of the partner's records.
-pub fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
+pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserEdit { email, id } = call.body()?;
     site.once(call, |tx| {
         if partner_users::update(tx, partner.id(), id, &email)? == 0 {
@@ -88,13 +88,13 @@ pub fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
 }
 
 /// `GET /external/partner-metrics/op/{id}`: one of the partner's records.
-pub fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
+pub(crate) fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.store.read(|tx| Ok(reply::ok(&one(tx, partner, id)?)))
 }
 
 /// `DELETE /external/partner-metrics/op/{id}`: final for the partner; the history stays.
-pub fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
+pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.once(call, |tx| {
         if partner_users::delete(tx, partner.id(), id)? == 0 {

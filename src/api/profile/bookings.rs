@@ -9,7 +9,7 @@ use crate::site::Site;
 use crate::store::tables::bookings::{self, Filter};
 
 /// `GET /account/profile/booking-history`: the caller's bookings, latest flight first.
-pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn history(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let filter = Filter { member_id: Some(member.id()), ..Filter::default() };
     site.store.read(|tx| {

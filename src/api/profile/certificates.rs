@@ -24,7 +24,7 @@ use serde::Serialize;
 const TYPE_CHARS_MAX: usize = 120;
 
 crate::body! {
-    pub struct CertificateRequest {
+    pub(crate) struct CertificateRequest {
         /// As it stands in the row.
         kind as "type": ShortLine<TYPE_CHARS_MAX>,
         cat_id: Whole,
@@ -37,7 +37,7 @@ crate::body! {
 
 /// A level that the caller holds; the contract's five fields of it, sent back as they are, ask for its certificate.
 #[derive(Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// Programme and track, `Flyer Static`: with `cat_id` it names the level, also among those of one moment.
     r#type: String,
     cat_id: i64,
@@ -54,21 +54,21 @@ pub struct Row {
 }
 
 /// The rows of a member, and whose name stands on their papers.
-pub struct Earned {
+pub(crate) struct Earned {
     pub rows: Vec<(Row, Held)>,
     /// The real name.
     holder: String,
 }
 
 /// `GET /account/profile/certificate-list`: the levels that the caller holds, the latest first.
-pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let earned = site.store.read(|tx| read_earned(site, tx, member.id()))?;
     Ok(reply::part(call, page, earned.rows.into_iter().map(|(row, _)| row).collect()))
 }
 
 /// `POST /account/profile/get-certificate`: a row of the certificate-list as a PDF, as base64 in a JSON string.
-pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     let CertificateRequest { kind, cat_id, screen_name, entry_date, member_id } = call.body()?;
     if member_id != member.id() {
         return Err(Failure::not_allowed());
@@ -95,7 +95,7 @@ pub fn get(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// What a member may be certified, the latest first.
-pub fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earned, Failure> {
+pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earned, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
     let screen_name = &profile.screen_name;
     let signed = certificates::list_signed(tx, member_id)?;
@@ -138,7 +138,7 @@ fn verify_url(site: &Site, code: &str) -> String {
 }
 
 /// Remembers the certificate, and says where it is to be seen.
-pub fn publish(site: &Site, tx: &Write, member_id: i64, held: &Held) -> Result<String, Failure> {
+pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &Held) -> Result<String, Failure> {
     let code = code(site, member_id, held);
     certificates::insert(tx, &code, member_id, held)?;
     Ok(verify_url(site, &code))

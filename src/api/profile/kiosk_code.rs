@@ -23,7 +23,7 @@ struct CodeReply {
 
 /// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two minutes;
 /// the one before is dead. It opens nothing else.
-pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = kiosk::new_code();
     let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;
     site.once(call, |tx| {

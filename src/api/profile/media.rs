@@ -24,7 +24,7 @@ struct MediaReply {
 }
 
 /// `POST /account/profile/media`: a new picture in place of the old one, from the bytes of a file.
-pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     let given = call.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
     if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(given)) {
         return Err(Failure::unsupported_picture());
@@ -40,13 +40,13 @@ pub fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// `GET /account/profile/media`: the caller's picture.
-pub fn get(site: &Site, _: &Call, member: &Member) -> Answer {
+pub(crate) fn get(site: &Site, _: &Call, member: &Member) -> Answer {
     let jpeg = site.store.read(|tx| Ok(media::find(tx, member.id())?))?.ok_or_else(Failure::not_found)?;
     Ok(reply::picture("image/jpeg", jpeg))
 }
 
 /// `POST /account/profile/remove-media`: no picture any more; also where there was none.
-pub fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
     app::change_once(site, call, member, |cx| {
         _ = photos::remove(cx, &cx.own()?)?;
         Ok(reply::done(call.say("done.media_removed")))

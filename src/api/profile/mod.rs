@@ -1,16 +1,16 @@
 //! The profile group.
 
-pub mod bookings;
-pub mod certificates;
-pub mod kiosk_code;
-pub mod media;
-pub mod passkeys;
-pub mod password;
-pub mod payments;
-pub mod pin;
-pub mod questions;
-pub mod reauthenticate;
-pub mod sessions;
-pub mod two_factor;
-pub mod user;
-pub mod verification;
+pub(crate) mod bookings;
+pub(crate) mod certificates;
+pub(crate) mod kiosk_code;
+pub(crate) mod media;
+pub(crate) mod passkeys;
+pub(crate) mod password;
+pub(crate) mod payments;
+pub(crate) mod pin;
+pub(crate) mod questions;
+pub(crate) mod reauthenticate;
+pub(crate) mod sessions;
+pub(crate) mod two_factor;
+pub(crate) mod user;
+pub(crate) mod verification;

@@ -31,7 +31,7 @@ impl From<Passkey> for PasskeyReply {
 }
 
 /// `GET /account/profile/passkeys`: the caller's passkeys, newest first.
-pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let rows = passkeys::list(tx, member.id(), page.limit, page.offset)?;
@@ -42,7 +42,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `DELETE /account/profile/passkeys/{passkey_id}`: it opens nothing any more, and neither do the member's other
 /// sessions: whoever removes a passkey may have lost the device.
-pub fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     member.check_proven(site.now())?;
     site.once(call, |tx| match passkey::remove(site, call, tx, member, passkey_id)? {

@@ -15,7 +15,7 @@ use crate::store::tables::{members, sessions};
 use serde_json::json;
 
 crate::body! {
-    pub struct PasswordChange {
+    pub(crate) struct PasswordChange {
         /// The new one.
         password: NewPassword,
         current_password: Secret,
@@ -26,7 +26,7 @@ crate::body! {
 
 /// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every
 /// booking token of the member ends with the old password.
-pub fn change(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut draft = call.draft::<PasswordChange>()?;
     let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
     let tunnel = site.name()?;

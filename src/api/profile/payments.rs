@@ -25,7 +25,7 @@ struct PaymentReply {
 }
 
 /// `GET /account/profile/payment-history`: the caller's payments, newest first.
-pub fn history(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn history(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let rows = payments::list(tx, member.id(), page.limit, page.offset)?;

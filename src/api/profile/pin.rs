@@ -17,7 +17,7 @@ struct PinReply {
 }
 
 /// `POST /account/profile/booking-pin`: a new PIN; the old one is dead.
-pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     app::change_once(site, call, member, |cx| {
         let pin = credentials::renew_pin(cx, &cx.own()?)?;
         Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin }))

@@ -19,7 +19,7 @@ struct QuestionReply {
 }
 
 /// `GET /account/profile/security-questions`: the catalogue in the caller's language, and which of it is answered.
-pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let answered = site.store.read(|tx| Ok(members::list_answered_questions(tx, member.id())?))?;
     let show = |question| QuestionReply {
         question,
@@ -30,6 +30,6 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// A question's text.
-pub fn text(language: Language, question: i64) -> String {
+pub(crate) fn text(language: Language, question: i64) -> String {
     language.texts().get(&format!("question.{question}")).cloned().unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use crate::store::Write;
 use crate::store::tables::{members, second_factors, sessions};
 
 crate::body! {
-    pub struct Reauthentication {
+    pub(crate) struct Reauthentication {
         /// The password of now.
         password: Option<Secret>,
         /// Needed without `password`.
@@ -23,7 +23,7 @@ crate::body! {
 
 /// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. The session may
 /// then change what opens the account for ten minutes, as after a sign-in.
-pub fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut draft = call.draft::<Reauthentication>()?;
     if !draft.fields.has("password") && !draft.fields.has("code") {
         draft.fields.refuse("password", Text::new("field.password_or_code"));

@@ -26,7 +26,7 @@ struct SessionReply {
 }
 
 /// `GET /account/profile/sessions`: the caller's sessions in force, newest first.
-pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let now = site.now();
     site.store.read(|tx| {
@@ -36,7 +36,7 @@ pub fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// `DELETE /account/profile/sessions/{session_id}`: ends one of the caller's sessions.
-pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn end(site: &Site, call: &Call, member: &Member) -> Answer {
     site.once(call, |tx| {
         let listed = sessions::list_of_member(tx, member.id(), tx.now())?;
         let asked = listed.iter().find(|one| one.session_id() == call.param(0)).ok_or_else(Failure::not_found)?;
@@ -46,7 +46,7 @@ pub fn end(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// `DELETE /account/profile/sessions`: ends every session of the caller but this one, and the tokens of bookings.
-pub fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
     app::change_once(site, call, member, |cx| {
         credentials::end_sessions(cx, &cx.own()?, Some(member.session()))?;
         Ok(reply::done(call.say("done.sessions_ended")))

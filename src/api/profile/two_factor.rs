@@ -31,7 +31,7 @@ struct FactorReply {
 }
 
 #[derive(Clone, Copy)]
-pub enum Operation {
+pub(crate) enum Operation {
     Status,
     Enable,
     Disable,
@@ -51,7 +51,7 @@ impl Named for Operation {
 }
 
 crate::body! {
-    pub struct FactorRequest {
+    pub(crate) struct FactorRequest {
         operation: Name<Operation>,
         /// Ours: for `disable` and `recovery-codes`.
         code: Option<Code>,
@@ -59,7 +59,7 @@ crate::body! {
 }
 
 /// `POST /account/profile/2fa-operation`: shows the member's second factor, turns it on or off, makes recovery codes.
-pub fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let FactorRequest { operation, code } = call.body()?;
     app::change_once(site, call, member, |cx| {
         let (tx, account) = (cx.tx, cx.own()?);

@@ -16,7 +16,7 @@ use crate::store::tables::tunnels;
 use serde::Serialize;
 
 crate::body! {
-    pub struct ProfileEdit {
+    pub(crate) struct ProfileEdit {
         real_name: Line<100>,
         screen_name: Line<60>,
         username: Username,
@@ -78,7 +78,7 @@ struct PaymentData {
 }
 
 /// `GET /account/profile/user`: the caller's profile; by a booking token, its member's.
-pub fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     let (member_id, now) = (bearer.member_id(), site.now());
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
@@ -139,7 +139,7 @@ fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentDa
 }
 
 /// `PUT /account/profile/user`: names and home tunnel, by whoever knows the password.
-pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut draft = call.draft::<ProfileEdit>()?;
     if let Some(tunnel_id) = draft.read.tunnel_id
         && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?

@@ -27,7 +27,7 @@ struct Place {
 
 crate::body! {
     /// Where a passcode goes: by mail, or to a telephone.
-    pub struct PlaceFields {
+    pub(crate) struct PlaceFields {
         /// The new e-mail address; with it the telephone number is not read.
         email: Option<Email>,
         /// Whose number it is: a calling code (`41`, `+41`, `0041`) or an ISO 3166 code (`CH`). A number that begins with
@@ -48,13 +48,13 @@ crate::body! {
 }
 
 crate::body! {
-    pub struct PasscodeRequest {
+    pub(crate) struct PasscodeRequest {
         place: All<PlaceFields>,
     }
 }
 
 crate::body! {
-    pub struct PasscodeProof {
+    pub(crate) struct PasscodeProof {
         place: All<PlaceFields>,
         /// The six digits, as a number or as text.
         passcode: Passcode,
@@ -87,7 +87,7 @@ impl TryFrom<PlaceFields> for Place {
 }
 
 /// `POST /account/profile/send-verification-passcode`: a passcode to the new address or number.
-pub fn send(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeRequest { place } = call.draft_of(place_fields(call)?).finish()?;
     let place = Place::try_from(place)?;
     check_place(site, member, &place)?;
@@ -126,7 +126,7 @@ fn check_place(site: &Site, member: &Member, place: &Place) -> Result<(), Failur
 
 /// `POST /account/profile/verify-verification-passcode`: the address or number that the passcode went to is the member's
 /// from now on.
-pub fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeProof { place, passcode } = call.draft_of(place_fields(call)?).finish()?;
     let place = Place::try_from(place)?;
     member.check_proven(site.now())?;

@@ -22,7 +22,7 @@ const NOTHING: &str = "–";
 
 // Not shown in the contract: which fields are required. Those without which nobody could answer.
 crate::body! {
-    pub struct ContactMessage {
+    pub(crate) struct ContactMessage {
         name: Line<100>,
         email: Email,
         message: Lines<5_000>,
@@ -46,7 +46,7 @@ struct Form {
 
 /// `POST /public/contact`: a message for the people of the site. It is kept for the desk and passed on by mail to
 /// whoever is configured; the answer is the same whosever number `member_id` is.
-pub fn send(site: &Site, call: &Call) -> Answer {
+pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
     let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
     site.kept::<Rates>().take(Caller::ContactFrom(call.network()), pace)?;

@@ -1,9 +1,9 @@
 //! What anybody may ask and write.
 
-pub mod contact;
-pub mod countries;
-pub mod translations;
-pub mod tunnels;
+pub(crate) mod contact;
+pub(crate) mod countries;
+pub(crate) mod translations;
+pub(crate) mod tunnels;
 
 use crate::http::reply::Reply;
 use crate::i18n::language::Language;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const WITHHELD: [&str; 2] = ["mail.", "headline."];
 
 crate::body! {
-    pub struct TranslationsQuery {
+    pub(crate) struct TranslationsQuery {
         language: Option<Name<Language>>,
     }
 }
@@ -48,7 +48,7 @@ struct LanguageReply {
 }
 
 /// `GET /public/translations`: every text in the caller's language, or in the one that `language` asks for.
-pub fn get(_: &Site, call: &Call) -> Answer {
+pub(crate) fn get(_: &Site, call: &Call) -> Answer {
     let TranslationsQuery { language } = Draft::read(call.query()).finish()?;
     let language = language.unwrap_or(call.language());
     let shown = |key: &str| !WITHHELD.iter().any(|prefix| key.starts_with(prefix));

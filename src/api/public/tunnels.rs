@@ -38,7 +38,7 @@ struct TunnelReply {
 }
 
 /// `GET /public/tunnels/{tunnel_id}`: one tunnel by its number, or a list of `all`.
-pub fn get(site: &Site, call: &Call) -> Answer {
+pub(crate) fn get(site: &Site, call: &Call) -> Answer {
     let language = call.language();
     let page = call.page()?;
     let reply = if call.param(0) == ALL {

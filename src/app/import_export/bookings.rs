@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What the list has said so far: by what a partner knows a booking, the line in which it stands.
-pub struct Bookings {
+pub(super) struct Bookings {
     hall: Hall,
     keys: HashMap<Key, u64>,
 }
 
 impl Bookings {
-    pub fn new(hall: Hall) -> Bookings {
+    pub(super) fn new(hall: Hall) -> Bookings {
         Bookings { hall, keys: HashMap::new() }
     }
 }
@@ -34,7 +34,7 @@ impl Bookings {
 type Key = (i64, u8, i64, i64);
 
 #[derive(Serialize, Deserialize)]
-pub struct New {
+pub(super) struct New {
     partner_id: i64,
     member_id: i64,
     numbers: [Option<i64>; 5],
@@ -155,7 +155,7 @@ fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str
     }
 }
 
-pub fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
     let found = lists::list_bookings(tx, after, ROWS_AT_ONCE)?;
     let next = found.last().map(|(booking_id, ..)| *booking_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [.., last] = lists::lasts(tx)?;

@@ -13,7 +13,7 @@ const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
 /// What a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-pub fn write_row(table: &mut String, cells: &[String]) {
+pub(crate) fn write_row(table: &mut String, cells: &[String]) {
     for (place, cell) in cells.iter().enumerate() {
         if place > 0 {
             table.push(',');
@@ -61,7 +61,7 @@ fn is_risky(cell: &str) -> bool {
 }
 
 /// A cell as it was before it was written.
-pub fn read(cell: &str) -> String {
+pub(crate) fn read(cell: &str) -> String {
     let cell = cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell);
     let mut text = String::with_capacity(cell.len());
     for (place, c) in cell.char_indices() {
@@ -74,19 +74,19 @@ pub fn read(cell: &str) -> String {
 }
 
 /// A moment in UTC (RFC 3339).
-pub fn moment(moment: i64) -> String {
+pub(crate) fn moment(moment: i64) -> String {
     Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |moment| moment.to_string())
 }
 
 /// The same; a day where it is a midnight.
-pub fn day(moment: i64) -> String {
+pub(crate) fn day(moment: i64) -> String {
     let whole = moment.rem_euclid(86_400) == 0;
     let day = Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(TimeZone::UTC).date());
     day.map_or_else(|| self::moment(moment), |day| day.to_string())
 }
 
 /// A field that is a moment: a day of the hall, a moment with its offset, or Unix seconds.
-pub fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+pub(crate) fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
     |value| {
         let text = value.as_str().unwrap_or("").trim();
         let seconds = match fields::seconds(value) {
@@ -100,7 +100,7 @@ pub fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
 }
 
 /// The same; a birthday is a day wherever one is.
-pub fn read_birthday(value: &Value) -> Result<i64, Text> {
+pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
     moment_in(&Hall::UTC)(value)
 }
 

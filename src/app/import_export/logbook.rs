@@ -24,7 +24,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const NAME_CHARS_MAX: usize = 254;
 
 /// What the list has said so far.
-pub struct Logbook {
+pub(super) struct Logbook {
     hall: Hall,
     /// How often an entry stood there, by its digest: two flights of a day may be alike.
     seen: HashMap<[u8; 16], i64>,
@@ -38,7 +38,7 @@ pub struct Logbook {
 }
 
 #[derive(Serialize, Deserialize)]
-pub struct New {
+pub(super) struct New {
     entry: Entry,
     opening: String,
 }
@@ -48,7 +48,7 @@ const fn column(name: &'static str, needed: bool) -> Column {
 }
 
 impl Logbook {
-    pub fn new(hall: Hall) -> Logbook {
+    pub(super) fn new(hall: Hall) -> Logbook {
         let (seen, taken, booked) = (HashMap::new(), HashSet::new(), HashSet::new());
         Logbook { hall, seen, taken, booked, openings: HashMap::new(), holders: BTreeSet::new() }
     }
@@ -122,8 +122,22 @@ fn digest(entry: &Entry) -> [u8; 16] {
     digest
 }
 
-/// By the rules of the API's own entries. With whether the same may be there again, and the number of the opening balance.
-fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, String), Failure> {
+/// The cells of a row, each of its kind.
+struct Cells {
+    username: String,
+    kind: Kind,
+    status: Status,
+    request: Request,
+    instructor: Option<String>,
+    approval_date: Option<i64>,
+    comments_instructor: String,
+    comment_denial: String,
+    author: Option<String>,
+    opening: String,
+    booking: Option<String>,
+}
+
+fn cells_of(site: &Site, row: &Row, hall: &Hall) -> Result<Cells, Failure> {
     let mut body = Fields::new(row.fields());
     let username = body.required("username", fields::line(NAME_CHARS_MAX));
     let kind = body.required("kind", fields::as_line(kind));
@@ -149,84 +163,95 @@ fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, 
     let mut text = |field: &str| body.optional(field, fields::lines(COMMENT_CHARS_MAX));
     let (comment, signed, denied) = (text("comment"), text("comments_instructor"), text("comment_denial"));
     let ok = body.finish()?;
+    Ok(Cells {
+        username: username.get(&ok),
+        kind: kind.get(&ok),
+        status: status.get(&ok).unwrap_or(Status::Open),
+        request: Request {
+            skill: skill.get(&ok).unwrap_or_default(),
+            entry_date: entry_date.get(&ok),
+            minutes: minutes.get(&ok).unwrap_or(0),
+            tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
+            comment: comment.get(&ok).unwrap_or_default(),
+        },
+        instructor: instructor.get(&ok),
+        approval_date: approval_date.get(&ok),
+        comments_instructor: signed.get(&ok).unwrap_or_default(),
+        comment_denial: denied.get(&ok).unwrap_or_default(),
+        author: author.get(&ok),
+        opening: opening.get(&ok).unwrap_or_default(),
+        booking: booking.get(&ok),
+    })
+}
 
+/// The entry of a row, by the rules of the API's own entries. With whether the same may be there again, and the number of
+/// the opening balance.
+fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, String), Failure> {
+    let cells = cells_of(site, row, hall)?;
     let mut problems = more_problems();
-    let mut find = |field: &str, name: Option<String>| -> Result<Option<i64>, Failure> {
+    let mut find = |field: &str, name: Option<&str>| -> Result<Option<i64>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let found = members::find_account(tx, &name)?.map(|account| account.member_id);
+        let found = members::find_account(tx, name)?.map(|account| account.member_id);
         if found.is_none() {
             problems.refuse(field, Text::new("field.unknown_member"));
         }
         Ok(found)
     };
-    let member_id = find("username", Some(username.get(&ok)))?;
-    let instructor_id = find("instructor", instructor.get(&ok))?;
-    let author_id = find("author", author.get(&ok))?;
-    let (kind, status) = (kind.get(&ok), status.get(&ok).unwrap_or(Status::Open));
-    let opening = opening.get(&ok).unwrap_or_default();
-    let request = Request {
-        skill: skill.get(&ok).unwrap_or_default(),
-        entry_date: entry_date.get(&ok),
-        minutes: minutes.get(&ok).unwrap_or(0),
-        tunnel_id: tunnel.get(&ok).unwrap_or(site.tunnel_id),
-        comment: comment.get(&ok).unwrap_or_default(),
-    };
+    let member_id = find("username", Some(&cells.username))?;
+    let instructor_id = find("instructor", cells.instructor.as_deref())?;
+    let author_id = find("author", cells.author.as_deref())?;
     let Some(member_id) = member_id else { return Err(problems.finish().err().unwrap_or_else(Failure::broken)) };
-    let booking_id = match booking.get(&ok) {
-        None => None,
-        Some(key) => {
-            let found = find_booking(tx, member_id, &key)?;
-            if found.is_none() {
-                problems.refuse("booking", Text::new("list.unknown_booking"));
-            }
-            found
-        }
-    };
+    let booking_id = cells.booking.as_deref().map(|key| find_booking(tx, member_id, key)).transpose()?.flatten();
+    if cells.booking.is_some() && booking_id.is_none() {
+        problems.refuse("booking", Text::new("list.unknown_booking"));
+    }
     // A flight that was booked may be to come.
-    let known_date = booking_id.map(|_| request.entry_date);
-    let place = (Some(request.entry_date), Some(request.tunnel_id));
+    let known_date = booking_id.map(|_| cells.request.entry_date);
+    let place = (Some(cells.request.entry_date), Some(cells.request.tunnel_id));
     rules::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
     if instructor_id == Some(member_id) {
         problems.refuse("instructor", Text::new("list.own_signature"));
     }
-    let (mut cat_group, mut cat_id, mut recurrent) = (String::new(), String::new(), false);
-    if kind == Kind::Time {
-        if status != Status::Open && opening.is_empty() {
-            problems.refuse("status", Text::new("list.time_signed"));
-        }
-    } else {
-        match rules::find_item(site, &request.skill) {
-            None => problems.refuse("skill", Text::new("field.unknown_skill")),
-            Some(item) if item.kind != kind => {
-                problems.refuse("kind", Text::new("list.kind").with("kind", item.kind.name()));
-            }
-            Some(item) => {
-                cat_group = item.cat_group.to_owned();
-                cat_id = item.cat_id.to_owned();
-                recurrent = item.recurrent;
-            }
-        }
-    }
+    let (cat_group, cat_id, recurrent) = catalogue_item(site, &cells, &mut problems);
     problems.finish()?;
     let entry = Entry {
         member_id,
-        kind,
-        status,
-        entry_date: request.entry_date,
-        minutes: request.minutes,
-        tunnel_id: request.tunnel_id,
+        kind: cells.kind,
+        status: cells.status,
+        entry_date: cells.request.entry_date,
+        minutes: cells.request.minutes,
+        tunnel_id: cells.request.tunnel_id,
         cat_group,
         cat_id,
-        skill: if kind == Kind::Time { String::new() } else { request.skill },
+        skill: if cells.kind == Kind::Time { String::new() } else { cells.request.skill },
         instructor_id,
-        approval_date: approval_date.get(&ok),
-        comment: request.comment,
-        comments_instructor: signed.get(&ok).unwrap_or_default(),
-        comment_denial: denied.get(&ok).unwrap_or_default(),
+        approval_date: cells.approval_date,
+        comment: cells.request.comment,
+        comments_instructor: cells.comments_instructor,
+        comment_denial: cells.comment_denial,
         author_id: author_id.unwrap_or(member_id),
         booking_id,
     };
-    Ok((entry, recurrent, opening))
+    Ok((entry, recurrent, cells.opening))
+}
+
+/// Group, category and recurrence of a row's skill. Flight time has none, and is signed as an opening balance alone.
+fn catalogue_item(site: &Site, cells: &Cells, problems: &mut Fields) -> (String, String, bool) {
+    let none = (String::new(), String::new(), false);
+    if cells.kind == Kind::Time {
+        if cells.status != Status::Open && cells.opening.is_empty() {
+            problems.refuse("status", Text::new("list.time_signed"));
+        }
+        return none;
+    }
+    match rules::find_item(site, &cells.request.skill) {
+        None => problems.refuse("skill", Text::new("field.unknown_skill")),
+        Some(item) if item.kind != cells.kind => {
+            problems.refuse("kind", Text::new("list.kind").with("kind", item.kind.name()));
+        }
+        Some(item) => return (item.cat_group.to_owned(), item.cat_id.to_owned(), item.recurrent),
+    }
+    none
 }
 
 fn kind(text: &str) -> Result<Kind, Text> {
@@ -274,9 +299,9 @@ fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Fai
 
 /// Opening balances in the order in which they come: numbers of another site would say nothing.
 #[derive(Default)]
-pub struct Openings(HashMap<i64, usize>);
+pub(super) struct Openings(HashMap<i64, usize>);
 
-pub fn page(tx: &Read, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
     let found = lists::list_entries(tx, after, ROWS_AT_ONCE)?;
     let next = found.last().map(|(names, _)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [_, last, _] = lists::lasts(tx)?;

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 const TAG_CHARS_MAX: usize = 8;
 
 /// What the list has said so far.
-pub struct Members {
+pub(super) struct Members {
     /// The site's own country, for numbers without a calling code.
     home: String,
     hall: Hall,
@@ -31,7 +31,7 @@ pub struct Members {
 }
 
 impl Members {
-    pub fn new(site: &Site) -> Result<Members, Failure> {
+    pub(super) fn new(site: &Site) -> Result<Members, Failure> {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
         let (home, hall) = (home.unwrap_or_default(), site.hall()?);
         Ok(Members { home, hall, usernames: HashMap::new(), confirmed: HashMap::new() })
@@ -175,7 +175,7 @@ impl Field for LanguageTag {
     }
 }
 
-pub fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
     let members = lists::list_members(tx, after, ROWS_AT_ONCE)?;
     let next = members.last().map(|(member_id, _)| *member_id).filter(|_| members.len() as i64 == ROWS_AT_ONCE);
     let [last, ..] = lists::lasts(tx)?;

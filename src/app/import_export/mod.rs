@@ -6,13 +6,13 @@
 //! takes the writer, and does nothing there but insert.
 
 mod bookings;
-pub mod cell;
+pub(crate) mod cell;
 mod logbook;
 mod members;
 mod reader;
 mod stage;
 
-pub use reader::Mistake;
+pub(crate) use reader::Mistake;
 
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -37,7 +37,7 @@ const MISTAKES_MAX: usize = 100_000;
 
 /// What a list is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Members,
     Logbook,
     Bookings,
@@ -45,7 +45,7 @@ pub enum Kind {
 
 /// What an import did, or would do.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Taken {
+pub(crate) struct Taken {
     pub new: u64,
     /// Rows that the site has already; they stay as they are.
     pub same: u64,
@@ -53,7 +53,7 @@ pub struct Taken {
 
 /// Why nothing was taken.
 #[derive(Debug)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// Lines are wrong: the first of the mistakes, and how many there are.
     Mistakes(Vec<Mistake>, u64),
     Failed(Failure),
@@ -85,7 +85,7 @@ trait List {
 }
 
 /// Takes a list of `bytes` bytes, or (`dry`) only judges it.
-pub fn import(
+pub(crate) fn import(
     site: &Site,
     kind: Kind,
     list: &mut dyn Read,
@@ -174,7 +174,7 @@ fn judge_all<L: List>(
 }
 
 /// Writes a list, a part at a time. The error of `part` ends it.
-pub fn export(
+pub(crate) fn export(
     site: &Site,
     kind: Kind,
     part: &mut dyn FnMut(&str) -> io::Result<()>,

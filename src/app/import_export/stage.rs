@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub struct Stage {
+pub(super) struct Stage {
     file: BufWriter<File>,
 }
 
-pub struct Staged<T> {
+pub(super) struct Staged<T> {
     file: BufReader<File>,
     line: String,
     of: PhantomData<T>,
@@ -20,7 +20,7 @@ pub struct Staged<T> {
 
 impl Stage {
     /// On the same disk as the site.
-    pub fn new(dir: &Path) -> io::Result<Stage> {
+    pub(super) fn new(dir: &Path) -> io::Result<Stage> {
         let path = dir.join(".import");
         _ = std::fs::remove_file(&path);
         let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -28,13 +28,13 @@ impl Stage {
         Ok(Stage { file: BufWriter::new(file) })
     }
 
-    pub fn put(&mut self, row: &impl Serialize) -> io::Result<()> {
+    pub(super) fn put(&mut self, row: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut self.file, row)?;
         self.file.write_all(b"\n")
     }
 
     /// From the beginning.
-    pub fn rows<T: DeserializeOwned>(self) -> io::Result<Staged<T>> {
+    pub(super) fn rows<T: DeserializeOwned>(self) -> io::Result<Staged<T>> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
         Ok(Staged { file: BufReader::new(file), line: String::new(), of: PhantomData })
@@ -42,7 +42,7 @@ impl Stage {
 }
 
 impl<T: DeserializeOwned> Staged<T> {
-    pub fn next(&mut self) -> io::Result<Option<T>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<T>> {
         self.line.clear();
         if self.file.read_line(&mut self.line)? == 0 {
             return Ok(None);

@@ -12,7 +12,7 @@ use crate::store::tables::skills::{self, SkillEntry, Wish};
 
 /// The fields of an edit; `None` leaves a value as it is.
 #[derive(Debug, Default)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// Unix seconds.
     pub entry_date: Option<i64>,
     pub minutes: Option<i64>,
@@ -30,7 +30,7 @@ pub struct Patch {
 /// Edits an entry. By its holder, nobody having signed: new values, a request after a denial, or `Cancelled`. By the named
 /// signer: a signature or a denial. By the desk and the admins: what the holder may do, a denial, and a signature by the
 /// rules for every signer. Returns the new status.
-pub fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
+pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
     let entry = find_entry(cx.tx, cx.actor.rank, entry_id, cx.now())?;
     let relation = relation(cx.actor.rank, &entry);
     if relation.holder {

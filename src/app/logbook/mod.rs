@@ -1,12 +1,12 @@
 //! The logbook: flight time, skills and safety records, opening balances; who reads an entry, and who changes it.
 
-pub mod edit;
-pub mod opening;
-pub mod progression;
-pub mod requests;
-pub mod rules;
-pub mod sign_offs;
-pub mod time;
+pub(crate) mod edit;
+pub(crate) mod opening;
+pub(crate) mod progression;
+pub(crate) mod requests;
+pub(crate) mod rules;
+pub(crate) mod sign_offs;
+pub(crate) mod time;
 
 use super::Change;
 use crate::domain::audit::{Detail, Whom};
@@ -19,10 +19,10 @@ use crate::store::tables::entries;
 use crate::store::tables::skills::{self, SkillEntry};
 
 /// Length of a comment in an entry.
-pub const COMMENT_CHARS_MAX: usize = 1000;
+pub(crate) const COMMENT_CHARS_MAX: usize = 1000;
 
 /// Whether somebody of this rank reads every logbook: the desk, the admins, and current instructors and above.
-pub fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<bool, Failure> {
+pub(crate) fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<bool, Failure> {
     if rank.is_staff() {
         return Ok(true);
     }
@@ -32,7 +32,7 @@ pub fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<bool, Fail
 }
 
 /// What somebody of this rank is to the entry.
-pub fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
+pub(crate) fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
     let member_id = rank.member_id();
     Relation {
         holder: member_id == Some(entry.member_id),
@@ -44,7 +44,7 @@ pub fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
 
 /// An entry that is there to be signed, for somebody who may read it: its holder, the signer it names, and everybody who
 /// reads every logbook. 404 for others.
-pub fn find_entry(tx: &Read, rank: Rank, entry_id: i64, now: i64) -> Result<SkillEntry, Failure> {
+pub(crate) fn find_entry(tx: &Read, rank: Rank, entry_id: i64, now: i64) -> Result<SkillEntry, Failure> {
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if may_read(tx, rank, &entry, now)? { Ok(entry) } else { Err(Failure::not_found()) }
 }
@@ -62,7 +62,7 @@ fn no_change(may_read: bool) -> Failure {
 /// Takes an entry out of the logbook: flight time, or a skill that nobody signed, and an opening balance as a whole. By its
 /// holder; by the desk and the admins for everybody. A signed entry is part of the record and stays. Audited, unless the
 /// logbook is the actor's own.
-pub fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
+pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
     let owner = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let signable = skills::find(cx.tx, entry_id)?;
     let rank = cx.actor.rank;

@@ -12,11 +12,11 @@ use crate::store::tables::members;
 use crate::store::tables::skills::{self, New};
 
 /// A thousand hours.
-pub const MINUTES_MAX: i64 = 60_000;
+pub(crate) const MINUTES_MAX: i64 = 60_000;
 
 /// What the desk enters.
 #[derive(Debug)]
-pub struct Balance {
+pub(crate) struct Balance {
     /// The signer who is asked.
     pub instructor_id: i64,
     /// Unix seconds.
@@ -32,7 +32,7 @@ pub struct Balance {
 /// Enters an opening balance in the logbook of a member: by the desk and the admins. The balance counts once the named
 /// instructor has signed it, who must be one that may sign all of it. Audited; the instructor is told. Returns the number of
 /// the first entry, which is the balance's.
-pub fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i64, Failure> {
+pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i64, Failure> {
     cx.actor.check_staff()?;
     if balance.minutes == 0 && balance.skills.is_empty() {
         return Err(Failure::field("time", Text::new("field.time_or_skills")));

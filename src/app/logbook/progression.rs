@@ -11,7 +11,7 @@ use crate::store::queries::{logbook, standing};
 use crate::store::tables::{certificates, members, tunnels};
 
 /// Where a member stands on every level.
-pub fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>>, Failure> {
+pub(crate) fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>>, Failure> {
     let held = certificates::list_held(tx, member_id)?;
     let held: Vec<_> = held.iter().map(|one| (one.key(), one.since)).collect();
     let states = logbook::list_skill_states(tx, member_id)?;
@@ -22,7 +22,7 @@ pub fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>
 }
 
 /// What is held, open and next on every track of the catalogue, as SVG. 404 where there is no such member.
-pub fn svg(site: &Site, member_id: i64, language: Language) -> Result<String, Failure> {
+pub(crate) fn svg(site: &Site, member_id: i64, language: Language) -> Result<String, Failure> {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;

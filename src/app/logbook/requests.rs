@@ -9,7 +9,7 @@ use crate::store::tables::skills::{self, New};
 use crate::store::tables::{members, signers};
 
 /// Asks the named signer for a signature in the logbook of the actor. The signer is told. Returns the number of the entry.
-pub fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result<i64, Failure> {
+pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result<i64, Failure> {
     let member_id = actor_id(cx)?;
     let item = rules::check(cx.site, cx.tx, member_id, request, None, instructor_id, cx.now())?;
     let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
@@ -22,7 +22,7 @@ pub fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result
 
 /// Records what the actor saw another member do, signed at once. Audited; the member is told. An actor who may not sign the
 /// skill learns nothing about the member. Returns the number of the entry.
-pub fn record_seen(
+pub(crate) fn record_seen(
     cx: &Change,
     holder_id: i64,
     request: &Request,

@@ -20,7 +20,7 @@ const AHEAD_SECONDS_MAX: i64 = 120;
 
 /// A skill entry that somebody asks for, complete. Moments in Unix seconds.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub(crate) struct Request {
     pub skill: String,
     pub entry_date: i64,
     pub minutes: i64,
@@ -30,7 +30,7 @@ pub struct Request {
 
 /// The fields of a request that can be judged, as far as they are known.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PartialRequest<'a> {
+pub(crate) struct PartialRequest<'a> {
     pub entry_date: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub skill: Option<&'a str>,
@@ -39,7 +39,7 @@ pub struct PartialRequest<'a> {
 
 /// A skill or safety record of the catalogue, as an entry names it.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub(crate) struct Item {
     /// `skill` or `safety`.
     pub kind: Kind,
     pub cat_group: &'static str,
@@ -51,7 +51,7 @@ pub struct Item {
 }
 
 /// The skill or safety record of that number; `None` where the catalogue has none.
-pub fn find_item(site: &Site, skill: &str) -> Option<Item> {
+pub(crate) fn find_item(site: &Site, skill: &str) -> Option<Item> {
     let level = signoff::level_of(site.catalogue, skill)?;
     if let Some((own, _)) = site.catalogue.find_skill(skill) {
         let (cat_group, cat_id) = (own.cat_group.as_str(), own.cat_id.as_str());
@@ -64,7 +64,7 @@ pub fn find_item(site: &Site, skill: &str) -> Option<Item> {
 
 /// Checks a request for the logbook of a member. `edited` is the entry that the request changes, with its date before,
 /// which was right when it was entered. 422 with every mistake; then 409 where the member has an entry of the skill.
-pub fn check(
+pub(crate) fn check(
     site: &Site,
     tx: &Read,
     holder_id: i64,
@@ -86,7 +86,7 @@ pub fn check(
 }
 
 /// Adds the mistakes of a request to `problems`, as far as the request is known.
-pub fn judge(
+pub(crate) fn judge(
     site: &Site,
     tx: &Read,
     holder_id: i64,
@@ -114,7 +114,7 @@ pub fn judge(
 /// Adds the mistakes in the date and the tunnel of an entry to `problems`, as far as the two are known: the date is not in
 /// the future, unless `known_date` was, and not before the birth of the member; the tunnel is known. Returns whose logbook
 /// it is, where the date was known.
-pub fn check_place(
+pub(crate) fn check_place(
     tx: &Read,
     holder_id: i64,
     (entry_date, tunnel_id): (Option<i64>, Option<i64>),
@@ -143,7 +143,7 @@ pub fn check_place(
 
 /// Refuses a new entry in a full logbook. A member without a confirmed e-mail address may be anybody, in any number, and
 /// has less room.
-pub fn check_room(holder: &Holder) -> Result<(), Failure> {
+pub(crate) fn check_room(holder: &Holder) -> Result<(), Failure> {
     let most = if holder.email_confirmed { ENTRIES_MAX } else { UNCONFIRMED_ENTRIES_MAX };
     if holder.entries < most {
         return Ok(());
@@ -153,7 +153,7 @@ pub fn check_room(holder: &Holder) -> Result<(), Failure> {
 }
 
 /// Why this signer may not sign; `None` where the signer may.
-pub fn signer_denial(
+pub(crate) fn signer_denial(
     site: &Site,
     tx: &Read,
     holder_id: i64,
@@ -168,7 +168,7 @@ pub fn signer_denial(
 
 /// Whether the member has an entry that takes the skill, beside the entry `except`. A recurrent training may be there
 /// before, and is asked for once at a time.
-pub fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
+pub(crate) fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
     let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
     let takes = |status: Status| match item.recurrent {
         true => status == Status::Pending,
@@ -178,7 +178,7 @@ pub fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64
 }
 
 /// The skills that the member may ask for next, of every programme, in the order of the catalogue.
-pub fn list_next_skills(
+pub(crate) fn list_next_skills(
     site: &Site,
     tx: &Read,
     member_id: i64,

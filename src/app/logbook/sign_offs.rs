@@ -18,7 +18,7 @@ use serde_json::json;
 /// What a signer was shown of an entry: its version, or, by a client that knows the contract alone, the fields that the
 /// client sends back. A signer who says neither can only mean the entry that the notice spoke of.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub(crate) struct Shown {
     pub version: Option<i64>,
     pub skill: Option<String>,
     /// Unix seconds.
@@ -30,7 +30,7 @@ pub struct Shown {
 
 impl Shown {
     /// A client of ours, or one that says nothing.
-    pub fn version(version: Option<i64>) -> Shown {
+    pub(crate) fn version(version: Option<i64>) -> Shown {
         Shown { version, ..Shown::default() }
     }
 
@@ -61,7 +61,7 @@ pub(super) fn first_level(site: &Site) -> Option<&'static Level> {
 
 /// Signs an entry as it was shown, and with it its whole opening balance, if it is of one: that is one paper with one
 /// signature, and its entries change together or not at all. Audited; the member is told.
-pub fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str>) -> Result<Status, Failure> {
+pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str>) -> Result<Status, Failure> {
     let (mut to, signer_id) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
         let level = match one.kind {
@@ -87,7 +87,7 @@ pub fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str
 
 /// Denies an entry as it was shown, and with it its whole opening balance: by the named signer, the desk and the admins.
 /// Audited; the member is told the reason, and of an opening balance its author.
-pub fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
+pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
     if !entry::may(relation(cx.actor.rank, entry), Act::Deny) {
         return Err(Failure::not_allowed());
     }
@@ -107,12 +107,12 @@ pub fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Res
 }
 
 /// Suspends an open entry: by an admin. Audited; the member is told.
-pub fn suspend(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
+pub(crate) fn suspend(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
     pause(cx, entry, Act::Suspend, "notice.suspended", "entry.suspended")
 }
 
 /// Opens a suspended entry again: by an admin. Audited; the member is told.
-pub fn reinstate(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
+pub(crate) fn reinstate(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
     pause(cx, entry, Act::Reinstate, "notice.reinstated", "entry.reinstated")
 }
 
@@ -135,7 +135,7 @@ fn pause(
 
 /// Withdraws a request: by its holder, the desk and the admins. The signer is told. Audited, unless the logbook is the
 /// actor's own.
-pub fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
+pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
     if !entry::may(relation(cx.actor.rank, entry), Act::Cancel) || entry.opening.is_some() {
         return Err(Failure::not_allowed());
     }

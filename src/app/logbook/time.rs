@@ -11,7 +11,7 @@ use crate::store::tables::members::{self, Holder};
 
 /// What an edit replaces; `None` leaves a value as it is.
 #[derive(Debug, Default)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// Unix seconds.
     pub entry_date: Option<i64>,
     pub minutes: Option<i64>,
@@ -21,7 +21,7 @@ pub struct Patch {
 
 /// Enters flight time in the logbook of a member, open at once. Audited, unless the logbook is the actor's own. Returns the
 /// number of the entry.
-pub fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
+pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
     if cx.member_id() != Some(member_id) && !members::exists(cx.tx, member_id)? {
         return Err(Failure::not_found());
     }
@@ -35,7 +35,7 @@ pub fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure
 
 /// Edits flight time: by the holder, the desk and the admins; by a booking token the entry that the booking made. Audited,
 /// unless the logbook is the actor's own.
-pub fn edit(cx: &Change, bearer: &Bearer, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
+pub(crate) fn edit(cx: &Change, bearer: &Bearer, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
     let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if !may_edit(bearer, &known) {
         let may_read = match bearer {
@@ -61,7 +61,7 @@ pub fn edit(cx: &Change, bearer: &Bearer, entry_id: i64, patch: &Patch) -> Resul
 }
 
 /// Whether this caller edits the entry.
-pub fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
+pub(crate) fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
     match bearer {
         Bearer::Member(member) => member.id() == entry.member_id || member.role().is_staff(),
         Bearer::Booking { member_id, booking_id } => {

@@ -11,7 +11,7 @@ use crate::store::tables::{members, notices};
 
 /// Writes the payment and what follows from it. The desk's word on whose it is counts most, then the processor's, then an
 /// app's. A year that was given stays when the fee is raised later.
-pub fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
+pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     let (tx, fee) = (cx.tx, &cx.site.fee(cx.tx)?);
     let owner = account.assigned_to.or(account.heard.member_id.value).or(account.claimed_by);
     account.member_id = owner.or(account.member_id);

@@ -17,7 +17,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
 /// Takes what an event of the processor says of a payment, in whatever order events come. Returns `late` (the payment was
 /// further already), `applied`, or `unmatched` (applied; nobody knows yet whose the payment is). The member is told.
-pub fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str, Failure> {
+pub(crate) fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str, Failure> {
     let mut event = event.clone();
     if let Some(member_id) = event.member_id {
         // Metadata is typed by people: a number that is nobody's is as good as none.
@@ -36,7 +36,7 @@ pub fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str,
 
 /// Takes word from the processor that a part of a payment went back, in the smallest unit of its currency; `None`: all of
 /// what is known. Also of a payment that is not known yet: what went back counts once the money is said to have come.
-pub fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> Result<(), Failure> {
+pub(crate) fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> Result<(), Failure> {
     let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
     account.heard.status = account.heard.status.max(Status::Created);
     let whole = account.heard.price.value.as_ref().map_or(0, |price| price.cents);
@@ -51,7 +51,7 @@ pub fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> Result<(
 /// Takes the word of the actor's app that a payment is the actor's. A claim says whose a payment is that bears no member; it
 /// is worth nothing until the processor says that the money came. Returns the verdict: `recorded`, `matched`, `known`,
 /// `claimed_twice` or `claimed_by_another`. 429 beyond [`CLAIMS_MAX`] open claims.
-pub fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failure> {
+pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
     let known = payments::find(cx.tx, intent_id)?;
     let count = match &known {
@@ -85,7 +85,7 @@ pub fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failure> {
 /// Decides about a payment: by the desk. `Counts` extends the membership of `member_id`, else of the member who has it,
 /// whatever was paid; `Void` extends none and takes back a year that the payment gave. Audited; the members are told.
 /// Returns the payment as it is then; `None`: nothing is decided, because nobody is named whose membership it could extend.
-pub fn decide(
+pub(crate) fn decide(
     cx: &Change,
     payment_id: i64,
     decision: Decision,

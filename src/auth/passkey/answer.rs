@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use webauthn_rs::prelude::{AuthenticationResult, Passkey, PublicKeyCredential, WebauthnError};
 
 /// An answer to a challenge of ours. It uses the challenge up, whether or not it proves anything.
-pub struct Answer {
+pub(crate) struct Answer {
     pub(crate) hash: ChallengeHash,
     pub(crate) proof: Option<Proof>,
 }
@@ -78,7 +78,7 @@ impl ClientData {
 
 /// Reads an answer and checks it, outside any transaction because signatures take their time. `None`: it answers no
 /// challenge that waits. `intent`: what the answer is wanted for here.
-pub fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
+pub(crate) fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
     // Until it has proven something.
     call.outcome.set(OutcomeWord::WrongCredentials);
     let Some(client) = ClientData::read(credential) else { return Ok(None) };

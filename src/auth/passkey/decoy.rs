@@ -15,7 +15,7 @@ const NOBODYS_X: &str = "_beTEbBW9-ISXfPxsupPlkpdh6U_eVHMYBSshe59Yvg";
 const NOBODYS_Y: &str = "jcAw89ZnkvFhJNCrgrPWo6jYsBQthcNYniimscwpp6Q";
 
 /// The same for the same name, in the form in which real ones are stored.
-pub fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
+pub(super) fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
     let name = name.to_lowercase();
     let bytes = |n: u8| keys.hash(Purpose::PasskeyDecoy, &[rp_id.as_bytes(), name.as_bytes(), &[n]]);
     let choice = bytes(0);

@@ -8,9 +8,9 @@ mod decoy;
 mod party;
 mod settle;
 
-pub use answer::{Answer, read};
-pub use party::Party;
-pub use settle::{Outcome, identify, prove, remove, settle};
+pub(crate) use answer::{Answer, read};
+pub(crate) use party::Party;
+pub(crate) use settle::{Outcome, identify, prove, remove, settle};
 
 use super::Member;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
@@ -30,7 +30,7 @@ const ANYBODY: i64 = 1;
 
 /// What a new passkey is called, and under which of the client's devices it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Label {
+pub(crate) struct Label {
     pub name: String,
     pub device_id: Option<i64>,
 }
@@ -38,7 +38,7 @@ pub struct Label {
 /// What an answer is wanted for. An answer to a question of one intent is refused for every other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Intent {
+pub(crate) enum Intent {
     /// A session of the API, or a new passkey.
     #[default]
     SignIn,
@@ -69,7 +69,7 @@ struct Registering {
 }
 
 /// A question to a browser, and the challenge that will wait for the answer.
-pub struct Question {
+pub(crate) struct Question {
     /// `PublicKeyCredentialRequestOptions` or `PublicKeyCredentialCreationOptions` as JSON.
     pub public_key: Value,
     hash: ChallengeHash,
@@ -78,7 +78,7 @@ pub struct Question {
 
 impl Question {
     /// From here on the answer is waited for.
-    pub fn keep(&self, tx: &Write) -> Result<(), Failure> {
+    pub(crate) fn keep(&self, tx: &Write) -> Result<(), Failure> {
         passkeys::insert_challenge(tx, &self.hash, &self.challenge, tx.now() + CHALLENGE_SECONDS)?;
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Question {
 
 /// Asks for a passkey of whoever goes by this name. A name that nobody has, or whose owner has no passkey, is asked for
 /// decoys, at the same cost.
-pub fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Intent) -> Result<Question, Failure> {
+pub(crate) fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Intent) -> Result<Question, Failure> {
     let (member_id, own) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         // A row takes time to read: where there is none, another is read in its place, here and below.
@@ -121,7 +121,7 @@ pub fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Intent) ->
 }
 
 /// Asks a signed-in member's browser to make a passkey.
-pub fn ask_to_register(site: &Site, party: &Party, member: &Member, label: Label) -> Result<Question, Failure> {
+pub(crate) fn ask_to_register(site: &Site, party: &Party, member: &Member, label: Label) -> Result<Question, Failure> {
     let (profile, shown, held, known) = site.store.read(|tx| {
         let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
         let shown = tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.name);

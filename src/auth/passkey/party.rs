@@ -13,7 +13,7 @@ const LOCALHOST: &str = "localhost";
 
 /// A relying party.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Party {
+pub(crate) struct Party {
     /// The name, without a port.
     pub id: String,
     /// As browsers write them, letter for letter.
@@ -23,7 +23,7 @@ pub struct Party {
 /// Every relying party of a site that listens on these ports: `localhost`, each name on the ports for https, the host of
 /// `public_url` where that is https, and the other names, which the same machinery must then serve by https on the same
 /// port.
-pub fn parties(config: &Config, ports: &Ports) -> Vec<Party> {
+pub(super) fn parties(config: &Config, ports: &Ports) -> Vec<Party> {
     let mut parties = Vec::new();
     for port in &ports.plain {
         add(&mut parties, &format!("http://{LOCALHOST}:{port}"));
@@ -62,7 +62,7 @@ fn add(parties: &mut Vec<Party>, address: &str) {
 
 impl Party {
     /// The party of the page that calls: browsers send its origin; apps send none and are known by the name they call.
-    pub fn of(site: &Site, call: &Call) -> Result<Party, Failure> {
+    pub(crate) fn of(site: &Site, call: &Call) -> Result<Party, Failure> {
         let parties = parties(&site.config, site.ports());
         let found = match call.header("origin") {
             Some(origin) => parties.into_iter().find(|party| party.origins.iter().any(|one| one == origin)),
@@ -72,7 +72,7 @@ impl Party {
     }
 
     /// The party that a challenge was made for, if the site still goes by that name.
-    pub fn find(site: &Site, id: &str) -> Option<Party> {
+    pub(crate) fn find(site: &Site, id: &str) -> Option<Party> {
         parties(&site.config, site.ports()).into_iter().find(|party| party.id == id)
     }
 

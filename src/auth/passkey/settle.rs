@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
 /// What an answer led to.
-pub enum Outcome<S = Opened> {
+pub(crate) enum Outcome<S = Opened> {
     SignedIn(Account, S),
     Registered(Account),
     Refused,
 }
 
 /// Uses the challenge up and does what the answer proves; who proved to be a member has a session.
-pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+pub(crate) fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
     Ok(match prove(site, call, tx, answer)? {
         Outcome::SignedIn(account, ()) => {
             let opened = sign_in::insert_session(call, tx, &account)?;
@@ -37,7 +37,7 @@ pub fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<O
 }
 
 /// The same without a session: what proving opens is the caller's affair.
-pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
+pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
     match used_once(tx, answer)? {
         None => Ok(Outcome::Refused),
         Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
@@ -62,7 +62,7 @@ pub fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Ou
 }
 
 /// Uses the challenge up and says who answered it, without opening anything.
-pub fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
+pub(crate) fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
     match used_once(tx, answer)? {
         Some(Proof::SignIn { member_id, result }) => {
             let owner = owner(call, tx, *member_id, result)?;
@@ -142,7 +142,7 @@ fn register(
 }
 
 /// Removes a passkey of the member: what it opened elsewhere is closed. False where there is none.
-pub fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
+pub(crate) fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
     let Some(name) = passkeys::delete(tx, member.id(), passkey_id)? else { return Ok(false) };
     sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
     security_event::tell(site, tx, member.id(), Event::PasskeyRemoved, &named(&name), call.language(), member.by())?;

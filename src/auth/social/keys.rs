@@ -12,7 +12,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 const P256_COORDINATE_BYTES: usize = 32;
 
 #[derive(Deserialize)]
-pub struct KeySet {
+pub(super) struct KeySet {
     keys: Vec<Jwk>,
 }
 
@@ -32,21 +32,21 @@ struct Jwk {
 
 impl KeySet {
     /// The file as it is now.
-    pub fn read(path: &Path) -> Result<KeySet, String> {
+    pub(super) fn read(path: &Path) -> Result<KeySet, String> {
         let mut text = String::new();
         let read = std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
         read.map_err(|e| e.to_string())?;
         KeySet::parse(&text)
     }
 
-    pub fn parse(text: &str) -> Result<KeySet, String> {
+    pub(super) fn parse(text: &str) -> Result<KeySet, String> {
         let set: KeySet = serde_json::from_str(text).map_err(|e| e.to_string())?;
         if set.keys.is_empty() { Err("there is no key in it".to_owned()) } else { Ok(set) }
     }
 
     /// Whether the key of this name made the signature. The key says how it signs; a token that says otherwise is
     /// wrong, so nobody can have a public key taken for a secret.
-    pub fn verify(&self, kid: &str, alg: &str, message: &[u8], signature: &[u8]) -> bool {
+    pub(super) fn verify(&self, kid: &str, alg: &str, message: &[u8], signature: &[u8]) -> bool {
         let mut named = self.keys.iter().filter(|key| key.kid.as_deref() == Some(kid));
         let (Some(key), None) = (named.next(), named.next()) else { return false };
         let says = key.alg.as_deref().is_none_or(|own| own == alg) && key.usage.as_deref().is_none_or(|u| u == "sig");

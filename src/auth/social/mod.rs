@@ -20,7 +20,7 @@ pub enum Network {
 
 /// A person whom a network vouches for.
 #[derive(Debug, PartialEq)]
-pub struct Person {
+pub(crate) struct Person {
     pub network: Network,
     /// How the network names the person, for ever.
     pub subject: String,
@@ -29,7 +29,7 @@ pub struct Person {
 }
 
 #[derive(Debug, PartialEq)]
-pub struct Email {
+pub(crate) struct Email {
     pub address: String,
     /// The network says that the address is the person's.
     pub verified: bool,
@@ -37,7 +37,7 @@ pub struct Email {
 
 /// Why there is no person.
 #[derive(Debug, PartialEq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// The site has not set this network up.
     NotConfigured,
     /// The site's keys for it cannot be read.
@@ -84,7 +84,7 @@ impl Network {
 }
 
 /// Judges what the app got from the network: `params` is JSON text.
-pub fn judge(site: &Site, network: Network, params: &str) -> Result<Person, Refusal> {
+pub(crate) fn judge(site: &Site, network: Network, params: &str) -> Result<Person, Refusal> {
     let configured = &site.config.social;
     let now = site.now();
     match network {

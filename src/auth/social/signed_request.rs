@@ -31,7 +31,7 @@ struct Payload {
 }
 
 /// The user of a fresh request whose digest is right.
-pub fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
+pub(crate) fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
     let payload = open(secret, text)?;
     let fresh = (now - AGE_SECONDS_MAX..=now + AHEAD_SECONDS_MAX).contains(&payload.issued_at?);
     (fresh && is_subject(&payload.user_id)).then_some(payload.user_id)
@@ -39,7 +39,7 @@ pub fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
 
 /// The user whose data the network asks us to delete, however long the request was on its way. What signs somebody in is
 /// no such request: whoever came by one must not be able to end the account with it.
-pub fn deletion(secret: &[u8], text: &str) -> Option<String> {
+pub(crate) fn deletion(secret: &[u8], text: &str) -> Option<String> {
     let payload = open(secret, text)?;
     (payload.code.is_none() && is_subject(&payload.user_id)).then_some(payload.user_id)
 }

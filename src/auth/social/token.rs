@@ -18,7 +18,7 @@ const AHEAD_SECONDS_MAX: i64 = 60;
 const LIFE_SECONDS_MAX: i64 = 86_400 + AHEAD_SECONDS_MAX;
 
 /// What a token must say.
-pub struct Expected<'a> {
+pub(super) struct Expected<'a> {
     pub issuers: &'a [&'a str],
     pub audiences: &'a [String],
     /// What the app made up for this sign-in and asked the network to put into the token.
@@ -36,7 +36,7 @@ struct Header {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Claims {
+pub(super) struct Claims {
     iss: String,
     aud: Audience,
     #[serde(deserialize_with = "seconds")]
@@ -73,7 +73,7 @@ pub(crate) fn seconds_if_any<'de, D: Deserializer<'de>>(number: D) -> Result<Opt
 
 impl Claims {
     /// Apple says it as text.
-    pub fn email_is_verified(&self) -> bool {
+    pub(super) fn email_is_verified(&self) -> bool {
         matches!(&self.email_verified, Some(Value::Bool(true))) || self.email_verified.as_ref() == Some(&"true".into())
     }
 
@@ -102,12 +102,12 @@ impl Claims {
 }
 
 /// As the network names people: printable, and not without end.
-pub fn is_subject(text: &str) -> bool {
+pub(super) fn is_subject(text: &str) -> bool {
     (1..=SUBJECT_CHARS_MAX).contains(&text.len()) && text.chars().all(|c| c.is_ascii_graphic())
 }
 
 /// The claims of a token whose signature and claims are right.
-pub fn judge(token: &str, keys: &KeySet, expected: &Expected) -> Option<Claims> {
+pub(super) fn judge(token: &str, keys: &KeySet, expected: &Expected) -> Option<Claims> {
     if token.len() > CHARS_MAX {
         return None;
     }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "Moments are Unix seconds, bytes base64. What is left out is named, with the reason.")]
-pub struct Export {
+pub(crate) struct Export {
     name: String,
     /// Write to this file, whole or not at all, instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -29,7 +29,7 @@ pub struct Export {
     The file is written anew meanwhile, and whoever writes waits, about a second for 100 MB. A backup that is restored later \
     forgets the person too; in the backups themselves the person stays until they are pruned, after five weeks at the most."
 )]
-pub struct Erase {
+pub(crate) struct Erase {
     /// A username, an e-mail address or a member number
     name: String,
     /// Do not ask
@@ -38,11 +38,11 @@ pub struct Erase {
 }
 
 impl Export {
-    pub fn to(&self) -> Option<PathBuf> {
+    pub(crate) fn to(&self) -> Option<PathBuf> {
         self.to.clone()
     }
 
-    pub fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
+    pub(crate) fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
         let member_id = find(site, &self.name)?.member_id;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
         for part in held::PARTS {
@@ -65,7 +65,7 @@ impl Export {
 
 impl Erase {
     /// Asks, on a terminal; elsewhere `--yes` says it.
-    pub fn confirmation(&self) -> Result<Option<String>, Trouble> {
+    pub(crate) fn confirmation(&self) -> Result<Option<String>, Trouble> {
         if self.yes {
             return Ok(None);
         }
@@ -82,7 +82,7 @@ impl Erase {
         }
     }
 
-    pub fn run(&self, site: &Shell, typed: Option<&str>, wire: &mut Wire) -> Answered {
+    pub(crate) fn run(&self, site: &Shell, typed: Option<&str>, wire: &mut Wire) -> Answered {
         if !self.yes && typed != Some(&self.name) {
             return Err(refused("this cannot be undone: say --yes"));
         }

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
-pub enum Member {
+pub(super) enum Member {
     /// Add an account; prints its password unless one is given
     Add(Add),
     /// List accounts, newest first
@@ -72,7 +72,7 @@ pub enum Member {
 }
 
 #[derive(Args)]
-pub struct Add {
+pub(super) struct Add {
     username: String,
     #[arg(long)]
     email: String,
@@ -95,7 +95,7 @@ fn role(name: &str) -> Result<Role, String> {
 }
 
 impl Member {
-    pub fn wants_secret(&self) -> bool {
+    pub(super) fn wants_secret(&self) -> bool {
         matches!(
             self,
             Member::Add(Add { password_stdin: true, .. }) | Member::ResetPassword { password_stdin: true, .. }
@@ -103,16 +103,16 @@ impl Member {
     }
 
     /// What was typed to make sure.
-    pub fn confirmation(&self) -> Result<Option<String>, Trouble> {
+    pub(super) fn confirmation(&self) -> Result<Option<String>, Trouble> {
         if let Member::Erase(erase) = self { erase.confirmation() } else { Ok(None) }
     }
 
     /// The file that the result goes to.
-    pub fn to(&self) -> Option<PathBuf> {
+    pub(super) fn to(&self) -> Option<PathBuf> {
         if let Member::Export(export) = self { export.to() } else { None }
     }
 
-    pub fn run(&self, site: &Shell, secret: Option<&str>, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Shell, secret: Option<&str>, wire: &mut Wire) -> Answered {
         match self {
             Member::Add(add) => add.run(site, secret),
             Member::Export(export) => export.run(site, wire),
@@ -199,7 +199,7 @@ impl Given {
     }
 }
 
-pub fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
+pub(super) fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
     let (by_id, by_name) = site.store.read(|tx| {
         let by_id = name.parse().ok().map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
         Ok((by_id, members::find_account(tx, name)?))

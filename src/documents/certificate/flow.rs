@@ -3,7 +3,7 @@
 use krilla::geom::{Path, PathBuilder};
 
 /// Where the air flows and what it flows around.
-pub struct Stream {
+pub(super) struct Stream {
     pub centre_x: f32,
     pub centre_y: f32,
     pub radius: f32,
@@ -14,7 +14,7 @@ pub struct Stream {
 impl Stream {
     /// The streamline that is `far` from the middle before it meets the body. Smooth: the points are joined by cubic
     /// curves along their tangents.
-    pub fn line(&self, far: f32) -> Option<Path> {
+    pub(super) fn line(&self, far: f32) -> Option<Path> {
         let points: Vec<(f32, f32)> =
             self.heights().map(|y| (self.centre_x + self.x(far, y), self.centre_y + y)).collect();
         let mut path = PathBuilder::new();

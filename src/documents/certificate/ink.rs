@@ -6,31 +6,31 @@ use krilla::num::NormalizedF32;
 use krilla::paint::{Fill, FillRule, Stroke};
 use krilla::surface::Surface;
 
-pub const INK: [u8; 3] = [18, 38, 63];
-pub const SOFT: [u8; 3] = [88, 104, 124];
-pub const BRONZE: [u8; 3] = [164, 126, 72];
+pub(crate) const INK: [u8; 3] = [18, 38, 63];
+pub(crate) const SOFT: [u8; 3] = [88, 104, 124];
+pub(crate) const BRONZE: [u8; 3] = [164, 126, 72];
 
-pub fn colour(rgb: [u8; 3]) -> Color {
+pub(crate) fn colour(rgb: [u8; 3]) -> Color {
     Color::new(rgb[0], rgb[1], rgb[2])
 }
 
-pub fn fill(surface: &mut Surface, rgb: [u8; 3]) {
+pub(crate) fn fill(surface: &mut Surface, rgb: [u8; 3]) {
     surface.set_stroke(None);
     surface.set_fill(Some(Fill { paint: colour(rgb).into(), opacity: NormalizedF32::ONE, rule: FillRule::NonZero }));
 }
 
-pub fn stroke(surface: &mut Surface, rgb: [u8; 3], width: f32) {
+pub(crate) fn stroke(surface: &mut Surface, rgb: [u8; 3], width: f32) {
     surface.set_fill(None);
     surface.set_stroke(Some(Stroke { paint: colour(rgb).into(), width, ..Stroke::default() }));
 }
 
-pub fn rectangle(left: f32, top: f32, right: f32, bottom: f32) -> Option<Path> {
+pub(crate) fn rectangle(left: f32, top: f32, right: f32, bottom: f32) -> Option<Path> {
     let mut path = PathBuilder::new();
     path.push_rect(Rect::from_ltrb(left, top, right, bottom)?);
     path.finish()
 }
 
-pub fn straight(left: f32, y: f32, right: f32) -> Option<Path> {
+pub(crate) fn straight(left: f32, y: f32, right: f32) -> Option<Path> {
     let mut path = PathBuilder::new();
     path.move_to(left, y);
     path.line_to(right, y);

@@ -10,27 +10,27 @@ use skrifa::{FontRef, MetadataProvider};
 use std::sync::LazyLock;
 
 /// Characters of a line that are shaped: two names of a hundred and what joins them. A longer text is cut, and says so.
-pub const LINE_CHARS_MAX: usize = 256;
+pub(crate) const LINE_CHARS_MAX: usize = 256;
 /// Stands for what was left out.
-pub const CUT: char = '…';
+pub(crate) const CUT: char = '…';
 /// Stands for a character that the font lacks.
 const BOX: char = '□';
 
 /// A font, for drawing and for measuring.
-pub struct Face {
+pub(crate) struct Face {
     font: Font,
     shapes: FontRef<'static>,
     shaping: ShaperData,
     units_per_em: f32,
 }
 
-pub static ROMAN: LazyLock<Face> =
+pub(crate) static ROMAN: LazyLock<Face> =
     LazyLock::new(|| Face::read(include_bytes!("../../../assets/certificate/EBGaramond-Regular.ttf")));
-pub static ITALIC: LazyLock<Face> =
+pub(crate) static ITALIC: LazyLock<Face> =
     LazyLock::new(|| Face::read(include_bytes!("../../../assets/certificate/EBGaramond-Italic.ttf")));
 
 /// A line of text that is ready to be set, at the size of one point.
-pub struct Line {
+pub(crate) struct Line {
     face: &'static Face,
     text: String,
     glyphs: Vec<KrillaGlyph>,
@@ -39,7 +39,7 @@ pub struct Line {
 
 /// Which part of a line stands at the point where it is set.
 #[derive(Debug, Clone, Copy)]
-pub enum At {
+pub(crate) enum At {
     Left,
     Middle,
     Right,
@@ -54,7 +54,7 @@ impl Face {
     }
 
     /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
-    pub fn legible(&self, text: &str) -> String {
+    pub(crate) fn legible(&self, text: &str) -> String {
         let shown = self.shown();
         let mut seen = text.chars().filter_map(&shown);
         let mut legible: String = seen.by_ref().take(LINE_CHARS_MAX).collect();
@@ -66,7 +66,7 @@ impl Face {
     }
 
     /// What stands for a character on paper; nothing for one that is never seen.
-    pub fn shown(&self) -> impl Fn(char) -> Option<char> {
+    pub(crate) fn shown(&self) -> impl Fn(char) -> Option<char> {
         let letters = self.shapes.charmap();
         move |c: char| match c {
             _ if is_unseen(c) => None,
@@ -77,7 +77,7 @@ impl Face {
     }
 
     /// About how wide a character is at the size of one point: without kerning, and a hundred times quicker than shaping.
-    pub fn rough_advance(&self) -> impl Fn(char) -> f32 {
+    pub(crate) fn rough_advance(&self) -> impl Fn(char) -> f32 {
         let (letters, widths) =
             (self.shapes.charmap(), self.shapes.glyph_metrics(Size::unscaled(), LocationRef::default()));
         let em = self.units_per_em;
@@ -85,7 +85,7 @@ impl Face {
     }
 
     /// Shapes a line; `tracking` is what is added between letters, in parts of the size.
-    pub fn line(&'static self, text: &str, tracking: f32) -> Line {
+    pub(crate) fn line(&'static self, text: &str, tracking: f32) -> Line {
         let text = self.legible(text);
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(&text);
@@ -121,12 +121,12 @@ impl Face {
 impl Line {
     /// How many glyphs were shaped.
     #[cfg(test)]
-    pub fn glyphs(&self) -> usize {
+    pub(crate) fn glyphs(&self) -> usize {
         self.glyphs.len()
     }
 
     /// Sets the line with its foot at `y`, in the surface's colour.
-    pub fn set(&self, surface: &mut Surface, at: At, x: f32, y: f32, size: f32) {
+    pub(crate) fn set(&self, surface: &mut Surface, at: At, x: f32, y: f32, size: f32) {
         let width = self.width * size;
         let left = match at {
             At::Left => x,
@@ -138,7 +138,7 @@ impl Line {
     }
 
     /// The largest size up to `most` at which the line is not wider than `room`.
-    pub fn size_within(&self, room: f32, most: f32) -> f32 {
+    pub(crate) fn size_within(&self, room: f32, most: f32) -> f32 {
         if self.width * most <= room { most } else { room / self.width }
     }
 }

@@ -2,19 +2,18 @@
 //! here knows a clock, a random number or a row.
 
 mod flow;
-pub mod ink;
-pub mod lettering;
+pub(crate) mod ink;
+pub(crate) mod lettering;
 mod qr;
 mod sheet;
 
-pub use crate::i18n::date::{in_short as date_in_short, in_words as date_in_words};
-pub use sheet::draw;
+pub(crate) use sheet::draw;
 
 use crate::i18n::language::Language;
 
 /// All that the sheet says.
 #[derive(Debug, Clone)]
-pub struct Certificate {
+pub(crate) struct Certificate {
     pub site_name: String,
     pub site_city: String,
     pub holder: String,

@@ -34,7 +34,7 @@ const DEEP: [u8; 3] = [16, 42, 74];
 const AIR: [u8; 3] = [150, 198, 232];
 
 /// The certificate as a PDF.
-pub fn draw(certificate: &Certificate) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(certificate: &Certificate) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
     document.set_metadata(describe(certificate));
     let size = PageSettings::from_wh(WIDTH, HEIGHT).ok_or("a page of no size")?;

@@ -23,7 +23,7 @@ const PAPER: u8 = 255;
 
 /// A picture that this site made.
 #[derive(Debug)]
-pub struct Picture {
+pub(crate) struct Picture {
     pub jpeg: Vec<u8>,
     pub width: u32,
     pub height: u32,
@@ -32,7 +32,7 @@ pub struct Picture {
 /// The picture in a JPEG, PNG or WebP file, upright and at most 512 pixels wide and high. Says what is wrong with it
 /// otherwise. Of a moving picture the first frame is taken. A decoded picture is some fifty megabytes: see
 /// [`crate::site::drawing`].
-pub fn remake(upload: &[u8]) -> Result<Picture, Text> {
+pub(crate) fn remake(upload: &[u8]) -> Result<Picture, Text> {
     let small = upright(upload)?;
     let flat = flatten(&small);
     let mut jpeg = Vec::new();

@@ -5,7 +5,7 @@ mod page;
 mod sheet;
 mod table;
 
-pub use sheet::draw;
+pub(crate) use sheet::draw;
 
 use crate::domain::currency::Currency;
 use crate::domain::local_time::Hall;
@@ -13,7 +13,7 @@ use crate::i18n::language::Language;
 
 /// All that the pages say. Moments in Unix seconds, durations in minutes.
 #[derive(Debug, Clone)]
-pub struct Printout {
+pub(crate) struct Printout {
     pub site_name: String,
     pub site_city: String,
     pub holder: String,
@@ -38,7 +38,7 @@ pub struct Printout {
 }
 
 #[derive(Debug, Clone)]
-pub struct Flight {
+pub(crate) struct Flight {
     pub day: i64,
     pub tunnel_name: String,
     pub comment: String,
@@ -47,7 +47,7 @@ pub struct Flight {
 
 /// A skill or a safety record with its signature.
 #[derive(Debug, Clone)]
-pub struct Signed {
+pub(crate) struct Signed {
     pub name: String,
     pub day: i64,
     /// Empty where nobody signed.

@@ -7,11 +7,11 @@ use krilla::page::PageSettings;
 use krilla::surface::Surface;
 
 /// A4, standing, in points; the origin is above on the left.
-pub const WIDTH: f32 = 595.28;
-pub const HEIGHT: f32 = 841.89;
+pub(super) const WIDTH: f32 = 595.28;
+pub(super) const HEIGHT: f32 = 841.89;
 /// Where words may stand.
-pub const LEFT: f32 = 52.0;
-pub const RIGHT: f32 = WIDTH - 52.0;
+pub(super) const LEFT: f32 = 52.0;
+pub(super) const RIGHT: f32 = WIDTH - 52.0;
 const TOP: f32 = 64.0;
 const BOTTOM: f32 = HEIGHT - 78.0;
 /// Characters of one line of a table, which accents that take no room do not pass either.
@@ -25,49 +25,49 @@ enum Mark {
 
 /// How words are set.
 #[derive(Clone, Copy)]
-pub struct Hand {
+pub(crate) struct Hand {
     pub face: &'static Face,
     pub size: f32,
     pub tracking: f32,
     pub colour: [u8; 3],
 }
 
-pub struct Pages {
+pub(crate) struct Pages {
     pages: Vec<Vec<Mark>>,
     /// How far down the last page is full.
     pub y: f32,
 }
 
 impl Pages {
-    pub fn new() -> Pages {
+    pub(crate) fn new() -> Pages {
         Pages { pages: vec![Vec::new()], y: TOP }
     }
 
     /// Whether so much fits on this page still.
-    pub fn has_room(&self, height: f32) -> bool {
+    pub(crate) fn has_room(&self, height: f32) -> bool {
         self.y + height <= BOTTOM
     }
 
-    pub fn turn(&mut self) {
+    pub(crate) fn turn(&mut self) {
         self.pages.push(Vec::new());
         self.y = TOP;
     }
 
     /// A new page unless so much fits on this one.
-    pub fn make_room(&mut self, height: f32) {
+    pub(crate) fn make_room(&mut self, height: f32) {
         if !self.has_room(height) {
             self.turn();
         }
     }
 
     /// Sets words at this height of the last page, made smaller where they are wider than `room`.
-    pub fn words(&mut self, words: &str, hand: Hand, at: At, x: f32, y: f32, room: f32) {
+    pub(crate) fn words(&mut self, words: &str, hand: Hand, at: At, x: f32, y: f32, room: f32) {
         let line = hand.face.line(words, hand.tracking);
         let size = line.size_within(room, hand.size);
         self.put(Mark::Words { line, at, x, y, size, colour: hand.colour });
     }
 
-    pub fn rule(&mut self, left: f32, right: f32, y: f32, width: f32, colour: [u8; 3]) {
+    pub(crate) fn rule(&mut self, left: f32, right: f32, y: f32, width: f32, colour: [u8; 3]) {
         self.put(Mark::Rule { left, right, y, width, colour });
     }
 
@@ -77,13 +77,13 @@ impl Pages {
 
     /// How many pages there are, and how many glyphs were shaped for them.
     #[cfg(test)]
-    pub fn work(&self) -> (usize, usize) {
+    pub(crate) fn work(&self) -> (usize, usize) {
         let glyphs = |mark: &Mark| if let Mark::Words { line, .. } = mark { line.glyphs() } else { 0 };
         (self.pages.len(), self.pages.iter().flatten().map(glyphs).sum())
     }
 
     /// Draws them all; `foot` says what stands at the foot of a page, by its number and how many there are.
-    pub fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
+    pub(crate) fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
         let count = self.pages.len();
         for place in 0..count {
             let mut one = Pages { pages: vec![std::mem::take(&mut self.pages[place])], y: 0.0 };
@@ -117,7 +117,7 @@ impl Mark {
 /// Text in lines of at most this width and [`WRAPPED_CHARS_MAX`] characters: broken between words, a line break of the
 /// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
 /// says where there were more. Widths are rough: whoever sets a line makes it fit.
-pub fn wrapped(text: &str, hand: Hand, room: f32, lines_max: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, hand: Hand, room: f32, lines_max: usize) -> Vec<String> {
     let (shown, advance) = (hand.face.shown(), hand.face.rough_advance());
     let advance = |c: char| (advance(c) + hand.tracking) * hand.size;
     let mut lines = Lines { done: Vec::new(), line: String::new(), width: 0.0, chars: 0, room };
@@ -150,7 +150,7 @@ pub fn wrapped(text: &str, hand: Hand, room: f32, lines_max: usize) -> Vec<Strin
 }
 
 /// The first so many lines, with a sign at the end of the last where there were more.
-pub fn cut(mut lines: Vec<String>, lines_max: usize) -> Vec<String> {
+pub(super) fn cut(mut lines: Vec<String>, lines_max: usize) -> Vec<String> {
     if lines.len() > lines_max {
         lines.truncate(lines_max);
         if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(CUT)) {

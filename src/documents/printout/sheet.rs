@@ -16,7 +16,7 @@ const HALF: f32 = (LEFT + RIGHT) / 2.0;
 const STAMP_HEIGHT: f32 = 120.0;
 
 /// The logbook as a PDF.
-pub fn draw(printout: &Printout) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(printout: &Printout) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
     document.set_metadata(printout.describe());
     let drawn = printout.set().draw(&mut document, |page, number, count| printout.set_foot(page, number, count));

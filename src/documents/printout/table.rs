@@ -14,7 +14,7 @@ const ROW_LINES_MAX: usize = 40;
 const TABLE_LINES_MAX: usize = 2_000;
 const HAIRLINE: [u8; 3] = [214, 221, 229];
 
-pub struct Column {
+pub(super) struct Column {
     pub left: f32,
     pub right: f32,
     /// At its right end, as numbers are.
@@ -22,28 +22,28 @@ pub struct Column {
     pub title: String,
 }
 
-pub struct Table<'p> {
+pub(super) struct Table<'p> {
     pages: &'p mut Pages,
     columns: Vec<Column>,
 }
 
 /// What stands in a row: the lines of each column's text.
-pub type Cells = Vec<(Vec<String>, Hand)>;
+pub(super) type Cells = Vec<(Vec<String>, Hand)>;
 
-pub fn body() -> Hand {
+pub(super) fn body() -> Hand {
     Hand { face: &ROMAN, size: 10.0, tracking: 0.0, colour: INK }
 }
 
-pub fn aside() -> Hand {
+pub(super) fn aside() -> Hand {
     Hand { face: &ITALIC, size: 10.0, tracking: 0.0, colour: SOFT }
 }
 
-pub fn label() -> Hand {
+pub(super) fn label() -> Hand {
     Hand { face: &ROMAN, size: 7.4, tracking: 0.12, colour: SOFT }
 }
 
 /// A heading over what follows, kept on one page with so much of it.
-pub fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
+pub(super) fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
     pages.make_room(46.0 + followed_by);
     pages.y += 30.0;
     let hand = Hand { face: &ROMAN, size: 15.0, tracking: 0.0, colour: INK };
@@ -54,7 +54,7 @@ pub fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
 }
 
 impl<'p> Table<'p> {
-    pub fn begin(pages: &'p mut Pages, columns: Vec<Column>) -> Table<'p> {
+    pub(super) fn begin(pages: &'p mut Pages, columns: Vec<Column>) -> Table<'p> {
         let mut table = Table { pages, columns };
         table.head();
         table
@@ -72,7 +72,7 @@ impl<'p> Table<'p> {
     }
 
     /// Breaks the texts of a row into lines, one text a column.
-    pub fn cells(&self, texts: [(&str, Hand); 4]) -> Cells {
+    pub(super) fn cells(&self, texts: [(&str, Hand); 4]) -> Cells {
         let cell = |((text, hand), column): ((&str, Hand), &Column)| {
             (wrapped(text, hand, column.right - column.left, ROW_LINES_MAX), hand)
         };
@@ -80,7 +80,7 @@ impl<'p> Table<'p> {
     }
 
     /// A row. Before the page is turned `turning` may set what is carried over, and after it what is brought along.
-    pub fn row(&mut self, cells: &Cells, turning: impl Fn(&mut Table, bool), reserve: f32) {
+    pub(super) fn row(&mut self, cells: &Cells, turning: impl Fn(&mut Table, bool), reserve: f32) {
         let height = height(cells) as f32 * LEADING + UNDER;
         if !self.pages.has_room(height + reserve) {
             turning(self, true);
@@ -100,7 +100,7 @@ impl<'p> Table<'p> {
     }
 
     /// A line of its own with a number at its end: what is carried over, or the sum.
-    pub fn sum(&mut self, words: &str, number: &str, last: bool) {
+    pub(super) fn sum(&mut self, words: &str, number: &str, last: bool) {
         let hand = if last { Hand { face: &ROMAN, size: 11.0, ..body() } } else { aside() };
         let y = self.pages.y + LEADING + 0.5;
         let right = self.columns.last().map_or(RIGHT, |column| column.right);
@@ -112,7 +112,7 @@ impl<'p> Table<'p> {
     }
 
     /// A heading inside the table, kept with the row after it.
-    pub fn group(&mut self, words: &str) {
+    pub(super) fn group(&mut self, words: &str) {
         if !self.pages.has_room(3.0 * LEADING + 2.0 * UNDER) {
             self.pages.turn();
             self.head();
@@ -130,7 +130,7 @@ fn height(cells: &Cells) -> usize {
 }
 
 /// Cuts the longest rows so that all together have no more than [`TABLE_LINES_MAX`] lines, or one line each.
-pub fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
+pub(super) fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
     let mut rows: Vec<&mut Cells> = rows.into_iter().collect();
     let in_all = |most: usize| rows.iter().map(|cells| height(cells).min(most)).sum::<usize>();
     let most = (1..=ROW_LINES_MAX).rev().find(|most| in_all(*most) <= TABLE_LINES_MAX).unwrap_or(1);
@@ -140,10 +140,10 @@ pub fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
 }
 
 /// Nothing is carried over.
-pub fn plainly(_: &mut Table, _: bool) {}
+pub(super) fn plainly(_: &mut Table, _: bool) {}
 
 /// What a line of [`Table::sum`] takes.
-pub const SUM_HEIGHT: f32 = LEADING + UNDER + 1.0;
+pub(super) const SUM_HEIGHT: f32 = LEADING + UNDER + 1.0;
 
 impl Column {
     fn end(&self) -> (At, f32) {

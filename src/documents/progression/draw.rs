@@ -40,7 +40,7 @@ const BRONZE: &str = "#8a5a14";
 const PALE: &str = "#eef2f6";
 
 /// The picture as SVG.
-pub fn draw(progression: &Progression) -> String {
+pub(crate) fn draw(progression: &Progression) -> String {
     let levels: Vec<&Level> = progression.steps.iter().map(|step| step.level).collect();
     let map = Map::of(&levels);
     let width = 2 * MARGIN + map.columns as i32 * CELL_WIDTH - (CELL_WIDTH - CARD_WIDTH);

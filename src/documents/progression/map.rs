@@ -6,14 +6,14 @@ use crate::domain::catalogue::{Level, LevelKey};
 const APART: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub(super) struct Place {
     pub column: usize,
     pub row: usize,
 }
 
 /// That one level is required for another, both by their place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub(super) struct Way {
     pub from: usize,
     pub to: usize,
     /// One of several that would do.
@@ -21,7 +21,7 @@ pub struct Way {
 }
 
 #[derive(Debug)]
-pub struct Map {
+pub(super) struct Map {
     pub places: Vec<Place>,
     pub ways: Vec<Way>,
     pub columns: usize,
@@ -29,7 +29,7 @@ pub struct Map {
 }
 
 impl Map {
-    pub fn of(levels: &[&Level]) -> Map {
+    pub(super) fn of(levels: &[&Level]) -> Map {
         let ways = ways(levels);
         let columns = columns(levels, &ways);
         let rows = rows(levels, &columns, &ways);
@@ -40,7 +40,7 @@ impl Map {
     }
 
     /// How many columns are free at the right end of these first rows.
-    pub fn free_at_the_right(&self, rows: usize) -> usize {
+    pub(super) fn free_at_the_right(&self, rows: usize) -> usize {
         let taken = self.places.iter().filter(|place| place.row < rows).map(|place| place.column + 1).max();
         self.columns - taken.unwrap_or(0)
     }

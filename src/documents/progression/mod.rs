@@ -4,14 +4,14 @@
 mod draw;
 mod map;
 
-pub use draw::draw;
+pub(crate) use draw::draw;
 
 use crate::domain::progression::Step;
 use crate::i18n::language::Language;
 
 /// All that the picture says.
 #[derive(Debug, Clone)]
-pub struct Progression<'a> {
+pub(crate) struct Progression<'a> {
     pub site_name: String,
     pub holder: String,
     /// The day of which it speaks: a moment of it in UTC, in Unix seconds.

@@ -6,7 +6,7 @@ use super::currency::Currencies;
 
 /// Somebody who would sign, at one tunnel and one moment.
 #[derive(Debug, Clone, Copy)]
-pub struct Signer<'a> {
+pub(crate) struct Signer<'a> {
     pub member_id: i64,
     /// The levels held, and those that a first signer stands in for.
     pub held: &'a [LevelKey<'a>],
@@ -61,7 +61,7 @@ impl Denial {
 }
 
 /// Whether the signer may sign a skill of this level for the holder.
-pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Denial> {
+pub(crate) fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Denial> {
     if signer.member_id == holder_id {
         return Err(Denial::Oneself);
     }
@@ -87,7 +87,7 @@ pub fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Autho
 
 /// The level whose signers sign this skill: its own; of a safety brief or training the first level of the programme in
 /// whose logbook it is kept. Not shown in the contract: that rule, because the catalogue names signers by level alone.
-pub fn level_of<'c>(catalogue: &'c Catalogue, skill: &str) -> Option<&'c Level> {
+pub(crate) fn level_of<'c>(catalogue: &'c Catalogue, skill: &str) -> Option<&'c Level> {
     match catalogue.find_skill(skill) {
         Some((level, _)) => Some(level),
         None => catalogue.find_safety(skill)?.0.levels.first(),

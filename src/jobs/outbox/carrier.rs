@@ -6,13 +6,13 @@ use super::sms::Gateway;
 
 const ERROR_CHARS_MAX: usize = 300;
 
-pub enum Carrier {
+pub(super) enum Carrier {
     Mail(Box<Mailer>),
     Sms(Gateway),
 }
 
 /// What is carried.
-pub struct Parcel<'a> {
+pub(super) struct Parcel<'a> {
     /// The same at every try, so that a system that looks can tell a repeat.
     pub id: &'a str,
     pub recipient: &'a str,
@@ -23,7 +23,7 @@ pub struct Parcel<'a> {
 
 /// Why a message was not taken.
 #[derive(Debug, PartialEq)]
-pub enum Trouble {
+pub(super) enum Trouble {
     /// This one never will be.
     Refused(String),
     /// This one perhaps later.
@@ -34,7 +34,7 @@ pub enum Trouble {
 }
 
 impl Carrier {
-    pub fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+    pub(super) fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
         match self {
             Carrier::Mail(mailer) => mailer.carry(parcel),
             Carrier::Sms(gateway) => gateway.carry(parcel),
@@ -42,7 +42,7 @@ impl Carrier {
     }
 
     /// Lets go of connections until there is something to carry again.
-    pub fn rest(&mut self) {
+    pub(super) fn rest(&mut self) {
         if let Carrier::Mail(mailer) = self {
             mailer.hang_up();
         }
@@ -50,7 +50,7 @@ impl Carrier {
 }
 
 /// What a server said, fit for a row and a screen.
-pub fn shown(error: impl std::fmt::Display) -> String {
+pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     super::places::one_line(&text).chars().take(ERROR_CHARS_MAX).collect()
 }

@@ -18,7 +18,7 @@ const REPLY_TIME_MAX: Duration = Duration::from_secs(20);
 /// The server is going down, and this was not about a message.
 const SHUTTING_DOWN: u16 = 421;
 
-pub struct Mailer {
+pub(super) struct Mailer {
     settings: Mail,
     from: Mailbox,
     hello: ClientId,
@@ -30,7 +30,7 @@ pub struct Mailer {
 impl Mailer {
     /// `name`: who writes, where the settings give the address alone. `tagged`: the provider shall name each mail by our
     /// own id in its events. The error is one line.
-    pub fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
+    pub(super) fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
         let mut from = settings.from.clone();
         from.name.get_or_insert_with(|| super::places::one_line(name));
         let tls = match settings.security {
@@ -41,7 +41,7 @@ impl Mailer {
         Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, tagged })
     }
 
-    pub fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+    pub(super) fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
         let to = address(parcel.recipient)?;
         let message = self.compose(parcel, to.clone())?;
         let mut connection = match self.connection.take().and_then(alive) {
@@ -61,7 +61,7 @@ impl Mailer {
         offered
     }
 
-    pub fn hang_up(&mut self) {
+    pub(super) fn hang_up(&mut self) {
         if let Some(mut connection) = self.connection.take() {
             connection.abort();
         }
@@ -108,7 +108,7 @@ impl Mailer {
     }
 
     /// How events about a message will name it.
-    pub fn provider_id(&self, id: &str) -> String {
+    pub(super) fn provider_id(&self, id: &str) -> String {
         message_id(&self.from, id)
     }
 }

@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Replaces each `{name}`; braces around anything but a lower-case word stay. The error names a place without a value.
-pub fn fill(pattern: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+pub(super) fn fill(pattern: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut filled = String::with_capacity(pattern.len() * 2);
     let mut rest = pattern;
     while let Some((before, after)) = rest.split_once('{') {
@@ -28,7 +28,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Without line breaks and other control characters: a value never begins a header or a paragraph.
-pub fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -36,7 +36,7 @@ pub fn one_line(text: &str) -> String {
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// For a URL's query, and for a form.
-pub fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }
 

@@ -10,18 +10,18 @@ use ureq::{Agent, Timeout};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 
-pub struct Gateway {
+pub(super) struct Gateway {
     settings: Sms,
     agent: Agent,
 }
 
 impl Gateway {
-    pub fn new(settings: &Sms) -> Result<Gateway, String> {
+    pub(super) fn new(settings: &Sms) -> Result<Gateway, String> {
         let agent = agent(settings.authority.as_deref(), "sms.ca_file", ANSWER_TIME_MAX)?;
         Ok(Gateway { settings: settings.clone(), agent })
     }
 
-    pub fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+    pub(super) fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
         let too_long = || Trouble::Refused("this message is too long for a short message".to_owned());
         let text = parcel.letter.sms.as_deref().ok_or_else(too_long)?;
         let (content_type, body) = self.body(parcel.recipient, text).map_err(Trouble::Refused)?;

@@ -6,10 +6,10 @@ use crate::site::Site;
 
 /// The history carried upstream, as work that somebody asks for at the desk.
 #[derive(Debug, Clone, Copy)]
-pub struct Carry;
+pub(crate) struct Carry;
 
 /// Begins it; `false`: another is under way.
-pub fn begin(site: &Site) -> bool {
+pub(crate) fn begin(site: &Site) -> bool {
     asking::begin(site, Carry, run)
 }
 

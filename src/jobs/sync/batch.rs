@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    pub fn row(seq: i64, event: &str, booking_id: Option<i64>, detail: &str) -> Row {
+    pub(crate) fn row(seq: i64, event: &str, booking_id: Option<i64>, detail: &str) -> Row {
         let detail = RawValue::from_string(detail.to_owned()).unwrap();
         let (client_id, event) = ("c1".to_owned(), event.to_owned());
         Row { seq, client_id, event, at: 1_000 + seq, user_id: None, member_id: Some(9), booking_id, detail }

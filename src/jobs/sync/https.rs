@@ -17,7 +17,7 @@ use ureq::Agent;
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
-pub struct Https {
+pub(super) struct Https {
     url: String,
     client_id: String,
     secret_file: PathBuf,
@@ -36,7 +36,7 @@ struct Said {
 }
 
 impl Https {
-    pub fn new(url: &str, settings: &Sync, clock: Arc<Clock>) -> Result<Https, String> {
+    pub(super) fn new(url: &str, settings: &Sync, clock: Arc<Clock>) -> Result<Https, String> {
         let agent = agent(settings.authority.as_deref(), "sync.ca_file", ANSWER_TIME_MAX)?;
         let secret_file = settings.secret_file.clone().unwrap_or_default();
         let (url, client_id, strict) = (url.to_owned(), settings.client_id.clone(), settings.strict);
@@ -88,7 +88,7 @@ fn unreached(error: &ureq::Error) -> Trouble {
 }
 
 /// The secret as it is now: it may have been replaced since the last batch.
-pub fn secret(file: &std::path::Path) -> Result<String, Trouble> {
+pub(super) fn secret(file: &std::path::Path) -> Result<String, Trouble> {
     let read = std::fs::read_to_string(file);
     let text = read.map_err(|e| Trouble::later(format!("cannot read {}: {e}", file.display())))?;
     match text.trim() {
@@ -98,7 +98,7 @@ pub fn secret(file: &std::path::Path) -> Result<String, Trouble> {
 }
 
 /// Lowercase hex HMAC-SHA256 of the bytes that are sent, with the time before them where it is signed too.
-pub fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
+pub(super) fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
     let stamp = stamp.map(|stamp| format!("{stamp}.")).unwrap_or_default();
     hex(&hmac_sha256(secret, &[stamp.as_bytes(), body]))
 }

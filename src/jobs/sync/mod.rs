@@ -4,7 +4,7 @@
 //! receiver that is ahead of everything that ever left tells of a file that was put back. Waits run on the monotonic
 //! clock, so that a clock that jumps neither hurries nor stops them.
 
-pub mod asked;
+pub(crate) mod asked;
 mod batch;
 mod https;
 mod nats;

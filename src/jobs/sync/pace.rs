@@ -11,7 +11,7 @@ const ASKED_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// Full jitter: anything from nothing to the bound, so that a fleet of sites does not come back all at once. What the
 /// receiver asked for is waited in any case.
-pub fn wait(misses: i64, asked: Option<Duration>) -> Duration {
+pub(super) fn wait(misses: i64, asked: Option<Duration>) -> Duration {
     let jitter = Duration::from_millis(below(bound(misses)));
     asked.map_or(jitter, |asked| asked.min(ASKED_MAX) + jitter)
 }
@@ -26,7 +26,7 @@ fn below(end: u64) -> u64 {
 }
 
 /// `Retry-After`: seconds, or a date, which counts from the answer's own `Date`, because clocks differ.
-pub fn retry_after(value: &str, date: Option<&str>, now: i64) -> Option<Duration> {
+pub(super) fn retry_after(value: &str, date: Option<&str>, now: i64) -> Option<Duration> {
     if let Ok(seconds) = value.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));
     }

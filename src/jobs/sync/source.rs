@@ -131,7 +131,7 @@ impl Source for Here {
     }
 }
 
-pub fn implausible(ahead: i64) -> Trouble {
+pub(super) fn implausible(ahead: i64) -> Trouble {
     Trouble::later(format!(
         "the receiver says that it is {ahead} rows ahead of this site: is it the right one, for this site_id?"
     ))

@@ -45,7 +45,7 @@ impl Trouble {
 }
 
 /// What somebody else said, fit for a row and a screen: one line, and not too long.
-pub fn shown(error: impl std::fmt::Display) -> String {
+pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     let line: Vec<&str> = text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
     line.join(" ").chars().take(ERROR_CHARS_MAX).collect()

@@ -6,13 +6,13 @@ use crate::ops::asking;
 use crate::site::Site;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub(crate) enum Work {
     Backup,
     Drill,
 }
 
 /// Begins it; `false`: another is under way.
-pub fn begin(site: &Site, work: Work, by: &By) -> bool {
+pub(crate) fn begin(site: &Site, work: Work, by: &By) -> bool {
     let by = by.clone();
     asking::begin(site, work, move |site| run(site, work, &by))
 }

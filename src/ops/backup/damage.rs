@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 
 /// What came of a look at the file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Another copy may be tried.
     PutRight,
     Stands,
 }
 
 /// Looks at the live file because a copy of it was not sound (`cause`).
-pub fn look_after(site: &Site, cause: &str) -> Outcome {
+pub(crate) fn look_after(site: &Site, cause: &str) -> Outcome {
     let dir = &site.config.data;
     match repair::find_damage(&site.store) {
         // The copy was damaged on its way, and the next one may not be.
@@ -57,7 +57,7 @@ pub fn look_after(site: &Site, cause: &str) -> Outcome {
 
 /// Looks at the live file because a page of it or of its log is not what was written (`cause`). One that nobody uses is told
 /// of too: the disk spoiled it.
-pub fn look_after_page(site: &Site, cause: &str) {
+pub(crate) fn look_after_page(site: &Site, cause: &str) {
     let rebuilt = match repair::find_damage(&site.store) {
         Ok(Finding::Indexes(names, line)) => rebuild(site, &names, &line),
         _ => Err(String::new()),
@@ -97,7 +97,7 @@ fn rebuild(site: &Site, names: &BTreeSet<String>, line: &str) -> Result<(), Stri
 }
 
 /// A verified backup shows that the file is sound again.
-pub fn put_right(site: &Site) {
+pub(crate) fn put_right(site: &Site) {
     if alarm::clear(&site.config.data, alarm::Kind::Damage) {
         tracing::info!("a verified backup shows that the file is sound: the alarm is over");
     }

@@ -14,7 +14,7 @@ const RETRY_SECONDS: i64 = 86_400;
 
 /// How the last drill went, kept beside the backups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Drill {
+pub(crate) struct Drill {
     pub at: i64,
     /// The name of the backup.
     pub backup: String,
@@ -27,17 +27,17 @@ pub struct Drill {
     pub proven: String,
 }
 
-pub fn last(site_dir: &Path) -> Option<Drill> {
+pub(crate) fn last(site_dir: &Path) -> Option<Drill> {
     serde_json::from_slice(&std::fs::read(record(site_dir)).ok()?).ok()
 }
 
-pub fn is_due(site: &Site) -> bool {
+pub(crate) fn is_due(site: &Site) -> bool {
     let wait = |drill: Drill| drill.at + if drill.trouble.is_empty() { INTERVAL_SECONDS } else { RETRY_SECONDS };
     let due = last(&site.config.data).is_none_or(|drill| site.now() >= wait(drill));
     due && !shelf(&site.config.data).list().is_empty()
 }
 
-pub fn run_and_log(site: &Site) {
+pub(crate) fn run_and_log(site: &Site) {
     match run(site, &By::job("drill"), &mut |_, _, _| ()) {
         Ok(drill) if drill.trouble.is_empty() => {
             tracing::info!(backup = drill.backup, rows = drill.rows, "restore drill: the backup opens and is whole");
@@ -49,7 +49,7 @@ pub fn run_and_log(site: &Site) {
 
 /// Restores the newest backup beside the site and throws it away again. The error: there was nothing to try, or its
 /// result could not be kept.
-pub fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
+pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
     let shelf = shelf(&site.config.data);
     let _hold = shelf.hold()?;
     // One that a wrong clock put into the future is not the one that would be restored.

@@ -16,7 +16,7 @@ const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
 const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 
 /// What is done there. Short work does not stand behind a long copy.
-pub struct Elsewhere {
+pub(crate) struct Elsewhere {
     looks: Line,
     copies: Line,
     look_time_max: Duration,
@@ -74,25 +74,25 @@ impl Elsewhere {
     }
 
     /// The finished backups there, newest first. `None`: it does not answer.
-    pub fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
+    pub(crate) fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
         let shelf = Shelf::new(dir.to_owned());
         self.look(move || shelf.list())
     }
 
     /// [`Shelf::unreadable`] there. `None`: it does not answer.
-    pub fn unreadable(&self, dir: &Path) -> Option<Vec<(String, String)>> {
+    pub(crate) fn unreadable(&self, dir: &Path) -> Option<Vec<(String, String)>> {
         let shelf = Shelf::new(dir.to_owned());
         self.look(move || shelf.unreadable())
     }
 
     /// Who is known there to be erased. `None`: it does not answer.
-    pub fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
+    pub(crate) fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
         let (dir, site_id) = (dir.to_owned(), site_id.to_owned());
         self.look(move || tombstones::list(&dir, &site_id).into_iter().collect())
     }
 
     /// Has it know who was erased, where it is there.
-    pub fn keep_erased(&self, dir: &Path, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+    pub(crate) fn keep_erased(&self, dir: &Path, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
         let (place, site_id, all) = (dir.to_owned(), site_id.to_owned(), all.to_vec());
         let kept = self.look(move || match place.is_dir() {
             true => tombstones::keep(&place, &site_id, &all).map_err(|e| unwritten(&place, &e)),
@@ -103,7 +103,7 @@ impl Elsewhere {
 
     /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
     /// does not answer at once, or where the copy of another backup is under way. `progress` is told bytes done and in all.
-    pub fn carry(
+    pub(crate) fn carry(
         &self,
         backup: &Backup,
         dir: &Path,
@@ -173,7 +173,7 @@ fn unwritten(dir: &Path, e: &io::Error) -> String {
 }
 
 /// What is said of a place that does not answer.
-pub fn silent(dir: &Path) -> String {
+pub(crate) fn silent(dir: &Path) -> String {
     format!("{} does not answer: look after the machine that it is on, and the network between", dir.display())
 }
 

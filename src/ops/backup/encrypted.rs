@@ -10,7 +10,7 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// What a file's name ends in once it is encrypted.
-pub const SUFFIX: &str = ".age";
+pub(crate) const SUFFIX: &str = ".age";
 const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Keys that may open them.

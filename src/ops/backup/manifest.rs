@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-pub const NAME: &str = "manifest.json";
+pub(crate) const NAME: &str = "manifest.json";
 /// In the checksum's place while the text is summed.
 const UNSUMMED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Of a manifest without a checksum.

@@ -1,20 +1,20 @@
 //! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
 
-pub mod asked;
-pub mod damage;
-pub mod drill;
-pub mod elsewhere;
+pub(crate) mod asked;
+pub(crate) mod damage;
+pub(crate) mod drill;
+pub(crate) mod elsewhere;
 #[cfg(feature = "encrypted-backups")]
-pub mod encrypted;
+pub(crate) mod encrypted;
 #[cfg(not(feature = "encrypted-backups"))]
 #[path = "unencrypted.rs"]
-pub mod encrypted;
-pub mod manifest;
-pub mod restore;
-pub mod rollback;
-pub mod shelf;
-pub mod tombstones;
-pub mod upgrade;
+pub(crate) mod encrypted;
+pub(crate) mod manifest;
+pub(crate) mod restore;
+pub(crate) mod rollback;
+pub(crate) mod shelf;
+pub(crate) mod tombstones;
+pub(crate) mod upgrade;
 
 use crate::clock::Clock;
 use crate::domain::audit::{By, Detail, Whom};
@@ -38,7 +38,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What long work is at: what it does, how much is done, and of how much.
-pub type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
+pub(crate) type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
 
 /// What is copied, and when that is.
 struct Source<'s> {
@@ -50,7 +50,7 @@ struct Source<'s> {
 
 /// What [`make`] did.
 #[derive(Debug)]
-pub struct Made {
+pub(crate) struct Made {
     pub backup: Backup,
     pub pruned: usize,
     /// The second place: its copy, or why there is none. `None`: no second place is named.
@@ -58,12 +58,12 @@ pub struct Made {
 }
 
 /// The shelf beside the file.
-pub fn shelf(site_dir: &Path) -> Shelf {
+pub(crate) fn shelf(site_dir: &Path) -> Shelf {
     Shelf::new(site_dir.join("backups"))
 }
 
 /// Every minute, until the sender of `stop` is dropped: a backup when one is due, and the drill.
-pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
@@ -93,7 +93,7 @@ fn log(made: &Result<Made, String>) {
 
 /// Makes a backup now. A copy that is not sound is an alarm until one is: the file is looked at, and copied again where
 /// that put it right. See [`copy_and_carry`].
-pub fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
+pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
     let dir = &site.config.data;
     let made = match copy_and_carry(site, by, progress) {
         Err(Unmade::Unsound(cause)) => match damage::look_after(site, &cause) {

@@ -33,7 +33,7 @@ const READY: &str = ".restored";
 
 /// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program; then `after`
 /// works on it. The directory is left with a site in it. Nothing else changes.
-pub fn try_in(
+pub(crate) fn try_in(
     dir: &Path,
     backup: &Backup,
     keys: Option<&Identities>,
@@ -77,7 +77,7 @@ pub(crate) fn unpack(
 
 /// What a restore did.
 #[derive(Debug)]
-pub struct Restored {
+pub(crate) struct Restored {
     /// Where the files lie now that were replaced, if there were any.
     pub replaced: Option<PathBuf>,
     /// People whom the backup still held, and who had been erased since.
@@ -85,7 +85,7 @@ pub struct Restored {
 }
 
 /// Puts a backup in the place of the held directory's file, without whoever was erased since it was made.
-pub fn restore(
+pub(crate) fn restore(
     place: &Place,
     backup: &Backup,
     keys: Option<&Identities>,
@@ -119,13 +119,13 @@ pub(crate) fn tried_in(place: &Place) -> PathBuf {
 }
 
 /// Where a new site is made before it takes its place.
-pub fn made_in(place: &Place) -> PathBuf {
+pub(crate) fn made_in(place: &Place) -> PathBuf {
     place.dir().join(MADE)
 }
 
 /// The site in `tried` takes the place of what lies in the held directory. From the rename on, whatever ends this process,
 /// the next start finishes it.
-pub fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
+pub(crate) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
     let failed = |e: io::Error| format!("cannot put the site in its place in {}: {e}", place.dir().display());
     if std::fs::metadata(place::log(tried)).is_ok_and(|log| log.len() > 0) {
         return Err(format!("the log of {} could not be emptied", place::database(tried).display()));
@@ -164,13 +164,13 @@ pub(crate) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
 
 /// What a `restore`, a `rollback` or an `init` that was cut off left in a held or stopped site's directory: each a site of
 /// its own, with its key.
-pub fn leftovers(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn leftovers(dir: &Path) -> Vec<PathBuf> {
     [TRIED, MADE].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()).collect()
 }
 
 /// Finishes what was cut off in a held directory: a swap that was begun goes on, and what never came so far is removed.
 /// Says where the old files lie that were swapped out. Each step may be done again.
-pub fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
+pub(crate) fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
     for left in leftovers(place.dir()).into_iter().chain(Some(super::drill::tried_in(place.dir()))) {
         match std::fs::remove_dir_all(&left) {
             Ok(()) => tracing::info!(dir = %left.display(), "removed what was left by a command that was cut off"),

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 /// What [`run`] did.
 #[derive(Debug)]
-pub struct RolledBack {
+pub(crate) struct RolledBack {
     pub backup: Backup,
     /// Where the upgraded file lies now; `None`: the upgrade was taken back before.
     pub replaced: Option<PathBuf>,
@@ -27,14 +27,14 @@ pub struct RolledBack {
 }
 
 /// Why nothing was taken back, in one line.
-pub enum Unmoved {
+pub(crate) enum Unmoved {
     /// There is nothing to take back.
     Nothing(String),
     Failed(String),
 }
 
 /// Takes back the last upgrade of the held directory's file. To do it twice is to do it once.
-pub fn run(place: &Place, config: &Config, by: &By, progress: &mut Progress) -> Result<RolledBack, Unmoved> {
+pub(crate) fn run(place: &Place, config: &Config, by: &By, progress: &mut Progress) -> Result<RolledBack, Unmoved> {
     let dir = place.dir().display();
     restore::complete(place).map_err(|e| Unmoved::Failed(format!("an earlier restore cannot be finished: {e}")))?;
     if !place.database().exists() {
@@ -106,7 +106,7 @@ fn insert(tx: &Write, backup: &Backup, by: &By, back_to: i64) -> Result<(), Fail
 }
 
 /// A file that took no record of its rollback gets it with its next upgrade: backups remember an audit log that it had.
-pub fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String> {
+pub(crate) fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String> {
     if upgraded.backup.manifest.audit.is_some() {
         return Ok(());
     }

@@ -24,19 +24,19 @@ pub struct Backup {
     pub manifest: Manifest,
 }
 
-pub struct Shelf {
+pub(crate) struct Shelf {
     dir: PathBuf,
 }
 
 /// The right to put backups on a shelf and take them off; one at a time has it.
-pub struct Hold<'s> {
+pub(crate) struct Hold<'s> {
     shelf: &'s Shelf,
     held: File,
 }
 
 /// What pruning leaves whatever its age.
 #[derive(Debug, Clone)]
-pub struct Spared {
+pub(crate) struct Spared {
     /// The name of the backup that a drill last opened: the last that is known to be good.
     pub proven: Option<String>,
     /// Those from before this moment ([`crate::clock::Clock::judged_from`]).
@@ -126,11 +126,11 @@ fn new_file(path: &Path) -> io::Result<File> {
 }
 
 impl Shelf {
-    pub fn new(dir: PathBuf) -> Shelf {
+    pub(crate) fn new(dir: PathBuf) -> Shelf {
         Shelf { dir }
     }
 
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
@@ -141,7 +141,7 @@ impl Shelf {
     }
 
     /// Why backups that lie there cannot be read, each with its name, newest name first.
-    pub fn unreadable(&self) -> Vec<(String, String)> {
+    pub(crate) fn unreadable(&self) -> Vec<(String, String)> {
         let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let with_manifest = self.finished().filter(|dir| dir.join(super::manifest::NAME).exists());
         let mut all: Vec<_> = with_manifest.filter_map(|dir| Some((name(&dir), Backup::at(&dir).err()?))).collect();
@@ -150,7 +150,7 @@ impl Shelf {
     }
 
     /// The finished backups, newest first. What else lies there is passed over.
-    pub fn list(&self) -> Vec<Backup> {
+    pub(crate) fn list(&self) -> Vec<Backup> {
         let mut backups: Vec<Backup> = self.finished().filter_map(|dir| Backup::at(&dir).ok()).collect();
         backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
         backups
@@ -158,18 +158,18 @@ impl Shelf {
 
     /// The newest of those that are made by the hour or by hand. One from after `now` was made by a clock that was wrong, and
     /// must not stand for those that are due until then.
-    pub fn newest(&self, now: i64) -> Option<Backup> {
+    pub(crate) fn newest(&self, now: i64) -> Option<Backup> {
         let counts = |backup: &Backup| backup.manifest.upgrade.is_none() && backup.manifest.made_at <= now;
         self.list().into_iter().find(counts)
     }
 
     /// Those of before an upgrade, newest first.
-    pub fn before_upgrades(&self) -> Vec<Backup> {
+    pub(crate) fn before_upgrades(&self) -> Vec<Backup> {
         self.list().into_iter().filter(|backup| backup.manifest.upgrade.is_some()).collect()
     }
 
     /// Makes the directory where it is missing, and keeps others from writing to it.
-    pub fn hold(&self) -> Result<Hold<'_>, String> {
+    pub(crate) fn hold(&self) -> Result<Hold<'_>, String> {
         let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
         make_dir(&self.dir).map_err(failed)?;
         let held = File::open(&self.dir).map_err(failed)?;
@@ -182,12 +182,12 @@ impl Shelf {
 }
 
 impl Hold<'_> {
-    pub fn shelf(&self) -> &Shelf {
+    pub(crate) fn shelf(&self) -> &Shelf {
         self.shelf
     }
 
     /// An empty directory for a backup to be. What an earlier one left half done goes.
-    pub fn start(&self, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn start(&self, name: &str) -> io::Result<PathBuf> {
         for entry in std::fs::read_dir(&self.shelf.dir)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 std::fs::remove_dir_all(entry.path())?;
@@ -198,7 +198,7 @@ impl Hold<'_> {
     }
 
     /// The directory, flushed, is a backup from now on, under a name that no other has.
-    pub fn finish(&self, unfinished: &Path, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn finish(&self, unfinished: &Path, name: &str) -> io::Result<PathBuf> {
         File::open(unfinished)?.sync_all()?;
         let free = |number: u32| match number {
             1 => self.shelf.dir.join(name),
@@ -211,7 +211,7 @@ impl Hold<'_> {
 
     /// Removes what need not be kept any more, and nothing that is spared. Of those before an upgrade the newest of each
     /// schema stays for a while: it is the way back. Returns how many went.
-    pub fn prune(&self, now: i64, spared: &Spared) -> io::Result<usize> {
+    pub(crate) fn prune(&self, now: i64, spared: &Spared) -> io::Result<usize> {
         let (ways_back, backups): (Vec<_>, Vec<_>) =
             self.shelf.list().into_iter().partition(|backup| backup.manifest.upgrade.is_some());
         let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
@@ -235,7 +235,7 @@ impl Hold<'_> {
 }
 
 /// For its owner alone.
-pub fn make_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 

@@ -20,7 +20,7 @@ struct Line {
 }
 
 /// A site's, as a shelf knows them. A line that a crash cut off is passed over.
-pub fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
+pub(crate) fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
     let text = std::fs::read_to_string(shelf.join(NAME)).unwrap_or_default();
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
     lines
@@ -30,7 +30,7 @@ pub fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
 }
 
 /// Adds those that the shelf does not know yet, and flushes them.
-pub fn keep(shelf: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
+pub(crate) fn keep(shelf: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
     let known = list(shelf, site_id);
     let new: Vec<&Tombstone> = all.iter().filter(|tombstone| !known.contains(tombstone)).collect();
     if new.is_empty() {

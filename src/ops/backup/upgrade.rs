@@ -23,7 +23,7 @@ pub struct Upgraded {
 }
 
 /// Upgrades the held directory's file by the clock. The error is one line; the file is as it was then.
-pub fn run(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Upgraded, String> {
+pub(crate) fn run(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Upgraded, String> {
     let backup = keep(place, older, clock, progress)
         .map_err(|e| format!("the upgrade from schema {} was not begun, and nothing was changed: {e}", older.schema))?;
     progress("upgrading", 0, 1);

@@ -15,7 +15,7 @@ const STEP_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
 /// Whoever looks after this process; nobody, where no variable speaks of one.
 #[derive(Debug, Default)]
-pub struct Service {
+pub(crate) struct Service {
     listens: Option<SocketAddr>,
     /// How long it waits for a sign of life.
     pub watchdog: Option<Duration>,
@@ -24,7 +24,7 @@ pub struct Service {
 
 impl Service {
     /// What the environment says. Descriptors are taken once: call it once.
-    pub fn from_environment() -> Service {
+    pub(crate) fn from_environment() -> Service {
         let var = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         let meant_for_us = |name| var(name).is_none_or(|pid| pid == std::process::id().to_string());
         let interval = var("WATCHDOG_USEC").filter(|_| meant_for_us("WATCHDOG_PID"));
@@ -37,22 +37,22 @@ impl Service {
     }
 
     /// The listening sockets that it opened for us.
-    pub fn take_sockets(&mut self) -> Vec<TcpListener> {
+    pub(crate) fn take_sockets(&mut self) -> Vec<TcpListener> {
         std::mem::take(&mut self.sockets)
     }
 
     /// Tells it something (`READY=1`). Whoever does not listen misses it: that must not stop a server.
-    pub fn tell(&self, state: &str) {
+    pub(crate) fn tell(&self, state: &str) {
         self.listener().tell(state);
     }
 
     /// Whom to tell, for another thread.
-    pub fn listener(&self) -> Listener {
+    pub(crate) fn listener(&self) -> Listener {
         Listener(self.listens.clone())
     }
 
     /// Says how far a long start is, and that it is none that hangs.
-    pub fn tell_step(&self, step: &str, done: u64, total: u64) {
+    pub(crate) fn tell_step(&self, step: &str, done: u64, total: u64) {
         let percent = done.saturating_mul(100) / total.max(1);
         let patience = STEP_TIME_MAX.as_micros();
         self.tell(&format!("STATUS=upgrading the file: {step}, {percent} %\nEXTEND_TIMEOUT_USEC={patience}"));
@@ -61,11 +61,11 @@ impl Service {
 
 /// The service manager's ear; nobody's, where no variable speaks of one.
 #[derive(Debug, Clone)]
-pub struct Listener(Option<SocketAddr>);
+pub(crate) struct Listener(Option<SocketAddr>);
 
 impl Listener {
     /// See [`Service::tell`].
-    pub fn tell(&self, state: &str) {
+    pub(crate) fn tell(&self, state: &str) {
         if let Some(address) = &self.0 {
             _ = UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), address));
         }

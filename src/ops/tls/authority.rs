@@ -8,14 +8,14 @@ use rcgen::{
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const DAY: i64 = 86_400;
-pub const AUTHORITY_DAYS: i64 = 3_650;
+pub(crate) const AUTHORITY_DAYS: i64 = 3_650;
 /// Browsers take no more than 398 from anybody.
-pub const SERVER_DAYS: i64 = 397;
+pub(crate) const SERVER_DAYS: i64 = 397;
 /// A kiosk's clock may be behind ours.
 const EARLY_DAYS: i64 = 1;
 
 /// A certificate and its key.
-pub struct Made {
+pub(crate) struct Made {
     /// PEM.
     pub certificate: String,
     /// PKCS#8.
@@ -25,7 +25,7 @@ pub struct Made {
 }
 
 /// An authority for these host names and addresses, and for nothing else.
-pub fn make(subject: &str, names: &[String], now: i64) -> Result<Made, Error> {
+pub(crate) fn make(subject: &str, names: &[String], now: i64) -> Result<Made, Error> {
     let mut params = with_subject(subject);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -36,7 +36,7 @@ pub fn make(subject: &str, names: &[String], now: i64) -> Result<Made, Error> {
 }
 
 /// A server's certificate with a key of its own, signed by the authority of that subject and key.
-pub fn sign(subject: &str, authority_key: &[u8], names: &[String], now: i64) -> Result<Made, Error> {
+pub(crate) fn sign(subject: &str, authority_key: &[u8], names: &[String], now: i64) -> Result<Made, Error> {
     let issuer = Issuer::new(with_subject(subject), KeyPair::try_from(authority_key)?);
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name.push(DnType::CommonName, names.first().map_or("", String::as_str));

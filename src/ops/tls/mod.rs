@@ -3,7 +3,7 @@
 //! It is the site's own, from files that somebody else renews, or one signed by the site's own authority. That one and its
 //! key lie in the database, the key sealed, so that a backup has them.
 
-pub mod authority;
+pub(crate) mod authority;
 mod validity;
 
 pub use validity::ends_at_of_file;

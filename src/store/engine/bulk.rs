@@ -13,13 +13,13 @@ const CACHE_KIB: i64 = 64 * 1024;
 const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history', 'notices', 'partner_users')";
 
 /// A file being filled, a transaction at a time.
-pub struct Bulk<'c> {
+pub(crate) struct Bulk<'c> {
     conn: &'c Connection,
 }
 
 /// A member with all that years leave behind. Moments in Unix seconds.
 #[derive(Debug)]
-pub struct Member<'a> {
+pub(crate) struct Member<'a> {
     pub member_id: i64,
     pub username: &'a str,
     pub screen_name: &'a str,
@@ -42,7 +42,7 @@ pub struct Member<'a> {
 
 /// A skill or a safety record.
 #[derive(Debug)]
-pub struct Signed<'a> {
+pub(crate) struct Signed<'a> {
     pub member_id: i64,
     pub kind: Kind,
     pub status: Status,
@@ -60,16 +60,16 @@ pub struct Signed<'a> {
 
 impl Bulk<'_> {
     /// A transaction at the moment `now`; several moments may share what [`Bulk::commit`] ends.
-    pub fn at(&self, now: i64) -> Write<'_> {
+    pub(crate) fn at(&self, now: i64) -> Write<'_> {
         Write::on(self.conn, now)
     }
 
     /// What was written so far is done with, so that memory stays bounded.
-    pub fn commit(&self) -> Result<()> {
+    pub(crate) fn commit(&self) -> Result<()> {
         self.conn.execute_batch("COMMIT; BEGIN")
     }
 
-    pub fn insert_member(&self, new: &Member) -> Result<usize> {
+    pub(crate) fn insert_member(&self, new: &Member) -> Result<usize> {
         let tx = self.at(0);
         insert!(tx.run, "INSERT INTO members" {
             member_id: new.member_id, username: new.username, screen_name: new.screen_name, real_name: new.real_name,
@@ -83,7 +83,7 @@ impl Bulk<'_> {
     }
 
     /// Returns the number of the entry; its moves are another matter.
-    pub fn insert_signed(&self, new: &Signed) -> Result<i64> {
+    pub(crate) fn insert_signed(&self, new: &Signed) -> Result<i64> {
         let tx = self.at(0);
         insert!(tx.insert, "INSERT INTO entries" {
             member_id: new.member_id, kind: new.kind, status: new.status, entry_date: new.entry_date,
@@ -95,14 +95,14 @@ impl Bulk<'_> {
     }
 
     /// Marks older notices as read.
-    pub fn read_notices(&self, before: i64) -> Result<usize> {
+    pub(crate) fn read_notices(&self, before: i64) -> Result<usize> {
         self.at(before).run(sql!("UPDATE notices SET read_at = created_at + 3600 WHERE created_at < ?1"), [before])
     }
 }
 
 /// Runs `fill` with everything put aside that slows it down, then `finish` with all of it in place again. The connection
 /// stays hasty: flush the file, close it and open it anew.
-pub fn load<T, E: From<rusqlite::Error>>(
+pub(crate) fn load<T, E: From<rusqlite::Error>>(
     writer: &Writer,
     fill: impl FnOnce(&Bulk) -> std::result::Result<T, E>,
     finish: impl FnOnce(&Bulk) -> std::result::Result<(), E>,

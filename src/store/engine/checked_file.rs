@@ -305,7 +305,7 @@ pub(super) struct Handle<'c> {
 
 impl<'c> Handle<'c> {
     /// `None` where the connection has none, or was not opened through this layer.
-    pub fn of(conn: &'c Connection, part: Part) -> Option<Handle<'c>> {
+    pub(super) fn of(conn: &'c Connection, part: Part) -> Option<Handle<'c>> {
         let op = match part {
             Part::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
             Part::Log => ffi::SQLITE_FCNTL_JOURNAL_POINTER,
@@ -322,13 +322,13 @@ impl<'c> Handle<'c> {
         }
     }
 
-    pub fn sums(&self) -> &Sums {
+    pub(super) fn sums(&self) -> &Sums {
         // SAFETY: the file is one that `open` made, and is open as long as its connection.
         unsafe { &*(*self.file.cast::<Checked>()).sums }
     }
 
     /// Pages that the file has now.
-    pub fn pages(&self) -> usize {
+    pub(super) fn pages(&self) -> usize {
         let mut bytes = 0;
         let file = self.file;
         // SAFETY: as above.
@@ -339,7 +339,7 @@ impl<'c> Handle<'c> {
     }
 
     /// Reads a page (from 0) into `page`, checked. The error is SQLite's code.
-    pub fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
+    pub(super) fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let offset = match part {
             Part::Database => index * PAGE_BYTES,
             Part::Log => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
@@ -352,7 +352,7 @@ impl<'c> Handle<'c> {
     }
 
     /// The same of the database, whatever its sum.
-    pub fn read_unchecked(&self, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
+    pub(super) fn read_unchecked(&self, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let file = self.file;
         let offset = (index * PAGE_BYTES) as i64;
         // SAFETY: as above.

@@ -23,7 +23,7 @@ const BEGUN_AHEAD: [&str; 14] = [
 
 /// Lets the file forget every moment after the transaction's: what was begun then ends, what waits for then waits no more,
 /// and the codes of authenticator apps count from now. What was written then keeps its date. How many things ended.
-pub fn set_back(tx: &Write) -> Result<usize> {
+pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
     let mut ended = 0;
     for begun in BEGUN_AHEAD {

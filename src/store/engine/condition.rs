@@ -37,7 +37,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    pub fn new(condition: Condition) -> Watched {
+    pub(crate) fn new(condition: Condition) -> Watched {
         Watched {
             condition: AtomicU8::new(condition as u8),
             look_due: AtomicBool::new(false),
@@ -46,12 +46,12 @@ impl Watched {
         }
     }
 
-    pub fn get(&self) -> Condition {
+    pub(crate) fn get(&self) -> Condition {
         ALL[usize::from(self.condition.load(Ordering::Acquire))]
     }
 
     /// Why nothing is written, where nothing is.
-    pub fn refusal(&self) -> Option<Failure> {
+    pub(crate) fn refusal(&self) -> Option<Failure> {
         match self.get() {
             Sound | Full => None,
             Doubted => Some(
@@ -64,11 +64,11 @@ impl Watched {
     }
 
     /// What a failed statement says of the disk.
-    pub fn hear(&self, failure: &Failure) {
+    pub(crate) fn hear(&self, failure: &Failure) {
         self.hear_fault(failure.disk_fault(), failure);
     }
 
-    pub fn hear_fault(&self, fault: Option<DiskFault>, cause: &dyn std::fmt::Display) {
+    pub(crate) fn hear_fault(&self, fault: Option<DiskFault>, cause: &dyn std::fmt::Display) {
         match fault {
             Some(DiskFault::Full) => self.fill(cause),
             Some(DiskFault::Unreadable) => self.doubt(cause),
@@ -85,12 +85,12 @@ impl Watched {
     }
 
     /// Whether the file is to be looked through now; for one caller.
-    pub fn takes_look(&self) -> bool {
+    pub(crate) fn takes_look(&self) -> bool {
         self.look_due.load(Ordering::Relaxed) && self.look_due.swap(false, Ordering::AcqRel)
     }
 
     /// The file was looked through and is sound.
-    pub fn trust(&self) {
+    pub(crate) fn trust(&self) {
         self.caches_stale.store(true, Ordering::Release);
         let was = self.condition.compare_exchange(Doubted as u8, Sound as u8, Ordering::AcqRel, Ordering::Relaxed);
         if was.is_ok() {
@@ -101,7 +101,7 @@ impl Watched {
     }
 
     /// Whether the writer is to forget what it has read; once.
-    pub fn takes_stale_caches(&self) -> bool {
+    pub(crate) fn takes_stale_caches(&self) -> bool {
         self.caches_stale.load(Ordering::Relaxed) && self.caches_stale.swap(false, Ordering::AcqRel)
     }
 
@@ -112,7 +112,7 @@ impl Watched {
     }
 
     /// The disk has no room: the ballast goes, so that sign-in has some.
-    pub fn fill(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn fill(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Full) {
             let room = self.ballast().as_ref().map_or(0, Ballast::give_up);
             tracing::error!(
@@ -123,26 +123,26 @@ impl Watched {
         }
     }
 
-    pub fn damage(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn damage(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Damaged) {
             tracing::error!(%cause, "the file is damaged: nothing is written any more; stop the server and run `tunneldesk restore`");
         }
     }
 
-    pub fn stop(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn stop(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Stopped) {
             tracing::error!(%cause, "a flush of the disk failed; no more writes until a restart");
         }
     }
 
     /// From now on this ballast is what is given up.
-    pub fn carry(&self, ballast: Ballast) {
+    pub(crate) fn carry(&self, ballast: Ballast) {
         *self.ballast() = Some(ballast);
         self.look_at_the_room();
     }
 
     /// Makes the ballast where there is room for it, and lets writes go on once it is there.
-    pub fn look_at_the_room(&self) {
+    pub(crate) fn look_at_the_room(&self) {
         let guard = self.ballast();
         let Some(ballast) = guard.as_ref() else { return };
         match self.get() {

@@ -20,7 +20,7 @@ const LOG_PAGES_MAX: i32 = 1000;
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The connection that alone writes and checkpoints.
-pub fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     let mut conn = open_checked(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -35,7 +35,7 @@ pub fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The database of a site, each page of which is checked as it is read.
-pub fn open_checked(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+pub(crate) fn open_checked(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Connection::open_with_flags_and_vfs(path, flags, checked_file::name())
 }
 
@@ -44,17 +44,17 @@ const READ_ONLY: OpenFlags =
 
 /// A file that nobody writes to, without its write-ahead log, and as it is: what says whether it is sound is its manifest,
 /// or its own structure.
-pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(address(path, "immutable=1"), READ_ONLY)
 }
 
 /// The database of a site to which nobody writes, and which has nothing in its log.
-pub fn open_without_log(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_without_log(path: &Path) -> rusqlite::Result<Connection> {
     open_checked(address(path, "immutable=1"), READ_ONLY)
 }
 
 /// The same with its log, whose index SQLite keeps in its own memory.
-pub fn open_without_index(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_without_index(path: &Path) -> rusqlite::Result<Connection> {
     open_checked(address(path, "readonly_shm=1"), READ_ONLY)
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// What every connection has in common.
-pub fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+pub(crate) fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(LOCK_WAIT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

@@ -19,11 +19,11 @@ const PAGES_AT_ONCE: i32 = 64;
 const PAUSE: Duration = Duration::from_micros(500);
 
 /// How many rows each table has.
-pub type Rows = BTreeMap<String, i64>;
+pub(crate) type Rows = BTreeMap<String, i64>;
 
 /// What a sound file says of itself.
 #[derive(Debug, PartialEq)]
-pub struct Sound {
+pub(crate) struct Sound {
     pub schema: i64,
     pub site_id: String,
     /// Sealed by the site key.
@@ -36,7 +36,7 @@ pub struct Sound {
 
 /// Copies the file to `target`, which must not exist, and counts the rows that it had at the moment of the copy. The
 /// copy is not flushed, and counts for nothing before it is checked. `progress` is told pages done and in all.
-pub fn copy(store: &Store, target: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Rows, String> {
+pub(crate) fn copy(store: &Store, target: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Rows, String> {
     let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
     let counter = open_checked(store.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
@@ -109,13 +109,13 @@ fn failure(code: i32) -> rusqlite::Error {
 }
 
 /// Opens a file that nobody writes to, and checks every page, index and reference of it.
-pub fn check(path: &Path) -> Result<Sound, String> {
+pub(crate) fn check(path: &Path) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is not sound: {what}", path.display());
     look(path).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }
 
 /// The same for the live file, with what is in its log.
-pub fn check_live(store: &Store) -> Result<Sound, String> {
+pub(crate) fn check_live(store: &Store) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
     store.writer().alone(|conn| sound(conn)).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }

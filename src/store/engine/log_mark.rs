@@ -51,13 +51,13 @@ pub(crate) fn note(frames: i32) {
 
 impl LogMark {
     /// Of the connection's database; of none where that lies in no file, or where the mark cannot be written.
-    pub fn of(conn: &Connection) -> LogMark {
+    pub(crate) fn of(conn: &Connection) -> LogMark {
         let path = conn.path().filter(|path| !path.is_empty());
         LogMark(path.and_then(|path| open(Path::new(path)).ok()))
     }
 
     /// To be called after a commit on this thread, before anybody is told of it.
-    pub fn follow(&self, conn: &Connection) {
+    pub(crate) fn follow(&self, conn: &Connection) {
         let frames = COMMITTED.take();
         if let (Some(file), 1..) = (&self.0, frames)
             && let Some(mark) = Mark::of_log(conn, frames)

@@ -1,27 +1,27 @@
 //! How the file is opened, read, written, checked, copied and mended.
 
 #[macro_use]
-pub mod columns;
+pub(crate) mod columns;
 
 pub mod alarm;
-pub mod ballast;
-pub mod bell;
-pub mod bulk;
-pub mod checked_file;
-pub mod clock;
-pub mod condition;
-pub mod connection;
-pub mod copy;
-pub mod log_mark;
-pub mod log_match;
-pub mod migrate;
+pub(crate) mod ballast;
+pub(crate) mod bell;
+pub(crate) mod bulk;
+pub(crate) mod checked_file;
+pub(crate) mod clock;
+pub(crate) mod condition;
+pub(crate) mod connection;
+pub(crate) mod copy;
+pub(crate) mod log_mark;
+pub(crate) mod log_match;
+pub(crate) mod migrate;
 pub mod place;
 #[cfg(debug_assertions)]
 pub mod prepared;
-pub mod reader;
-pub mod repair;
-pub mod scrub;
-pub mod soundness;
-pub mod sums;
-pub mod writer;
-pub mod writer_held;
+pub(crate) mod reader;
+pub(crate) mod repair;
+pub(crate) mod scrub;
+pub(crate) mod soundness;
+pub(crate) mod sums;
+pub(crate) mod writer;
+pub(crate) mod writer_held;

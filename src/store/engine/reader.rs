@@ -82,12 +82,12 @@ pub(crate) struct Reader {
 }
 
 impl Readers {
-    pub fn of(path: &Path) -> Readers {
+    pub(crate) fn of(path: &Path) -> Readers {
         Readers::from(path, Source::Live)
     }
 
     /// Of a file on a file system that takes no writes. The error is one line.
-    pub fn of_read_only(path: &Path) -> Result<Readers, String> {
+    pub(crate) fn of_read_only(path: &Path) -> Result<Readers, String> {
         let log_bytes = std::fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |log| log.len());
         // On a disk that is only full an index can be begun, and is not written to.
         let index = std::fs::OpenOptions::new().append(true).create(true).open(path.with_extension("sqlite-shm"));
@@ -113,12 +113,12 @@ impl Readers {
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// One with a snapshot of the file as it is; 503 where none was given back in time.
-    pub fn take(&self) -> Result<Reader, Failure> {
+    pub(crate) fn take(&self) -> Result<Reader, Failure> {
         let reader = match self.next()? {
             Some(reader) => reader,
             None => self.open().and_then(Reader::over).inspect_err(|_| self.close(&mut self.line(), 1))?,
@@ -132,12 +132,12 @@ impl Readers {
     }
 
     #[cfg(test)]
-    pub fn open_max(&self) -> usize {
+    pub(crate) fn open_max(&self) -> usize {
         self.open_max
     }
 
     /// For whoever reads next.
-    pub fn give_back(&self, reader: Reader) {
+    pub(crate) fn give_back(&self, reader: Reader) {
         let mut line = self.line();
         // Looked at behind the lock: a change that begins later finds the snapshot among the idle ones.
         let turns = self.turns.load(Ordering::SeqCst);
@@ -151,7 +151,7 @@ impl Readers {
     }
 
     /// A connection that cannot write.
-    pub fn open(&self) -> rusqlite::Result<Connection> {
+    pub(crate) fn open(&self) -> rusqlite::Result<Connection> {
         let conn = self.open_bare()?;
         prepare_connection(&conn, CACHE_KIB)?;
         conn.pragma_update(None, "query_only", true)?;
@@ -159,7 +159,7 @@ impl Readers {
     }
 
     /// A connection that has read nothing yet, for whoever reads without statements.
-    pub fn open_bare(&self) -> rusqlite::Result<Connection> {
+    pub(crate) fn open_bare(&self) -> rusqlite::Result<Connection> {
         let conn = match self.source {
             Source::Live => {
                 open_checked(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
@@ -205,7 +205,7 @@ impl Readers {
     }
 
     /// The file changes for as long as what this returns lives: idle snapshots end now, the others when they are given back.
-    pub fn change(&self) -> Change<'_> {
+    pub(crate) fn change(&self) -> Change<'_> {
         self.turns.fetch_add(1, Ordering::SeqCst);
         let mut line = self.line();
         let before = line.idle.len();
@@ -230,18 +230,18 @@ impl Reader {
         Ok(Reader { conn, opened, stop_at, begun_at: Cell::new(0), distrusted: Cell::new(false) })
     }
 
-    pub fn conn(&self) -> &Connection {
+    pub(crate) fn conn(&self) -> &Connection {
         &self.conn
     }
 
     /// Statements are stopped from then on.
-    pub fn stop_at(&self, moment: Instant) {
+    pub(crate) fn stop_at(&self, moment: Instant) {
         let millis = moment.duration_since(self.opened).as_millis() as u64;
         self.stop_at.store(millis, Ordering::Relaxed);
     }
 
     /// What it has read may be wrong: it is closed, and not given to anybody else.
-    pub fn distrust(&self) {
+    pub(crate) fn distrust(&self) {
         self.distrusted.set(true);
     }
 

@@ -14,7 +14,7 @@ const LINES_MAX: usize = 1_000;
 
 /// What a check of every page, row and index found.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Finding {
+pub(crate) enum Finding {
     Sound,
     /// These indexes do not hold what their rows say; everything else is sound. With the first line of the check.
     Indexes(BTreeSet<String>, String),
@@ -54,7 +54,7 @@ fn is_of_unused_page(line: &str) -> bool {
 }
 
 /// Checks the live file, as long as that takes, while others read and write.
-pub fn find_damage(store: &Store) -> rusqlite::Result<Finding> {
+pub(crate) fn find_damage(store: &Store) -> rusqlite::Result<Finding> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = open_checked(store.path(), flags)?;
     prepare_connection(&conn, CACHE_KIB)?;
@@ -106,7 +106,7 @@ fn known_index(conn: &Connection, line: &str) -> Option<String> {
 }
 
 /// Builds these indexes anew from their rows, writes the whole file anew, and checks it again. The error is one line.
-pub fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result<(), String> {
+pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result<(), String> {
     let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
     store.rest();
     let failed = |e: rusqlite::Error| format!("the indexes could not be built anew: {e}");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// The index speaks of another row's value from now on.
-    pub fn spoil(conn: &Connection, index: &str, table: &str, to: &str) {
+    pub(crate) fn spoil(conn: &Connection, index: &str, table: &str, to: &str) {
         use rusqlite::config::DbConfig;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
         let sql = format!(

@@ -33,7 +33,7 @@ const BAD_PAGE: &str = "a page is not what was written there";
 
 /// What a look found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Sound,
     /// The time was up.
     Unfinished,
@@ -42,7 +42,7 @@ pub enum Verdict {
 
 /// Looks at a file that nobody has open, and moves what a crash left in its write-ahead log into it. The error is one
 /// line that says what to do.
-pub fn settle(path: &Path) -> Result<(), String> {
+pub(crate) fn settle(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
     if let Some(loss) = log_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
@@ -76,7 +76,7 @@ pub fn settle(path: &Path) -> Result<(), String> {
 }
 
 /// Looks at a file on a file system that takes no writes.
-pub fn look_read_only(path: &Path) -> Result<(), String> {
+pub(crate) fn look_read_only(path: &Path) -> Result<(), String> {
     look(path, &Readers::of_read_only(path)?)
 }
 
@@ -108,7 +108,7 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
 }
 
 /// Whether it is for damage that something could not be started on a file which nobody has open: one line with what to do.
-pub fn find_damage(path: &Path) -> Option<String> {
+pub(crate) fn find_damage(path: &Path) -> Option<String> {
     match Readers::of(path).open().and_then(|conn| look_at(conn, None, START_TIME_MAX)) {
         Ok(Verdict::Damaged(what)) => Some(damaged(path, &what)),
         Err(e) if means_damage(&e) => Some(damaged(path, &words(&e))),
@@ -137,7 +137,7 @@ fn words(e: &rusqlite::Error) -> String {
 }
 
 /// What was found damaged while it was served is looked through before it is served again.
-pub fn remember(store: &Store) {
+pub(crate) fn remember(store: &Store) {
     if store.writer().condition() == Condition::Damaged {
         let suspicion = place::suspicion(store.path().parent().unwrap_or(store.path()));
         _ = std::fs::write(suspicion, "").inspect_err(|e| tracing::warn!(cause = %e, "the damage may be forgotten"));
@@ -147,7 +147,7 @@ pub fn remember(store: &Store) {
 /// Looks through a file that is being served, until `stopped`: as a whole, and where that takes longer than a read may,
 /// table by table. Damage that a second look finds too makes the store's condition. A table that takes too long by itself is
 /// left to the backups.
-pub fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
+pub(crate) fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
     let first = look_once(store, &stopped);
     let outcome = match &first {
         Ok(Verdict::Damaged(_)) => look_once(store, &stopped),

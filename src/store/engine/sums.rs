@@ -108,7 +108,7 @@ pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
 
 impl Sums {
     /// Of a database with that many pages, as SQLite names it.
-    pub fn of(database: &Path, pages: usize) -> Arc<Sums> {
+    pub(super) fn of(database: &Path, pages: usize) -> Arc<Sums> {
         let mut open = lock(&OPEN);
         if let Some(sums) = open.get(database).and_then(Weak::upgrade) {
             return sums;
@@ -120,13 +120,13 @@ impl Sums {
     }
 
     /// Of a database that this process has open.
-    pub fn of_open(database: &Path) -> Option<Arc<Sums>> {
+    pub(super) fn of_open(database: &Path) -> Option<Arc<Sums>> {
         let database = database.canonicalize().ok()?;
         lock(&OPEN).get(&database).and_then(Weak::upgrade)
     }
 
     /// Lets go of what [`Sums::of`] gave. The last one leaves what it knows in the file, before anybody can open it again.
-    pub fn release(this: Arc<Sums>) {
+    pub(super) fn release(this: Arc<Sums>) {
         let _open = lock(&OPEN);
         if let Some(sums) = Arc::into_inner(this) {
             let agrees = sums.is_settled() && lock(&sums.bad).is_empty();
@@ -168,12 +168,12 @@ impl Sums {
     }
 
     /// To be held while a page is written and noted, and while one is read that may be in the middle of that.
-    pub fn hold_writes(&self, part: Part) -> MutexGuard<'_, ()> {
+    pub(super) fn hold_writes(&self, part: Part) -> MutexGuard<'_, ()> {
         lock(&self.table(part).writing)
     }
 
     /// Whether this is the page that was written there last, as far as anybody knows.
-    pub fn agrees(&self, part: Part, index: usize, page: &[u8]) -> bool {
+    pub(super) fn agrees(&self, part: Part, index: usize, page: &[u8]) -> bool {
         let found = sum(page);
         let mut noted = lock(&self.table(part).noted);
         match noted.sums.get(index).copied().unwrap_or(UNKNOWN) {
@@ -184,17 +184,17 @@ impl Sums {
     }
 
     /// The page that was written there; `None`: something that is no whole page.
-    pub fn note(&self, part: Part, index: usize, page: Option<&[u8]>) {
+    pub(super) fn note(&self, part: Part, index: usize, page: Option<&[u8]>) {
         lock(&self.table(part).noted).set(index, page.map_or(UNKNOWN, sum));
     }
 
     /// A page of the database is taken for what it is.
-    pub fn take(&self, index: usize, sum: u32) {
+    pub(super) fn take(&self, index: usize, sum: u32) {
         lock(&self.database.noted).set(index, sum);
     }
 
     /// So many pages are left.
-    pub fn cut(&self, part: Part, pages: usize) {
+    pub(super) fn cut(&self, part: Part, pages: usize) {
         let mut noted = lock(&self.table(part).noted);
         if noted.sums.len() > pages {
             noted.sums.truncate(pages);
@@ -206,34 +206,34 @@ impl Sums {
         }
     }
 
-    pub fn count(&self, part: Part) -> usize {
+    pub(super) fn count(&self, part: Part) -> usize {
         lock(&self.table(part).noted).sums.len()
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.is_settled.load(Ordering::Acquire)
     }
 
     /// The sum of a page of the database, where it is known.
-    pub fn known(&self, index: usize) -> Option<u32> {
+    pub(super) fn known(&self, index: usize) -> Option<u32> {
         lock(&self.database.noted).sums.get(index).copied().filter(|sum| *sum != UNKNOWN)
     }
 
     /// A page that was read twice and is not what was written.
-    pub fn note_bad(&self, part: Part, index: usize) {
+    pub(super) fn note_bad(&self, part: Part, index: usize) {
         lock(&self.bad).insert((part, index));
     }
 
-    pub fn note_good(&self, part: Part, index: usize) {
+    pub(super) fn note_good(&self, part: Part, index: usize) {
         lock(&self.bad).remove(&(part, index));
     }
 
-    pub fn bad(&self) -> Vec<(Part, usize)> {
+    pub(super) fn bad(&self) -> Vec<(Part, usize)> {
         lock(&self.bad).iter().copied().collect()
     }
 
     /// While indexes are built anew from their rows, what they hold does not count.
-    pub fn believing_all<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn believing_all<T>(&self, work: impl FnOnce() -> T) -> T {
         self.believes_all.store(true, Ordering::Relaxed);
         let done = work();
         self.believes_all.store(false, Ordering::Relaxed);
@@ -242,7 +242,7 @@ impl Sums {
     }
 
     /// All that is known of the database is in the file, and on the disk.
-    pub fn keep(&self) -> io::Result<()> {
+    pub(super) fn keep(&self) -> io::Result<()> {
         self.write_changed()?;
         self.kept.as_ref().map_or(Ok(()), File::sync_data)
     }

@@ -14,7 +14,7 @@ thread_local! {
 pub(crate) struct Held;
 
 impl Held {
-    pub fn mark() -> Held {
+    pub(crate) fn mark() -> Held {
         #[cfg(debug_assertions)]
         HELD.set(true);
         Held
@@ -31,7 +31,7 @@ impl Drop for Held {
 /// Panics where this thread holds the writer, in builds for development; `what` is not done there.
 #[inline]
 #[track_caller]
-pub fn forbid(what: &str) {
+pub(crate) fn forbid(what: &str) {
     #[cfg(debug_assertions)]
     assert!(!HELD.get(), "{what} while this thread holds the writer: return an outcome, and do that after the commit");
     #[cfg(not(debug_assertions))]

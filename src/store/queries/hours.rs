@@ -13,7 +13,7 @@ const DAY_SECONDS: i64 = 86_400;
 row! {
     /// The flights that began within an hour, or a part of one.
     #[derive(Debug, PartialEq, Eq)]
-    pub struct Flown {
+    pub(crate) struct Flown {
         /// When that begins.
         pub at: i64 = "hour",
         pub flights: i64,
@@ -22,7 +22,7 @@ row! {
 }
 
 /// The flights at a tunnel between two moments; `to` is not included.
-pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
+pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT ",
         Flown::COLUMNS,
@@ -38,7 +38,7 @@ pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<F
 }
 
 /// The bookings of the flights between two moments, by hour and partner; `to` is not included.
-pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
+pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
     let sql = sql!(
         "SELECT hour, partner_id, bookings, minutes, arrived FROM booked_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0"
@@ -52,7 +52,7 @@ pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<
 }
 
 /// What the partners did between two moments: whose, what, how often.
-pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
+pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
     let sql = sql!("SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2");
     let whole = |from: i64, to: i64| tx.list(sql, (from, to), row);
     gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))
@@ -78,7 +78,7 @@ fn gather<T>(
 }
 
 /// Adds everything up anew: the triggers were put aside.
-pub fn count_anew(tx: &Write) -> Result<()> {
+pub(crate) fn count_anew(tx: &Write) -> Result<()> {
     for sql in [
         sql!("DELETE FROM flown_hours"),
         sql!("DELETE FROM booked_hours"),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 row! {
     /// A member with all that moves along: not the password and what else signs in.
     #[derive(Debug, Serialize, Deserialize)]
-    pub struct Member {
+    pub(crate) struct Member {
         pub username: String,
         pub real_name: String,
         pub screen_name: String,
@@ -35,7 +35,7 @@ row! {
 }
 
 /// Members from a number on, without those who were erased; with their numbers.
-pub fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, Member)>> {
+pub(crate) fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, Member)>> {
     let sql = sql!(
         "SELECT member_id, ",
         Member::COLUMNS,
@@ -46,7 +46,7 @@ pub fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, Member
 }
 
 /// Refuses a username that somebody has, and an address that somebody else has confirmed.
-pub fn insert_member(tx: &Write, new: &Member) -> std::result::Result<i64, Failure> {
+pub(crate) fn insert_member(tx: &Write, new: &Member) -> std::result::Result<i64, Failure> {
     let inserted = insert!(tx.insert, "INSERT INTO members" Member: new, { updated_at: tx.now() });
     inserted.map_err(|e| if crate::store::is_taken(&e) { Failure::username_taken() } else { e.into() })
 }
@@ -54,7 +54,7 @@ pub fn insert_member(tx: &Write, new: &Member) -> std::result::Result<i64, Failu
 row! {
     /// An entry of the logbook, by numbers of this site.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct Entry in "e." {
+    pub(crate) struct Entry in "e." {
         pub member_id: i64,
         pub kind: Kind,
         pub status: Status,
@@ -77,7 +77,7 @@ row! {
 row! {
     /// What an entry of a list refers to, in words that another site understands.
     #[derive(Debug)]
-    pub struct Names {
+    pub(crate) struct Names {
         pub entry_id: i64 = "e.entry_id",
         pub username: String = "m.username",
         /// Empty: nobody, or somebody who was erased.
@@ -92,7 +92,7 @@ row! {
 
 /// A booking, and the client-id of its partner.
 #[derive(Debug)]
-pub struct Booked {
+pub(crate) struct Booked {
     pub client_id: String,
     pub booking: Booking,
 }
@@ -108,7 +108,7 @@ impl FromRow for Option<Booked> {
 }
 
 /// Entries from a number on, without those of erased members.
-pub fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Names, Entry)>> {
+pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Names, Entry)>> {
     let sql = sql!("SELECT ", Entry::COLUMNS, ", ", Names::COLUMNS, " FROM entries e JOIN members m ON m.member_id = e.member_id
                     LEFT JOIN members s ON s.member_id = e.instructor_id AND s.member_id NOT IN (SELECT member_id FROM erasures)
                     LEFT JOIN members a ON a.member_id = e.author_id AND a.member_id NOT IN (SELECT member_id FROM erasures)
@@ -126,24 +126,24 @@ const SAME: &str = sql!(
 );
 
 /// How many entries are exactly like this one.
-pub fn count_same(tx: &Read, entry: &Entry) -> Result<i64> {
+pub(crate) fn count_same(tx: &Read, entry: &Entry) -> Result<i64> {
     tx.get(SAME, &*entry.values(), row)
 }
 
 /// Whether a booking has its entry.
-pub fn is_entered(tx: &Read, booking_id: i64) -> Result<bool> {
+pub(crate) fn is_entered(tx: &Read, booking_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM entries WHERE booking_id = ?1)"), [booking_id], row)
 }
 
 /// `opening`: the number of the opening balance; the first of one has none yet.
-pub fn insert_entry(tx: &Write, new: &Entry, opening: Option<i64>) -> Result<i64> {
+pub(crate) fn insert_entry(tx: &Write, new: &Entry, opening: Option<i64>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO entries" Entry: new, {
         opening: opening, created_at: tx.now(), updated_at: tx.now()
     })
 }
 
 /// Bookings from a number on, without those of erased members: number, client-id, username, booking.
-pub fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, String, String, Booking)>> {
+pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, String, String, Booking)>> {
     let sql = sql!(
         "SELECT b.booking_id, p.client_id, m.username, ",
         Booking::COLUMNS,
@@ -154,7 +154,7 @@ pub fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, Strin
 }
 
 /// The greatest numbers of members, entries and bookings.
-pub fn lasts(tx: &Read) -> Result<[i64; 3]> {
+pub(crate) fn lasts(tx: &Read) -> Result<[i64; 3]> {
     let sql = sql!(
         "SELECT coalesce((SELECT max(member_id) FROM members), 0), coalesce((SELECT max(entry_id) FROM entries), 0),
                       coalesce((SELECT max(booking_id) FROM bookings), 0)"

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 row! {
     /// An entry of any kind. Moments in Unix seconds.
     #[derive(Debug)]
-    pub struct Line in "e." {
+    pub(crate) struct Line in "e." {
         pub entry_id: i64,
         pub kind: Kind,
         pub status: Status,
@@ -40,20 +40,20 @@ const LINE: &str = joined!(
 );
 
 /// The numbers of the entries of every kind, newest first: a whole logbook is read by these, entry after entry.
-pub fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<i64>> {
     let sql = sql!(
         "SELECT entry_id FROM entries WHERE member_id = ?1 ORDER BY entry_date DESC, entry_id DESC LIMIT ?2 OFFSET ?3"
     );
     tx.list(sql, (member_id, limit, offset), row)
 }
 
-pub fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
+pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
     let sql = sql!(LINE, " WHERE e.entry_id = ?1");
     tx.find(sql, [entry_id], row)
 }
 
 /// Of one kind, newest first, of what has happened by `now`.
-pub fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
+pub(crate) fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(
         LINE,
         " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
@@ -63,7 +63,7 @@ pub fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) ->
 }
 
 /// The records of one safety logbook, newest first.
-pub fn each_safety(
+pub(crate) fn each_safety(
     tx: &Read,
     member_id: i64,
     logbook: &str,
@@ -79,19 +79,19 @@ pub fn each_safety(
     tx.each(sql, params, row, take)
 }
 
-pub fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
+pub(crate) fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'safety' AND cat_group = ?2");
     tx.get(sql, (member_id, logbook), row)
 }
 
 /// Every skill that the member has an entry of, with the state of each entry.
-pub fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, Status)>> {
+pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, Status)>> {
     let sql = sql!("SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id");
     tx.list(sql, [member_id], row)
 }
 
 /// Flights flown by `now` and their minutes.
-pub fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2"

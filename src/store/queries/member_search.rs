@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// What a list of members shows.
     #[derive(Debug)]
-    pub struct Found in "m." {
+    pub(crate) struct Found in "m." {
         pub member_id: i64,
         pub username: String,
         pub screen_name: String,
@@ -19,13 +19,13 @@ row! {
     }
 }
 
-pub fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
+pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
     tx.find(sql!("SELECT ", Found::COLUMNS, " FROM members m WHERE m.member_id = ?1"), [member_id], row)
 }
 
 /// Whose words have these letters, the newest members first. The pattern is in the index's own language, see
 /// [`crate::domain::wanted`].
-pub fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
+pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = sql!(
         "SELECT ",
         Found::COLUMNS,
@@ -37,7 +37,7 @@ pub fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
 
 /// What `look` makes of the words of those who have these letters, the newest members first: the names in the order of
 /// [`Found`], and the number. For thousands, of whom few are wanted.
-pub fn list_judged<T>(
+pub(crate) fn list_judged<T>(
     tx: &Read,
     pattern: &str,
     limit: i64,
@@ -60,13 +60,13 @@ pub fn list_judged<T>(
 }
 
 /// How many have these letters, counted no further than `most`.
-pub fn count(tx: &Read, pattern: &str, most: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, pattern: &str, most: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM (SELECT 1 FROM members_search WHERE members_search MATCH ?1 LIMIT ?2)");
     tx.get(sql, (pattern, most), row)
 }
 
 /// Whose e-mail address begins like this.
-pub fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Found>> {
+pub(crate) fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = sql!(
         "SELECT ",
         Found::COLUMNS,
@@ -76,11 +76,11 @@ pub fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Found>> {
 }
 
 /// The newest members.
-pub fn list_newest(tx: &Read, limit: i64) -> Result<Vec<Found>> {
+pub(crate) fn list_newest(tx: &Read, limit: i64) -> Result<Vec<Found>> {
     tx.list(sql!("SELECT ", Found::COLUMNS, " FROM members m ORDER BY m.member_id DESC LIMIT ?1"), [limit], row)
 }
 
 /// Makes the index anew: its triggers were put aside.
-pub fn rebuild(tx: &Write) -> Result<usize> {
+pub(crate) fn rebuild(tx: &Write) -> Result<usize> {
     insert!(tx.run, "INSERT INTO members_search" { members_search: "rebuild" })
 }

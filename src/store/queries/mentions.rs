@@ -8,13 +8,13 @@ use rusqlite::{Result, named_params};
 
 /// Rows of a table by their numbers.
 #[derive(Debug, Clone, Copy)]
-pub struct Table {
+pub(crate) struct Table {
     name: &'static str,
     key: &'static str,
     columns: &'static [&'static str],
 }
 
-pub const TABLES: [Table; 3] = [
+pub(crate) const TABLES: [Table; 3] = [
     Table { name: "entries", key: "entry_id", columns: &["comment", "comments_instructor", "comment_denial"] },
     Table { name: "notices", key: "notification_id", columns: &["detail"] },
     Table { name: "contact_messages", key: "contact_id", columns: &["message", "enquiry", "name"] },
@@ -22,7 +22,7 @@ pub const TABLES: [Table; 3] = [
 
 /// A text that is to be another one.
 #[derive(Debug)]
-pub struct Change {
+pub(crate) struct Change {
     table: Table,
     column: &'static str,
     key: i64,
@@ -30,12 +30,12 @@ pub struct Change {
 }
 
 /// The greatest number of the table's rows.
-pub fn last(tx: &Read, table: Table) -> Result<i64> {
+pub(crate) fn last(tx: &Read, table: Table) -> Result<i64> {
     tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], row)
 }
 
 /// What is to be changed in the rows after `from` up to `to`, so that they do not speak of `names` any more.
-pub fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_in: &str) -> Result<Vec<Change>> {
+pub(crate) fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_in: &str) -> Result<Vec<Change>> {
     let Table { name, key, columns } = table;
     let said = columns.iter().map(|column| format!("{column} <> ''")).collect::<Vec<_>>().join(" OR ");
     let sql = format!("SELECT {key}, {} FROM {name} WHERE {key} > ?1 AND {key} <= ?2 AND ({said})", columns.join(", "));
@@ -54,13 +54,13 @@ pub fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_i
     Ok(changes)
 }
 
-pub fn change(tx: &Write, change: &Change) -> Result<usize> {
+pub(crate) fn change(tx: &Write, change: &Change) -> Result<usize> {
     let Change { table: Table { name, key, .. }, column, .. } = change;
     tx.run(&format!("UPDATE {name} SET {column} = ?2 WHERE {key} = ?1"), (change.key, &change.text))
 }
 
 /// What a person wrote into others' logbooks as signer or author, and what others were told of the person's entries.
-pub fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
+pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
     let names = person.closely();
     let sql = sql!(
         "SELECT entry_id FROM entries WHERE instructor_id = :id

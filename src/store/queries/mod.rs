@@ -1,13 +1,13 @@
 //! Questions and changes that go over several tables.
 
 pub mod erasure;
-pub mod held;
+pub(crate) mod held;
 pub mod holdings;
-pub mod hours;
-pub mod lists;
-pub mod logbook;
-pub mod member_search;
-pub mod mentions;
-pub mod reports;
-pub mod sealed;
-pub mod standing;
+pub(crate) mod hours;
+pub(crate) mod lists;
+pub(crate) mod logbook;
+pub(crate) mod member_search;
+pub(crate) mod mentions;
+pub(crate) mod reports;
+pub(crate) mod sealed;
+pub(crate) mod standing;

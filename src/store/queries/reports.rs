@@ -8,7 +8,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// The bookings that a partner made for a day.
     #[derive(Debug)]
-    pub struct Booked {
+    pub(crate) struct Booked {
         pub partner_id: i64,
         pub bookings: i64 = "count(*)",
         pub minutes: i64 = "sum(minutes_booked)",
@@ -20,7 +20,7 @@ row! {
 row! {
     /// A booking as a table has it.
     #[derive(Debug)]
-    pub struct BookingLine in "b." {
+    pub(crate) struct BookingLine in "b." {
         pub booking_id: i64,
         pub partner: String = "p.name",
         pub member_id: i64,
@@ -33,7 +33,7 @@ row! {
 }
 
 /// By partner, of the flights between two moments; `to` is not included.
-pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Booked>> {
+pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Booked>> {
     let sql = sql!(
         "SELECT ",
         Booked::COLUMNS,
@@ -44,7 +44,7 @@ pub fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<
 }
 
 /// Flights between two moments, and their minutes. Opening balances were flown before there was a logbook.
-pub fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL
@@ -54,7 +54,7 @@ pub fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, 
 }
 
 /// What the partners did between two moments: whose, what, how often.
-pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
+pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
     let sql = sql!(
         "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
                WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event"
@@ -63,7 +63,13 @@ pub fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i6
 }
 
 /// The bookings of the flights after `(flight_date, booking_id)`, in that order; `to` is not included.
-pub fn list_bookings(tx: &Read, tunnel_id: i64, after: (i64, i64), to: i64, limit: i64) -> Result<Vec<BookingLine>> {
+pub(crate) fn list_bookings(
+    tx: &Read,
+    tunnel_id: i64,
+    after: (i64, i64),
+    to: i64,
+    limit: i64,
+) -> Result<Vec<BookingLine>> {
     let sql = sql!(
         "SELECT ",
         BookingLine::COLUMNS,
@@ -78,7 +84,7 @@ pub fn list_bookings(tx: &Read, tunnel_id: i64, after: (i64, i64), to: i64, limi
 }
 
 /// The numbers of the members after one, in order.
-pub fn list_member_ids(tx: &Read, after: i64, limit: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_member_ids(tx: &Read, after: i64, limit: i64) -> Result<Vec<i64>> {
     let sql = sql!("SELECT member_id FROM members WHERE member_id > ?1 ORDER BY member_id LIMIT ?2");
     tx.list(sql, (after, limit), row)
 }

@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 
 /// A column of sealed values, and what they are for. `None` in a row stays `None`.
 #[derive(Debug)]
-pub struct Column {
+pub(crate) struct Column {
     table: &'static str,
     /// The column that tells one row from another.
     row: &'static str,
@@ -21,7 +21,7 @@ const fn column(table: &'static str, row: &'static str, name: &'static str, purp
 }
 
 #[rustfmt::skip]
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("site",            "only",        "key_check",       Purpose::KeyCheck),
     column("site",            "only",        "sealed_hash_key", Purpose::HashKey),
     column("partner_secrets", "secret_id",   "sealed",          Purpose::PartnerSecret),
@@ -43,7 +43,7 @@ pub struct Resealed {
 
 impl Column {
     /// What reads every value with the key of its row, and what writes one.
-    pub fn statements(&self) -> [String; 2] {
+    pub(crate) fn statements(&self) -> [String; 2] {
         let Column { table, row, name, .. } = self;
         [
             format!("SELECT {row}, {name} FROM {table} WHERE {name} IS NOT NULL"),
@@ -52,7 +52,7 @@ impl Column {
     }
 
     /// Replaces every value by what `change` makes of it.
-    pub fn reseal(&self, tx: &Write, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Resealed> {
+    pub(crate) fn reseal(&self, tx: &Write, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Resealed> {
         let [all, update] = self.statements();
         let found = tx.list(&all, [], columns::row::<(Value, Vec<u8>)>)?;
         let mut done = Resealed { values: found.len(), damaged: 0 };

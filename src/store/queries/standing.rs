@@ -8,7 +8,7 @@ use crate::store::Read;
 use crate::store::tables::entries::{self, Flown};
 use rusqlite::Result;
 
-pub struct Flyer {
+pub(crate) struct Flyer {
     pub last_flight: Option<i64>,
     /// Booked and not flown yet.
     pub minutes_ahead: i64,
@@ -18,12 +18,12 @@ pub struct Flyer {
     pub holds_flyer_1: bool,
 }
 
-pub fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
+pub(crate) fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
     read_with(tx, member_id, &holdings::list(tx, member_id)?, now)
 }
 
 /// Of a member whose levels were read.
-pub fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> Result<Flyer> {
+pub(crate) fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> Result<Flyer> {
     let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
     // Whoever is a flyer and nothing else needs no training, and that is most members.
@@ -40,7 +40,7 @@ pub fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> R
 }
 
 /// The programmes whose currency has lapsed: their open entries show as `not_current`.
-pub fn lapsed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<&'static str>> {
+pub(crate) fn lapsed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<&'static str>> {
     let holdings = holdings::list(tx, member_id)?;
     let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
     Ok(entry::lapsed(&held, &read(tx, member_id, now)?.currency))

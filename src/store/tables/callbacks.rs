@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 
 /// Who calls back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sender {
+pub(crate) enum Sender {
     /// The payment processor.
     Processor,
     /// A member's app, which claims a payment.
@@ -19,16 +19,16 @@ pub enum Sender {
 }
 
 impl Sender {
-    pub const NAMES: [&str; 4] = ["processor", "app", "mail", "social"];
+    pub(crate) const NAMES: [&str; 4] = ["processor", "app", "mail", "social"];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Sender::NAMES[self as usize]
     }
 }
 
 /// An event to be kept.
 #[derive(Debug)]
-pub struct New<'a> {
+pub(crate) struct New<'a> {
     pub sender: Sender,
     /// By which a repeat is known.
     pub key: &'a str,
@@ -44,7 +44,7 @@ pub struct New<'a> {
 row! {
     /// A kept event.
     #[derive(Debug)]
-    pub struct Kept {
+    pub(crate) struct Kept {
         pub callback_id: i64,
         pub sender: String,
         pub key: String = "event_key",
@@ -59,21 +59,21 @@ row! {
 }
 
 /// Whether the event came before; then this time is counted, and nothing else is to be done about it.
-pub fn repeat(tx: &Write, sender: Sender, key: &str) -> Result<bool> {
+pub(crate) fn repeat(tx: &Write, sender: Sender, key: &str) -> Result<bool> {
     let sql =
         sql!("UPDATE callbacks SET times = times + 1, repeated_at = :now WHERE sender = :sender AND event_key = :key");
     Ok(tx.run(sql, named_params! {":now": tx.now(), ":sender": sender.name(), ":key": key})? > 0)
 }
 
 /// How many kept events of a sender have keys that begin so.
-pub fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> {
+pub(crate) fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> {
     let sql = sql!(
         "SELECT count(*) FROM callbacks WHERE sender = ?1 AND event_key >= ?2 AND event_key < ?2 || char(0x10ffff)"
     );
     tx.get(sql, (sender.name(), start), row)
 }
 
-pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
     let sealed = keys.seal(Purpose::Callback, new.raw);
     insert!(tx.insert, "INSERT INTO callbacks" {
         sender: new.sender.name(), event_key: new.key, event: new.event, about: new.about,
@@ -83,19 +83,25 @@ pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
 
 const KEPT: &str = joined!("SELECT ", Kept::COLUMNS, " FROM callbacks");
 
-pub fn find(tx: &Read, callback_id: i64) -> Result<Option<Kept>> {
+pub(crate) fn find(tx: &Read, callback_id: i64) -> Result<Option<Kept>> {
     tx.find(sql!(KEPT, " WHERE callback_id = ?1"), [callback_id], row)
 }
 
 /// Newest first, of one sender, with one verdict, or all.
-pub fn list(tx: &Read, sender: Option<&str>, verdict: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Kept>> {
+pub(crate) fn list(
+    tx: &Read,
+    sender: Option<&str>,
+    verdict: Option<&str>,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<Kept>> {
     let sql = sql!(KEPT, " WHERE ", LISTED, " ORDER BY callback_id DESC LIMIT :limit OFFSET :offset");
     let params = named_params! {":sender": sender, ":verdict": verdict, ":limit": limit, ":offset": offset};
     tx.list(sql, params, row)
 }
 
 /// How many [`list`] has.
-pub fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> Result<i64> {
+pub(crate) fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM callbacks WHERE ", LISTED);
     tx.get(sql, named_params! {":sender": sender, ":verdict": verdict}, row)
 }
@@ -103,7 +109,7 @@ pub fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> Result<i
 const LISTED: &str = "(:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)";
 
 /// Removes events of a sender that came at `old` or before.
-pub fn sweep(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM callbacks WHERE callback_id IN
                (SELECT callback_id FROM callbacks WHERE sender = ?1 AND received_at <= ?2 LIMIT ?3)"

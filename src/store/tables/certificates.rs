@@ -9,7 +9,7 @@ use rusqlite::Result;
 row! {
     /// A level that a member holds, or that is certified.
     #[derive(Debug, Clone)]
-    pub struct Held in "c." {
+    pub(crate) struct Held in "c." {
         pub cat_group: String,
         pub cat_id: String,
         pub track: String,
@@ -18,14 +18,14 @@ row! {
 }
 
 impl Held {
-    pub fn key(&self) -> LevelKey<'_> {
+    pub(crate) fn key(&self) -> LevelKey<'_> {
         LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
     }
 }
 
 /// A certificate that was handed out.
 #[derive(Debug)]
-pub struct Issued {
+pub(crate) struct Issued {
     pub held: Held,
     /// The holder's name as it stands on the paper; `None` once the member was erased.
     pub holder: Option<String>,
@@ -53,7 +53,7 @@ impl FromRow for PaperName {
 }
 
 /// The latest first.
-pub fn list_held(tx: &Read, member_id: i64) -> Result<Vec<Held>> {
+pub(crate) fn list_held(tx: &Read, member_id: i64) -> Result<Vec<Held>> {
     let sql = sql!(
         "SELECT ",
         Held::COLUMNS,
@@ -64,7 +64,7 @@ pub fn list_held(tx: &Read, member_id: i64) -> Result<Vec<Held>> {
 }
 
 /// The open skills of a member, each with who signed it and where.
-pub fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
+pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
     let sql = sql!(
         "SELECT e.skill, coalesce(e.approval_date, e.entry_date), t.name, ",
         PaperName::COLUMNS,
@@ -82,12 +82,12 @@ pub fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
 }
 
 /// Remembers a certificate; handing it out again changes nothing.
-pub fn insert(tx: &Write, code: &str, member_id: i64, held: &Held) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &Held) -> Result<usize> {
     insert!(tx.run, "INSERT INTO certificates" Held: held, { code: code, member_id: member_id, issued_at: tx.now() }
             "ON CONFLICT (code) DO NOTHING")
 }
 
-pub fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
+pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
     let sql = sql!(
         "SELECT ",
         Held::COLUMNS,

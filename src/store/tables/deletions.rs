@@ -6,7 +6,7 @@ use rusqlite::Result;
 
 named! {
     /// What a deletion did.
-    pub enum Outcome {
+    pub(crate) enum Outcome {
         /// There was nothing of that person here.
         Nothing = "nothing",
         /// The link and what came with it went; the account has other ways in and stays.
@@ -18,7 +18,7 @@ named! {
 
 row! {
     #[derive(Debug)]
-    pub struct Deletion {
+    pub(crate) struct Deletion {
         pub code: String,
         pub outcome: Outcome,
         pub asked_at: i64,
@@ -27,19 +27,19 @@ row! {
 }
 
 /// A deletion that was asked for and done now.
-pub fn insert(tx: &Write, code: &str, subject_hash: &[u8; 32], outcome: Outcome) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, code: &str, subject_hash: &[u8; 32], outcome: Outcome) -> Result<usize> {
     insert!(tx.run, "INSERT INTO deletions" {
         code, subject_hash: &subject_hash[..], outcome, asked_at: tx.now(),
         done_at: tx.now(),
     })
 }
 
-pub fn find(tx: &Read, code: &str) -> Result<Option<Deletion>> {
+pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Deletion>> {
     tx.find(sql!("SELECT ", Deletion::COLUMNS, " FROM deletions WHERE code = ?1"), [code], row)
 }
 
 /// The code of the latest deletion about this person.
-pub fn find_code(tx: &Read, subject_hash: &[u8; 32]) -> Result<Option<String>> {
+pub(crate) fn find_code(tx: &Read, subject_hash: &[u8; 32]) -> Result<Option<String>> {
     let sql = sql!("SELECT code FROM deletions WHERE subject_hash = ?1 ORDER BY asked_at DESC, code LIMIT 1");
     tx.find(sql, [&subject_hash[..]], row)
 }

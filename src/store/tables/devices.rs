@@ -4,17 +4,17 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-pub type DeviceHash = [u8; 32];
+pub(crate) type DeviceHash = [u8; 32];
 
 /// A device that nobody signed in on for so long is as good as unknown.
-pub const KEPT_SECONDS: i64 = 180 * 86_400;
+pub(crate) const KEPT_SECONDS: i64 = 180 * 86_400;
 /// Who never brings a token back gets a new one each time; those go first.
 const DEVICES_PER_MEMBER_MAX: i64 = 20;
 
 row! {
     /// What the file knows of a device.
     #[derive(Debug, Clone, Copy)]
-    pub struct Seen {
+    pub(crate) struct Seen {
         /// Whether the member in question signed in there.
         pub by_member: bool = "EXISTS (SELECT 1 FROM devices WHERE device_hash = :hash AND member_id = :id AND used_at > :old)",
         /// Who signed in there first.
@@ -23,14 +23,14 @@ row! {
 }
 
 /// `None`: nobody signed in there, or not for long.
-pub fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
+pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
     let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};
     tx.find(sql, params, row)
 }
 
 /// The member signed in there.
-pub fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> Result<usize> {
+pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> Result<usize> {
     let sql = sql!("INSERT INTO devices (device_hash, member_id, voucher_id, created_at, used_at)
                VALUES (:hash, :id, coalesce((SELECT voucher_id FROM devices WHERE device_hash = :hash LIMIT 1), :id), :now, :now)
                ON CONFLICT (device_hash, member_id) DO UPDATE SET used_at = excluded.used_at");
@@ -44,7 +44,7 @@ pub fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> Result<
     tx.run(surplus, params)
 }
 
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM devices WHERE (device_hash, member_id) IN
                (SELECT device_hash, member_id FROM devices WHERE used_at <= :old LIMIT :rows)"

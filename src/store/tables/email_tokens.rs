@@ -9,7 +9,7 @@ const KEPT_SECONDS: i64 = 30 * 86_400;
 
 row! {
     #[derive(Debug)]
-    pub struct EmailToken {
+    pub(crate) struct EmailToken {
         pub member_id: i64,
         pub email: String,
         pub ends_at: i64,
@@ -17,27 +17,27 @@ row! {
     }
 }
 
-pub fn insert(tx: &Write, token_hash: &[u8; 32], member_id: i64, email: &str, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], member_id: i64, email: &str, ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO email_tokens" {
         token_hash: &token_hash[..], member_id, email, created_at: tx.now(), ends_at,
     })
 }
 
-pub fn find(tx: &Read, token_hash: &[u8; 32]) -> Result<Option<EmailToken>> {
+pub(crate) fn find(tx: &Read, token_hash: &[u8; 32]) -> Result<Option<EmailToken>> {
     let sql = sql!("SELECT ", EmailToken::COLUMNS, " FROM email_tokens WHERE token_hash = ?1");
     tx.find(sql, [&token_hash[..]], row)
 }
 
-pub fn set_used(tx: &Write, token_hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn set_used(tx: &Write, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET used_at = ?2 WHERE token_hash = ?1"), (&token_hash[..], tx.now()))
 }
 
 /// Only the newest token of a member is good.
-pub fn end_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET ends_at = min(ends_at, ?2) WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM email_tokens WHERE token_hash IN
                (SELECT token_hash FROM email_tokens WHERE created_at < :old LIMIT :rows)"

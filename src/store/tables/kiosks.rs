@@ -7,7 +7,7 @@ use rusqlite::Result;
 row! {
     /// A kiosk as the desk sees it.
     #[derive(Debug)]
-    pub struct Kiosk {
+    pub(crate) struct Kiosk {
         pub kiosk_id: i64,
         pub name: String,
         pub paired_at: i64,
@@ -20,7 +20,7 @@ row! {
 row! {
     /// Who stands before a kiosk.
     #[derive(Debug)]
-    pub struct Guest in "g." {
+    pub(crate) struct Guest in "g." {
         pub member_id: i64,
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub seen_at: i64,
@@ -30,13 +30,13 @@ row! {
 row! {
     /// A code that somebody made to pair a kiosk.
     #[derive(Debug)]
-    pub struct Pairing {
+    pub(crate) struct Pairing {
         pub name: String,
         pub made_by: Option<i64>,
     }
 }
 
-pub fn insert_pairing(
+pub(crate) fn insert_pairing(
     tx: &Write,
     code_hash: &[u8; 32],
     name: &str,
@@ -47,12 +47,12 @@ pub fn insert_pairing(
 }
 
 /// Uses the code up, if it is in force.
-pub fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>> {
+pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>> {
     let sql = sql!("DELETE FROM kiosk_pairings WHERE code_hash = ?1 AND ?2 < ends_at RETURNING ", Pairing::COLUMNS);
     tx.find(sql, (&code_hash[..], tx.now()), row)
 }
 
-pub fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO kiosks" {
         name: pairing.name, key_hash: &key_hash[..], paired_by: pairing.made_by, paired_at: tx.now(),
         used_at: tx.now(),
@@ -60,30 +60,30 @@ pub fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64>
 }
 
 /// The kiosk that holds the key.
-pub fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
+pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
     tx.find(sql!("SELECT kiosk_id FROM kiosks WHERE key_hash = ?1"), [&key_hash[..]], row)
 }
 
 /// The latest first.
-pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
+pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
     let sql = sql!("SELECT ", Kiosk::COLUMNS, " FROM kiosks ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 
 /// Of all times, the revoked ones too.
-pub fn count(tx: &Read) -> Result<i64> {
+pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM kiosks"), [], row)
 }
 
 /// Takes the key and whoever stands there; the row stays to tell of it. 0 where there is none in force.
-pub fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
+pub(crate) fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
     end_guest(tx, kiosk_id)?;
     let sql = sql!("UPDATE kiosks SET key_hash = NULL, revoked_at = ?2 WHERE kiosk_id = ?1 AND revoked_at IS NULL");
     tx.run(sql, (kiosk_id, tx.now()))
 }
 
 /// In place of whoever stood there before. `token_hash`: of the token in the guest's own cookie.
-pub fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE kiosks SET used_at = ?2 WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))?;
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_guests" {
         kiosk_id, member_id, seen_at: tx.now(), token_hash: &token_hash[..],
@@ -91,7 +91,7 @@ pub fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32
 }
 
 /// Whoever was seen there after `since` and holds this token.
-pub fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since: i64) -> Result<Option<Guest>> {
+pub(crate) fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since: i64) -> Result<Option<Guest>> {
     let sql = sql!(
         "SELECT ",
         Guest::COLUMNS,
@@ -101,34 +101,34 @@ pub fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since: i64) -
     tx.find(sql, (kiosk_id, &token_hash[..], since), row)
 }
 
-pub fn touch_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
+pub(crate) fn touch_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE kiosk_guests SET seen_at = max(seen_at, ?2) WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))
 }
 
-pub fn end_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
+pub(crate) fn end_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM kiosk_guests WHERE kiosk_id = ?1"), [kiosk_id])
 }
 
 /// Nobody is signed in as this member at any kiosk, and no code of the member's opens one.
-pub fn end_of_member(tx: &Write, member_id: i64) -> Result<()> {
+pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<()> {
     tx.run(sql!("DELETE FROM kiosk_guests WHERE member_id = ?1"), [member_id])?;
     tx.run(sql!("DELETE FROM kiosk_codes WHERE member_id = ?1"), [member_id])?;
     Ok(())
 }
 
 /// In place of the member's older code.
-pub fn set_code(tx: &Write, member_id: i64, code_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
+pub(crate) fn set_code(tx: &Write, member_id: i64, code_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_codes" { member_id, code_hash: &code_hash[..], ends_at })
 }
 
 /// Uses the code up, if it is in force; whose it is.
-pub fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>> {
+pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>> {
     let sql = sql!("DELETE FROM kiosk_codes WHERE code_hash = ?1 AND ?2 < ends_at RETURNING member_id");
     tx.find(sql, (&code_hash[..], tx.now()), row)
 }
 
 /// Removes codes of either kind that nobody took, and guests who went away.
-pub fn sweep(tx: &Write, guests_before: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, guests_before: i64) -> Result<usize> {
     let removed = tx.run(sql!("DELETE FROM kiosk_pairings WHERE ends_at <= ?1"), [tx.now()])?;
     let removed = removed + tx.run(sql!("DELETE FROM kiosk_codes WHERE ends_at <= ?1"), [tx.now()])?;
     Ok(removed + tx.run(sql!("DELETE FROM kiosk_guests WHERE seen_at <= ?1"), [guests_before])?)

@@ -5,18 +5,18 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// The new picture in place of the old one.
-pub fn set(tx: &Write, member_id: i64, jpeg: &[u8]) -> Result<usize> {
+pub(crate) fn set(tx: &Write, member_id: i64, jpeg: &[u8]) -> Result<usize> {
     insert!(tx.run, "INSERT INTO media" { member_id, jpeg, updated_at: tx.now() } "ON CONFLICT (member_id) DO UPDATE SET jpeg = excluded.jpeg, updated_at = excluded.updated_at")
 }
 
-pub fn find(tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>> {
+pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>> {
     tx.find(sql!("SELECT jpeg FROM media WHERE member_id = ?1"), [member_id], row)
 }
 
-pub fn exists(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM media WHERE member_id = ?1)"), [member_id], row)
 }
 
-pub fn delete(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM media WHERE member_id = ?1"), [member_id])
 }

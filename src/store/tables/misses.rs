@@ -8,16 +8,16 @@ const HOUR_SECONDS: i64 = 3_600;
 /// A doctor asks for the last day.
 const KEPT_SECONDS: i64 = 8 * 86_400;
 
-pub fn count_one(tx: &Write) -> Result<usize> {
+pub(crate) fn count_one(tx: &Write) -> Result<usize> {
     let hour = tx.now() - tx.now().rem_euclid(HOUR_SECONDS);
     insert!(tx.run, "INSERT INTO misses" { hour, misses: 1 } "ON CONFLICT (hour) DO UPDATE SET misses = misses + 1")
 }
 
 /// In the hours that began since then.
-pub fn count_since(tx: &Read, moment: i64) -> Result<i64> {
+pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS], row)
 }
 
-pub fn sweep(tx: &Write) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write) -> Result<usize> {
     tx.run(sql!("DELETE FROM misses WHERE hour < ?1"), [tx.now() - KEPT_SECONDS])
 }

@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 
 row! {
     #[derive(Debug)]
-    pub struct Move in "v." {
+    pub(crate) struct Move in "v." {
         pub step: i64,
         pub at: i64,
         /// Who made it.
@@ -22,12 +22,12 @@ row! {
 
 /// What an entry came to; one that is deleted leaves its moves.
 #[derive(Debug, Clone, Copy)]
-pub enum To {
+pub(crate) enum To {
     Status(Status),
     Deleted,
 }
 
-pub fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, to: To) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, to: To) -> Result<usize> {
     let to = match to {
         To::Status(status) => status.name(),
         To::Deleted => "deleted",
@@ -42,7 +42,7 @@ pub fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, t
 }
 
 /// From the beginning on.
-pub fn list(tx: &Read, entry_id: i64) -> Result<Vec<Move>> {
+pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<Move>> {
     let sql = sql!(
         "SELECT ",
         Move::COLUMNS,

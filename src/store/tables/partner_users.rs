@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 
 row! {
     #[derive(Debug)]
-    pub struct PartnerUser in "u." {
+    pub(crate) struct PartnerUser in "u." {
         pub id: i64 = "u.user_id",
         pub email: String,
         /// The member who confirmed this address.
@@ -23,7 +23,7 @@ const USER: &str = joined!(
     " FROM partner_users u LEFT JOIN members m ON m.email = u.email AND m.email_confirmed_at IS NOT NULL WHERE u.partner_id = :partner_id AND u.deleted_at IS NULL"
 );
 
-pub fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::Result<i64, Failure> {
+pub(crate) fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::Result<i64, Failure> {
     insert!(tx.insert, "INSERT INTO partner_users" {
         partner_id, email, created_at: tx.now(), updated_at: tx.now(),
     })
@@ -31,7 +31,7 @@ pub fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::Result<i
 }
 
 /// How many rows changed: none when the partner has no such record.
-pub fn update(tx: &Write, partner_id: i64, id: i64, email: &str) -> std::result::Result<usize, Failure> {
+pub(crate) fn update(tx: &Write, partner_id: i64, id: i64, email: &str) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET email = :email, updated_at = :now
                WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NULL"
@@ -44,32 +44,32 @@ fn email_conflict(error: rusqlite::Error) -> Failure {
     if is_taken(&error) { Failure::email_taken() } else { error.into() }
 }
 
-pub fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE partner_users SET deleted_at = :now WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NULL"
     );
     tx.run(sql, named_params! {":now": tx.now(), ":id": id, ":partner_id": partner_id})
 }
 
-pub fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
+pub(crate) fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
     let sql = sql!(USER, " AND u.user_id = :id");
     tx.find(sql, named_params! {":partner_id": partner_id, ":id": id}, row)
 }
 
 /// Newest first.
-pub fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
+pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
     let sql = sql!(USER, " ORDER BY u.user_id DESC LIMIT :limit OFFSET :offset");
     tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset}, row)
 }
 
-pub fn count(tx: &Read, partner_id: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, partner_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM partner_users WHERE partner_id = ?1 AND deleted_at IS NULL"), [partner_id], row)
 }
 
 row! {
     /// A record that the partner deleted.
     #[derive(Debug)]
-    pub struct Deleted in "u." {
+    pub(crate) struct Deleted in "u." {
         pub id: i64 = "u.user_id",
         pub email: String,
         pub deleted_at: i64,
@@ -79,7 +79,7 @@ row! {
 }
 
 /// What a partner deleted, latest first.
-pub fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
+pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
     let sql = sql!(
         "SELECT ",
         Deleted::COLUMNS,
@@ -90,7 +90,7 @@ pub fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Delete
 }
 
 /// How many rows came back: none where the partner deleted no such record. Refuses one whose address has a new record.
-pub fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usize, Failure> {
+pub(crate) fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET deleted_at = NULL, updated_at = :now
                WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NOT NULL"
@@ -99,7 +99,7 @@ pub fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usiz
 }
 
 /// Whether the partner has a record of this address.
-pub fn has(tx: &Read, partner_id: i64, email: &str) -> Result<bool> {
+pub(crate) fn has(tx: &Read, partner_id: i64, email: &str) -> Result<bool> {
     let sql =
         sql!("SELECT EXISTS (SELECT 1 FROM partner_users WHERE partner_id = ?1 AND email = ?2 AND deleted_at IS NULL)");
     tx.get(sql, (partner_id, email), row)

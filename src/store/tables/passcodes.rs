@@ -10,7 +10,7 @@ const KEPT_SECONDS: i64 = 24 * 3600;
 row! {
     /// The live passcode of a purpose.
     #[derive(Debug)]
-    pub struct Passcode {
+    pub(crate) struct Passcode {
         pub code_hash: [u8; 32],
         /// The address or number it went to.
         pub target: String,
@@ -19,7 +19,7 @@ row! {
 }
 
 /// Puts a new passcode in the place of an older one of the same purpose.
-pub fn insert(
+pub(crate) fn insert(
     tx: &Write,
     member_id: i64,
     purpose: &str,
@@ -32,27 +32,27 @@ pub fn insert(
     })
 }
 
-pub fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
+pub(crate) fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
     let sql =
         sql!("SELECT ", Passcode::COLUMNS, " FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at");
     tx.find(sql, (member_id, purpose, now), row)
 }
 
-pub fn count_try(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
+pub(crate) fn count_try(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
     tx.run(sql!("UPDATE passcodes SET tries = tries + 1 WHERE member_id = ?1 AND purpose = ?2"), (member_id, purpose))
 }
 
-pub fn delete(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1 AND purpose = ?2"), (member_id, purpose))
 }
 
-pub fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1"), [member_id])
 }
 
 /// When there is room for the next message under a key that `sends_max` were counted under within these seconds; `None`
 /// where there is now.
-pub fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
+pub(crate) fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
     if sends_max == 0 {
         return Ok(Some(now + seconds));
     }
@@ -64,17 +64,17 @@ pub fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: 
     Ok(tx.find(sql, within, row::<i64>)?.map(|sent_at| sent_at + seconds))
 }
 
-pub fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
     insert!(tx.run, "INSERT INTO passcode_sends" { address_hash: &address_hash[..], sent_at: tx.now() })
 }
 
 /// The address may get as many as one that never got any; returns how many had counted.
-pub fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcode_sends WHERE address_hash = ?1"), [&address_hash[..]])
 }
 
 /// Removes what no longer counts.
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sends = sql!(
         "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)"
     );

@@ -8,7 +8,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// A payment as its member sees it.
     #[derive(Debug)]
-    pub struct Payment {
+    pub(crate) struct Payment {
         pub payment_id: i64,
         pub intent_id: String,
         pub amount_cents: i64,
@@ -21,7 +21,7 @@ row! {
 
 /// A payment with all that decides whose it is and what it does.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Account {
+pub(crate) struct Account {
     pub intent_id: String,
     pub heard: Heard,
     /// Whose it is by an app's word.
@@ -65,7 +65,7 @@ row! {
 
 /// The time of membership that a payment gave. Moments in Unix seconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grant {
+pub(crate) struct Grant {
     pub member_id: i64,
     pub until: i64,
     /// What the membership was paid until before.
@@ -73,7 +73,7 @@ pub struct Grant {
 }
 
 impl Account {
-    pub fn new(intent_id: &str) -> Account {
+    pub(crate) fn new(intent_id: &str) -> Account {
         Account {
             intent_id: intent_id.to_owned(),
             heard: Heard::nothing(),
@@ -90,34 +90,34 @@ impl Account {
 }
 
 /// Our own number of a payment.
-pub fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
+pub(crate) fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
     tx.find(sql!("SELECT payment_id FROM payments WHERE intent_id = ?1"), [intent_id], row)
 }
 
 const LISTED: &str = joined!("SELECT ", Payment::COLUMNS, " FROM payments");
 
 /// A member's, newest first.
-pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
+pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
     tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
 }
 
-pub fn count(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id], row)
 }
 
 /// Nobody's yet, newest first.
-pub fn list_unmatched(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Payment>> {
+pub(crate) fn list_unmatched(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 
-pub fn count_unmatched(tx: &Read) -> Result<i64> {
+pub(crate) fn count_unmatched(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id IS NULL"), [], row)
 }
 
 /// What waits for the desk's decision, the oldest first, each with its number.
-pub fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
+pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
     let sql = sql!(
         "SELECT payment_id, updated_at, ",
         Kept::COLUMNS,
@@ -127,17 +127,17 @@ pub fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i6
     Ok(found.into_iter().map(|(payment_id, updated_at, kept)| (payment_id, updated_at, kept.into())).collect())
 }
 
-pub fn count_questions(tx: &Read) -> Result<i64> {
+pub(crate) fn count_questions(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE question <> ''"), [], row)
 }
 
-pub fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
+pub(crate) fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
     let sql = sql!("SELECT ", Kept::COLUMNS, " FROM payments WHERE intent_id = ?1");
     Ok(tx.find(sql, [intent_id], row::<Kept>)?.map(Account::from))
 }
 
 /// By our own number.
-pub fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
+pub(crate) fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
     let sql = sql!("SELECT ", Kept::COLUMNS, " FROM payments WHERE payment_id = ?1");
     Ok(tx.find(sql, [payment_id], row::<Kept>)?.map(Account::from))
 }
@@ -192,25 +192,25 @@ impl From<Account> for Kept {
 }
 
 /// Writes a payment, new or known.
-pub fn save(tx: &Write, account: &Account) -> Result<usize> {
+pub(crate) fn save(tx: &Write, account: &Account) -> Result<usize> {
     let kept = Kept::from(account.clone());
     insert!(tx.run, "INSERT INTO payments" Kept: kept, { created_at: tx.now(), updated_at: tx.now() }
             "ON CONFLICT (intent_id) DO UPDATE SET updated_at = excluded.updated_at, ", Kept::EXCLUDED)
 }
 
 /// Claims of a member that the processor has said nothing of.
-pub fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'"), [member_id], row)
 }
 
 /// Claims of a member to what another had claimed first, which the desk has not decided.
-pub fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1");
     tx.get(sql, [member_id], row)
 }
 
 /// Removes claims of `old` or before of which the processor never said anything.
-pub fn sweep_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn sweep_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM payments WHERE payment_id IN
                (SELECT payment_id FROM payments WHERE status = 'claimed' AND created_at <= ?1 LIMIT ?2)"

@@ -7,28 +7,28 @@ use rusqlite::{Result, named_params};
 
 /// Where a walk through the entries goes on: the moment and the number of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     pub entry_date: i64,
     pub entry_id: i64,
 }
 
 /// A part of the walk: who is perhaps due, and where it goes on; `None` at the end.
 #[derive(Debug)]
-pub struct Step {
+pub(crate) struct Step {
     pub members: Vec<i64>,
     pub next: Option<Place>,
 }
 
 /// What currency is kept by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub(crate) enum By {
     Flying,
     Training,
 }
 
 /// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after `from`
 /// and not after `until`.
-pub fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i64) -> Result<Step> {
+pub(crate) fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i64) -> Result<Step> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
     let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params, row)?;
@@ -68,7 +68,7 @@ fn sql(by: By) -> &'static str {
     }
 }
 
-pub fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)"
     );
@@ -76,7 +76,7 @@ pub fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<bool> {
 }
 
 /// Whether it is the first of its kind: then its notice belongs into the same transaction.
-pub fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
+pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT INTO reminders" {
         member_id, programme: reminder.programme, kind: reminder.kind.name(), renewal: reminder.renewal,
         created_at: tx.now(),
@@ -85,7 +85,7 @@ pub fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
 }
 
 /// Forgets those whose currency ended at `old` or before: they cannot come due again.
-pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM reminders WHERE (member_id, programme, kind, renewal) IN
                (SELECT member_id, programme, kind, renewal FROM reminders WHERE renewal <= ?1 LIMIT ?2)"

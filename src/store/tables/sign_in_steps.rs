@@ -7,31 +7,31 @@ use rusqlite::Result;
 row! {
     /// A step that can still be taken.
     #[derive(Debug)]
-    pub struct Step {
+    pub(crate) struct Step {
         pub member_id: i64,
         pub tries: i64,
     }
 }
 
 /// In place of the member's older one.
-pub fn insert(tx: &Write, member_id: i64, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, member_id: i64, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO sign_in_steps" { member_id, step_hash: &step_hash[..], ends_at })
 }
 
-pub fn find(tx: &Read, step_hash: &[u8; 32], now: i64) -> Result<Option<Step>> {
+pub(crate) fn find(tx: &Read, step_hash: &[u8; 32], now: i64) -> Result<Option<Step>> {
     let sql = sql!("SELECT ", Step::COLUMNS, " FROM sign_in_steps WHERE step_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (&step_hash[..], now), row)
 }
 
-pub fn count_try(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn count_try(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE sign_in_steps SET tries = tries + 1 WHERE member_id = ?1"), [member_id])
 }
 
-pub fn delete(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE member_id = ?1"), [member_id])
 }
 
 /// Removes what nobody can take any more: there is at most one a member.
-pub fn sweep(tx: &Write) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE ends_at <= ?1"), [tx.now()])
 }

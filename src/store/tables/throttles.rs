@@ -5,11 +5,11 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-pub type ThrottleKey = [u8; 32];
+pub(crate) type ThrottleKey = [u8; 32];
 
 /// What counts misses of one kind.
 #[derive(Debug, Clone, Copy)]
-pub struct Counter {
+pub(crate) struct Counter {
     pub key: ThrottleKey,
     /// The same in every counter of one account; `None`: it speaks of no account.
     pub account_key: Option<ThrottleKey>,
@@ -17,13 +17,13 @@ pub struct Counter {
 }
 
 /// How many seconds the key is closed for, 0 when it is open.
-pub fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
+pub(crate) fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
     let closed = tx.find(sql!("SELECT closed_until FROM throttles WHERE throttle_key = ?1"), [&key[..]], row::<i64>)?;
     Ok(closed.map_or(0, |until| (until - now).max(0)))
 }
 
 /// Counts a miss and closes the key for as long as the rule says.
-pub fn miss(tx: &Write, counter: &Counter) -> Result<()> {
+pub(crate) fn miss(tx: &Write, counter: &Counter) -> Result<()> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&counter.key[..]], row::<(i64, i64)>)?;
     let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
@@ -36,7 +36,7 @@ pub fn miss(tx: &Write, counter: &Counter) -> Result<()> {
 }
 
 /// The same for a key whose misses drain away. Returns the seconds of the pause that this miss begins, 0 where it begins none.
-pub fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
+pub(crate) fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&key[..]], row)?;
     let (misses, counted_at) = rule.miss(before.unwrap_or((0, tx.now())), tx.now());
@@ -48,19 +48,19 @@ pub fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64>
     Ok(pause)
 }
 
-pub fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
+pub(crate) fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
     tx.run(sql!("DELETE FROM throttles WHERE throttle_key = ?1"), [&key[..]])
 }
 
 /// Forgets every counter of an account; returns how many of them were closed.
-pub fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
+pub(crate) fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
     let sql = sql!("DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now");
     let closed: Vec<bool> = tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()}, row)?;
     Ok(closed.into_iter().filter(|closed| *closed).count())
 }
 
 /// Removes counters that a day of peace has emptied.
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM throttles WHERE throttle_key IN
                (SELECT throttle_key FROM throttles WHERE missed_at < :now - 86400 LIMIT :rows)"

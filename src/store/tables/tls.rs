@@ -53,12 +53,12 @@ impl Deref for Names {
     }
 }
 
-pub fn find(tx: &Read, kind: Kind) -> Result<Option<Certificate>> {
+pub(crate) fn find(tx: &Read, kind: Kind) -> Result<Option<Certificate>> {
     tx.find(sql!("SELECT ", Certificate::COLUMNS, " FROM tls WHERE kind = ?1"), [kind], row)
 }
 
 /// In the place of the one before.
-pub fn replace(tx: &Write, kind: Kind, made: &Certificate) -> Result<usize> {
+pub(crate) fn replace(tx: &Write, kind: Kind, made: &Certificate) -> Result<usize> {
     insert!(tx.run, "INSERT INTO tls" Certificate: made, { kind: kind }
             "ON CONFLICT (kind) DO UPDATE SET names = excluded.names, ", Certificate::EXCLUDED)
 }

@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// An offer to undo a change: the member's address and number before it.
     #[derive(Debug)]
-    pub struct Undo {
+    pub(crate) struct Undo {
         pub member_id: i64,
         pub email: String,
         pub email_confirmed: bool,
@@ -19,21 +19,21 @@ row! {
 }
 
 /// `event`: the name of what was changed. `ends_at`: until when it can be undone; Unix seconds.
-pub fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo, ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO undos" Undo: undo, { token_hash: token_hash, event: event, ends_at: ends_at })
 }
 
-pub fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<Undo>> {
+pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<Undo>> {
     let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE token_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (token_hash, now), row)
 }
 
 /// Ends the offers of the changes that were made at this moment or later: whoever made them may hold their tokens.
-pub fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM undos WHERE member_id = ?1 AND made_at >= ?2"), (member_id, made_at))
 }
 
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sql =
         sql!("DELETE FROM undos WHERE token_hash IN (SELECT token_hash FROM undos WHERE ends_at <= :now LIMIT :rows)");
     tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})

@@ -9,14 +9,14 @@ use crate::http::reply;
 use crate::site::Site;
 
 /// `POST /desk/bookings/{booking_id}/check-in`: the member is here. A second time changes nothing.
-pub fn set(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn set(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| bookings::check_in(cx, booking_id))?;
     Ok(reply::see_other(&format!("/desk?done=arrived#b{booking_id}")))
 }
 
 /// `POST /desk/bookings/{booking_id}/check-in/undo`: that was somebody else.
-pub fn unset(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn unset(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| bookings::undo_check_in(cx, booking_id))?;
     Ok(reply::see_other(&format!("/desk?done=undone#b{booking_id}")))

@@ -48,7 +48,7 @@ impl Page {
 }
 
 /// `GET /desk/sign-in/code`: asks for it; `by` says where it comes from.
-pub fn show_form(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
     let waits = match clerk::step::token(site, call) {
         Some(token) => site.store.read(|tx| step::look(tx, token, Intent::Desk, now))?.is_some(),
@@ -65,7 +65,7 @@ pub fn show_form(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /desk/sign-in/code`: each code costs the step a try, and the right one opens the session.
-pub fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let (by, to) = (body.optional("by", fields::line(20)), body.optional("to", fields::line(200)));

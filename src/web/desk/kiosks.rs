@@ -41,7 +41,7 @@ struct Row {
 }
 
 /// `GET /desk/kiosks`: the kiosks, the latest first, from the one after `skip` others on.
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let revoked = call.query().has("revoked");
     page(site, call, clerk, |page| {
         page.frame.done = revoked.then(|| page.frame.say("kiosk.done_revoked"));
@@ -70,7 +70,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
 }
 
 /// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. It is shown on this answer alone.
-pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let name = body.required("name", fields::line(app::kiosks::NAME_CHARS_MAX));
     let Ok(ok) = body.finish() else {
@@ -90,7 +90,7 @@ pub fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/kiosks/{kiosk_id}/revoke`: locked out at once, with whoever stands before it.
-pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kiosk_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     match app::change(site, clerk, call.language(), |cx| app::kiosks::revoke(cx, kiosk_id))? {
         Outcome::Done => Ok(reply::see_other("/desk/kiosks?revoked=1")),
@@ -99,7 +99,7 @@ pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// A code as people read it to each other: `1234 5678`.
-pub fn spaced(code: &str) -> String {
+pub(crate) fn spaced(code: &str) -> String {
     let (first, second) = code.split_at(code.len() / 2);
     format!("{first} {second}")
 }

@@ -1,17 +1,17 @@
 //! The pages of the front desk: one file a page.
 
-pub mod check_in;
-pub mod code;
-pub mod kiosks;
-pub mod members;
-pub mod messages;
-pub mod partners;
-pub mod payments;
-pub mod photo;
-pub mod reports;
-pub mod setup;
-pub mod sign_in;
-pub mod sign_offs;
-pub mod site;
-pub mod today;
-pub mod walk_in;
+pub(crate) mod check_in;
+pub(crate) mod code;
+pub(crate) mod kiosks;
+pub(crate) mod members;
+pub(crate) mod messages;
+pub(crate) mod partners;
+pub(crate) mod payments;
+pub(crate) mod photo;
+pub(crate) mod reports;
+pub(crate) mod setup;
+pub(crate) mod sign_in;
+pub(crate) mod sign_offs;
+pub(crate) mod site;
+pub(crate) mod today;
+pub(crate) mod walk_in;

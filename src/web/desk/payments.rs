@@ -53,7 +53,7 @@ struct Row {
 }
 
 /// `GET /desk/payments`: what waits for a decision, the oldest first, from the one after `skip` others on.
-pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let done = done(call, &DONE);
     page(site, call, clerk, StatusCode::OK, done, None)
 }
@@ -105,12 +105,12 @@ fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) ->
 }
 
 /// `POST /desk/payments/{payment_id}/count`: it extends the membership of the member who is named, whatever was paid.
-pub fn count(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn count(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     decide(site, call, clerk, Decision::Counts)
 }
 
 /// `POST /desk/payments/{payment_id}/void`: it extends none; a year that it gave is taken back.
-pub fn void(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn void(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     decide(site, call, clerk, Decision::Void)
 }
 

@@ -12,14 +12,14 @@ use crate::store::tables::media;
 use crate::web::upload;
 
 /// `GET /desk/members/{member_id}/photo`: JPEG.
-pub fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let jpeg = site.store.read(|tx| Ok(media::find(tx, member_id)?))?.ok_or_else(Failure::not_found)?;
     Ok(reply::picture("image/jpeg", jpeg))
 }
 
 /// `POST /desk/members/{member_id}/photo`: a new picture, made harmless as every other is.
-pub fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
     let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("photo", text))?;
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
@@ -28,7 +28,7 @@ pub fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/members/{member_id}/photo/remove`: no picture any more.
-pub fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| photos::remove(cx, &cx.served(member_id)?))?;
     Ok(reply::see_other(&format!("/desk/members/{member_id}?done=no-photo")))

@@ -41,7 +41,7 @@ struct Welcome {
 }
 
 /// `GET /desk/sign-in/setup`: the secret that waits, as a picture and as text.
-pub fn show_form(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
     let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
     let account = site
@@ -54,7 +54,7 @@ pub fn show_form(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /desk/sign-in/setup`: the first code turns the authenticator on, and lets its owner in.
-pub fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let ok = body.finish()?;

@@ -48,7 +48,7 @@ impl Page {
 }
 
 /// `GET /desk/sign-in`: name and password; `to` is where to go afterwards.
-pub fn show_or_pass(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
     let mut query = call.query();
     let to = query.optional("to", fields::line(200));
     let ended = query.has("ended");
@@ -62,7 +62,7 @@ pub fn show_or_pass(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /desk/sign-in`: a session, or the way to the second factor.
-pub fn with_password(site: &Site, call: &Call) -> Answer {
+pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let username = body.required("username", fields::line(254));
     let secret = body.required("password", fields::secret);
@@ -155,7 +155,7 @@ pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -
 }
 
 /// `POST /desk/sign-in/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
-pub fn with_passkey(site: &Site, call: &Call) -> Answer {
+pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let to = body.optional("to", fields::line(200));
@@ -179,7 +179,7 @@ pub fn with_passkey(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /desk/sign-out`: ends the session of this browser.
-pub fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
     Ok(clerk::take_session(site, call, reply::see_other("/desk/sign-in")))
 }

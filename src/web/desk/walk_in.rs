@@ -16,7 +16,7 @@ use crate::store::tables::members;
 use crate::web::form;
 
 /// `POST /desk/bookings`: today, at a time of the hall's clock. The same form sent twice is the same booking.
-pub fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let member = body.optional("member", fields::line(254));
     let minutes = body.optional("minutes", fields::line(254));

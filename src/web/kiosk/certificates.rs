@@ -40,7 +40,7 @@ struct OnePage {
 }
 
 /// `GET /kiosk/certificates`: the levels that the member holds, the latest first.
-pub fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let earned = site.store.read(|tx| certificates::read_earned(site, tx, guest.member_id()))?;
     let hall = site.hall()?;
     let shown = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
@@ -55,7 +55,7 @@ pub fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
 
 /// `POST /kiosk/certificates`: one of them, by its place in the list, as a code that a telephone reads. Its address names
 /// the certificate, so it is on no page's own address.
-pub fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let place = body.required("place", fields::whole_in(0..=1_000));
     let ok = body.finish()?;

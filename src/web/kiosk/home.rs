@@ -36,7 +36,7 @@ struct Booked {
 }
 
 /// `GET /kiosk/home`: today's bookings, and what can be done here.
-pub fn show_home(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn show_home(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
@@ -68,7 +68,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 
 /// `POST /kiosk/bookings/{booking_id}/check-in`: the member is here, by the rule of the desk; only for a booking of
 /// today and of one's own.
-pub fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| app::bookings::check_in(cx, booking_id)) {
@@ -78,6 +78,6 @@ pub fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 /// `POST /kiosk/here`: somebody touches the screen. That it came this far has noted it.
-pub fn stay(_: &Site, _: &Call, _: &Guest) -> Answer {
+pub(crate) fn stay(_: &Site, _: &Call, _: &Guest) -> Answer {
     Ok(reply::text(StatusCode::NO_CONTENT, ""))
 }

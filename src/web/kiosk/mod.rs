@@ -1,13 +1,13 @@
 //! The kiosk: a screen in the hall at which members help themselves, with gloves on and other people behind them. Nothing
 //! of a person stays on it: addresses and titles name nobody, pages are kept by nobody, and without a touch it begins anew.
 
-pub mod certificates;
-pub mod home;
-pub mod progression;
-pub mod sign_in;
-pub mod sign_off;
-pub mod start;
-pub mod time;
+pub(crate) mod certificates;
+pub(crate) mod home;
+pub(crate) mod progression;
+pub(crate) mod sign_in;
+pub(crate) mod sign_off;
+pub(crate) mod start;
+pub(crate) mod time;
 
 use super::{Frame, refused, show};
 use crate::app::Actor;
@@ -24,7 +24,7 @@ use askama::Template;
 use http::StatusCode;
 
 /// What stands around every page of a kiosk.
-pub struct Screen {
+pub(crate) struct Screen {
     frame: Frame,
     /// Who is signed in.
     pub guest: Option<String>,
@@ -43,29 +43,29 @@ impl Screen {
         Ok(Screen { guest: name, ..Screen::outside(site, call)? })
     }
 
-    pub fn tag(&self) -> &'static str {
+    pub(crate) fn tag(&self) -> &'static str {
         self.frame.tag()
     }
 
-    pub fn site_name(&self) -> &str {
+    pub(crate) fn site_name(&self) -> &str {
         &self.frame.site_name
     }
 
-    pub fn say(&self, key: &'static str) -> String {
+    pub(crate) fn say(&self, key: &'static str) -> String {
         self.frame.say(key)
     }
 
-    pub fn asset(&self, name: &str) -> String {
+    pub(crate) fn asset(&self, name: &str) -> String {
         self.frame.asset(name)
     }
 
     /// Seconds without a touch until the screen is wiped.
-    pub fn idle_seconds(&self) -> i64 {
+    pub(crate) fn idle_seconds(&self) -> i64 {
         IDLE_SECONDS
     }
 
     /// The seconds to go stand in the text by themselves, so that a script can count them.
-    pub fn ending(&self) -> [String; 2] {
+    pub(crate) fn ending(&self) -> [String; 2] {
         let text = self.frame.tell(&Text::new("kiosk.ends_in").with("seconds", '\u{0}'));
         let (before, after) = text.split_once('\u{0}').unwrap_or((&text, ""));
         [before, after].map(str::to_owned)
@@ -81,7 +81,7 @@ struct Refusal {
 }
 
 /// A failure as a page of the kiosk.
-pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     let screen = Screen { frame, guest: None };

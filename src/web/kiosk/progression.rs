@@ -28,7 +28,7 @@ struct Shown {
 }
 
 /// `GET /kiosk/progression`
-pub fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut shown = Vec::new();
     for step in site.store.read(|tx| progression::steps(site, tx, guest.member_id()))? {
         let (tone, key) = match step.state {
@@ -46,7 +46,7 @@ pub fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 /// `GET /kiosk/progression.svg`: as the member's app has it, and kept by nobody.
-pub fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let picture = reply::picture("image/svg+xml", progression::svg(site, guest.member_id(), call.language())?);
     Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }

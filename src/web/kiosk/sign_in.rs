@@ -43,7 +43,7 @@ struct PasskeyPage {
 }
 
 /// `GET /kiosk/number`: keys for number and PIN.
-pub fn show_number(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+pub(crate) fn show_number(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     number_page(site, call, String::new(), None)
 }
 
@@ -54,7 +54,7 @@ fn number_page(site: &Site, call: &Call, number: String, problem: Option<&'stati
 }
 
 /// `POST /kiosk/number`: a member's number and booking PIN.
-pub fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let number = body.required("number", fields::line(NUMBER_CHARS_MAX));
     let pin = body.required("pin", fields::line(PIN_CHARS_MAX));
@@ -71,7 +71,7 @@ pub fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 }
 
 /// `GET /kiosk/scan`: a field that takes what a scanner types, and the camera where the browser can read it.
-pub fn show_scan(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+pub(crate) fn show_scan(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     scan_page(site, call, None)
 }
 
@@ -81,7 +81,7 @@ fn scan_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer 
 }
 
 /// `POST /kiosk/scan`: the code that the member's app shows. It is too long to be guessed, so a wrong one delays nobody.
-pub fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let code = body.required("code", fields::line(SCAN_CHARS_MAX));
     let Ok(ok) = body.finish() else { return scan_page(site, call, Some("kiosk.scan_wrong")) };
@@ -94,7 +94,7 @@ pub fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 }
 
 /// `GET /kiosk/passkey`: asks whose passkey it is.
-pub fn show_passkey(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+pub(crate) fn show_passkey(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     passkey_page(site, call, None)
 }
 
@@ -104,7 +104,7 @@ fn passkey_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answ
 }
 
 /// `POST /kiosk/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
-pub fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let refused = |key| passkey_page(site, call, Some(key));

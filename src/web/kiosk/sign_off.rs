@@ -42,7 +42,7 @@ struct SignersPage {
 }
 
 /// `GET /kiosk/sign-off`: the skills that the member may ask for next.
-pub fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut levels: Vec<Open> = Vec::new();
     for (level, skill) in site.store.read(|tx| list_next_skills(site, tx, guest.member_id()))? {
         let one = (skill.skill.as_str(), skill.name.as_str());
@@ -56,7 +56,7 @@ pub fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 /// `GET /kiosk/sign-off/{skill}`: who may sign it here now.
-pub fn show_signers(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn show_signers(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
@@ -78,7 +78,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 }
 
 /// `POST /kiosk/sign-off/{skill}`: asks this signer, as the member's app would.
-pub fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let signer = body.required("signer", fields::id);
     let Ok(ok) = body.finish() else { return page(site, call, guest, Some(call.say("kiosk.signer_missing"))) };

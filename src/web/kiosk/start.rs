@@ -34,7 +34,7 @@ struct Unpaired {
 }
 
 /// `GET /kiosk`: the languages and the ways to sign in.
-pub fn show_start(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
     let Some(kiosk) = kiosk::find(site, call)? else { return unpaired(site, call, None) };
     if kiosk::find_guest(site, call, &kiosk)?.is_some() {
         return Ok(reply::see_other("/kiosk/home"));
@@ -50,7 +50,7 @@ fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
 }
 
 /// `POST /kiosk/pair`: the code that somebody of the desk made turns this browser into a kiosk.
-pub fn pair(site: &Site, call: &Call) -> Answer {
+pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let code = body.finish().map(|ok| code.get(&ok)).ok().flatten().unwrap_or_default();
@@ -62,7 +62,7 @@ pub fn pair(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /kiosk/language`: everything in this language, until somebody leaves.
-pub fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let tag = body.required("language", fields::line(5));
     let ok = body.finish()?;
@@ -73,7 +73,7 @@ pub fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
 
 /// `POST /kiosk/leave`: nobody is signed in any more, and the browser is told to forget. Its cookies stay, because one of
 /// them makes it a kiosk.
-pub fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+pub(crate) fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     // Only whoever holds the guest's cookie ends the guest's visit: a copy of the kiosk's key sends nobody away.
     if kiosk::find_guest(site, call, kiosk)?.is_some() {
         site.store.write(site.now(), |tx| Ok(kiosks::end_guest(tx, kiosk.id())?))?;

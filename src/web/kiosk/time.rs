@@ -27,7 +27,7 @@ struct Page {
 }
 
 /// `GET /kiosk/time`: how many minutes?
-pub fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, String::new(), None)
 }
 
@@ -38,7 +38,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Optio
 }
 
 /// `POST /kiosk/time`: in the logbook at once, like any flight time that a member enters.
-pub fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let typed = body.optional("minutes", fields::line(5));
     let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();

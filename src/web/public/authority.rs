@@ -59,7 +59,7 @@ struct Authority {
 }
 
 /// `GET /ca`: the site's own authority; JSON, or a page that tells how to trust it.
-pub fn page(site: &Site, call: &Call) -> Answer {
+pub(crate) fn page(site: &Site, call: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?;
     let reply = match (found, call.prefers_page()) {
         (Some(found), true) => told(site, call, Some(trust(site, call, &found.into())))?,
@@ -71,7 +71,7 @@ pub fn page(site: &Site, call: &Call) -> Answer {
 }
 
 /// `GET /ca.crt`: its certificate, as devices want to install it.
-pub fn certificate(site: &Site, _: &Call) -> Answer {
+pub(crate) fn certificate(site: &Site, _: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let name = HeaderValue::from_static("attachment; filename=\"tunneldesk-ca.crt\"");
     Ok(reply::bytes("application/x-x509-ca-cert", found.certificate).with_header(header::CONTENT_DISPOSITION, name))

@@ -32,7 +32,7 @@ fn token(mut fields: Fields) -> Result<String, Failure> {
 }
 
 /// `GET /confirm`: where the link of a mail leads; the button there does it.
-pub fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     match token(call.query()) {
         Ok(token) => page(site, call, token, false),
         Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
@@ -45,7 +45,7 @@ fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
 }
 
 /// `POST /confirm`: confirms the address that the token was mailed to.
-pub fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     email::take_pace(site, call)?;
     let token = token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(tx, &token))? {
@@ -56,7 +56,7 @@ pub fn take(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
-pub fn resend(site: &Site, call: &Call) -> Answer {
+pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     email::take_pace(site, call)?;
     let token = token(form(call)?)?;
     take_message(site, call)?;

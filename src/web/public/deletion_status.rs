@@ -71,7 +71,7 @@ crate::body! {
 }
 
 /// `GET /social-data-deletion-status`: what became of a deletion, by its code; JSON, or a page for a browser.
-pub fn show(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
     let find = |code: &str| site.store.read(|tx| Ok(deletions::find(tx, code)?));
     let found = code.as_deref().map(find).transpose()?.flatten();

@@ -1,12 +1,12 @@
 //! Pages that mails lead to, for everybody: an address is confirmed, and a lost password replaced. A link only opens a page;
 //! what it does needs a button, because mail servers follow links too.
 
-pub mod authority;
-pub mod confirm;
-pub mod deletion_status;
-pub mod recover;
-pub mod undo;
-pub mod verify;
+pub(crate) mod authority;
+pub(crate) mod confirm;
+pub(crate) mod deletion_status;
+pub(crate) mod recover;
+pub(crate) mod undo;
+pub(crate) mod verify;
 
 use super::{Frame, refused, said, show};
 use crate::http::call::Call;
@@ -42,7 +42,7 @@ fn tell(
 }
 
 /// A failure as a page for everybody.
-pub fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
+pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     let (title, message) = (frame.say("desk.refused"), said(failure, language));

@@ -34,12 +34,12 @@ struct SetPage {
 }
 
 /// `GET /recover`: whose password it is, and how the code shall come.
-pub fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)? }))
 }
 
 /// `POST /recover`: sends the code, unless there is one already, and asks for it.
-pub fn send(site: &Site, call: &Call) -> Answer {
+pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     recovery::take_pace(site, call)?;
     let mut body = form(call)?;
     let has_code = body.has("have");
@@ -54,7 +54,7 @@ pub fn send(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /recover/password`: the code, the answers and the new password.
-pub fn set(site: &Site, call: &Call) -> Answer {
+pub(crate) fn set(site: &Site, call: &Call) -> Answer {
     recovery::take_pace(site, call)?;
     let asked = Recovery::read(site, form(call)?)?;
     let again = |problem| set_page(site, call, &asked.username, false, Some(problem));

@@ -30,7 +30,7 @@ fn token(mut fields: Fields) -> Result<String, Failure> {
 }
 
 /// `GET /undo`: where the link of a mail leads; what it does needs the button there.
-pub fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     match token(call.query()) {
         Ok(token) => page(site, call, token, false),
         Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
@@ -42,7 +42,7 @@ fn page(site: &Site, call: &Call, token: String, done: bool) -> Answer {
 }
 
 /// `POST /undo`: undoes the change. A token that is not good writes nothing.
-pub fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let token = token(form(call)?)?;
     let now = site.now();
     let undone = match site.store.read(|tx| undo::is_offered(tx, &token, now))? {

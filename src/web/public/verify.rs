@@ -41,7 +41,7 @@ struct Verdict {
 }
 
 /// `GET /verify/{code}`: whether a certificate holds; JSON, or a page for a browser.
-pub fn show(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let found = site.store.read(|tx| {
         let issued = parse_code(call.param(0)).map(|code| certificates::find(tx, &code)).transpose()?.flatten();
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;

@@ -15,7 +15,7 @@ use crate::http::reply;
 use crate::site::Site;
 
 crate::body! {
-    pub struct SkillNew {
+    pub(crate) struct SkillNew {
         /// Empty, or the number of nothing: the entry is new.
         entry_id: Option<ShortLine<20>>,
         /// Like `entry_id`.
@@ -44,7 +44,7 @@ crate::body! {
 
 /// `POST /account/logbook/skills/`: the caller asks the named instructor for a signature. With another's `member_id`
 /// (ours) a signer records what he saw, and it is open at once.
-pub fn create(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut fields = call.fields()?;
     ["skill", "entry_date"].into_iter().for_each(|field| fields.demand(field));
     let Draft { read, mut fields } = call.draft_of::<SkillNew>(fields);

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 crate::body! {
     /// What was not given stays as it is.
-    pub struct SkillEdit {
+    pub(crate) struct SkillEdit {
         echoes: All<Echoes>,
         entry_date: Option<Moment>,
         /// Minutes in the air, 0 to 600, or `H:MM`.
@@ -49,7 +49,7 @@ crate::body! {
 }
 
 /// A state that is asked for.
-pub struct WantedStatus;
+pub(crate) struct WantedStatus;
 
 impl Field for WantedStatus {
     type Value = Status;
@@ -72,7 +72,7 @@ impl Field for WantedStatus {
 /// a refused entry is asked for again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
 /// refuses, and `comments_instructor` or `status: "open"` (ours) signs: the entry of that `version` (ours), or with these
 /// fields. The desk may do what the member may, and refuse.
-pub fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut draft = call.draft::<SkillEdit>()?;
     check_number(entry_id, draft.read.entry_id, draft.read.id, &mut draft.fields);

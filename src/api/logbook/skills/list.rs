@@ -29,14 +29,14 @@ struct MoveRow {
 }
 
 /// `GET /account/logbook/skills/{status}/{member_id}`: one state, several joined by `-`, or `all`; newest first.
-pub fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 1)?;
     let wanted = statuses(call.param(0))?;
     page(site, call, member_id, &wanted)
 }
 
 /// `GET /account/logbook/mobile/skills/{member_id}`: all of them.
-pub fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
+pub(crate) fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     page(site, call, member_id, &STATUSES)
 }
@@ -72,7 +72,7 @@ fn statuses(asked: &str) -> Result<Vec<&'static str>, Failure> {
 }
 
 /// `GET /account/logbook/entries/{entry_id}/moves`: who moved the entry when, from the beginning on.
-pub fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
+pub(crate) fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let page = call.page()?;
     site.store.read(|tx| {

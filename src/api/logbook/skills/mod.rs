@@ -6,17 +6,17 @@ mod edit;
 mod list;
 mod row;
 
-pub use create::{SkillNew, create};
-pub use edit::{SkillEdit, edit};
-pub use list::{list, list_all, moves};
-pub use row::{Row, row};
+pub(crate) use create::{SkillNew, create};
+pub(crate) use edit::{SkillEdit, edit};
+pub(crate) use list::{list, list_all, moves};
+pub(crate) use row::row;
 
 use crate::domain::entry::Status;
 use serde::Serialize;
 
 /// What became of an entry.
 #[derive(Serialize)]
-pub struct WrittenReply {
+pub(crate) struct WrittenReply {
     status: bool,
     message: String,
     entry_id: i64,
@@ -25,7 +25,7 @@ pub struct WrittenReply {
 }
 
 impl WrittenReply {
-    pub fn new(message: String, entry_id: i64, entry_status: Status) -> WrittenReply {
+    pub(crate) fn new(message: String, entry_id: i64, entry_status: Status) -> WrittenReply {
         WrittenReply { status: true, message, entry_id, entry_status: entry_status.name() }
     }
 }

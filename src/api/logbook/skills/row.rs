@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// In the contract's types for an entry to be: numbers that name something are text, and so is `time` (minutes).
 #[derive(Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     id: i64,
     entry_id: i64,
     member_id: i64,
@@ -42,7 +42,7 @@ pub struct Row {
 }
 
 /// `lapsed`: the programmes whose open skills show as `not_current`.
-pub fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
+pub(crate) fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
     let (cat_name, skill_name) = catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
     let status = entry::shown(entry.kind, &entry.cat_group, entry.status, lapsed);
     Row {

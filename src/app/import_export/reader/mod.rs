@@ -17,7 +17,7 @@ const LIST_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Of a value that is repeated in a mistake.
 const SHOWN_CHARS_MAX: usize = 40;
 
-pub struct Column {
+pub(super) struct Column {
     pub name: &'static str,
     /// The list is nothing without it.
     pub needed: bool,
@@ -25,7 +25,7 @@ pub struct Column {
 
 /// Something wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub(crate) struct Mistake {
     /// From 1 on, with the line of headings.
     pub line: u64,
     /// From 1 on, with its heading; none where the whole line is meant.
@@ -51,22 +51,22 @@ impl std::fmt::Display for Mistake {
 }
 
 /// One line: its cells by the names of their columns.
-pub struct Row {
+pub(super) struct Row {
     line: u64,
     cells: Vec<(usize, &'static str, String)>,
 }
 
 impl Row {
-    pub fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         self.line
     }
 
     /// As an operation's fields.
-    pub fn fields(&self) -> Map<String, Value> {
+    pub(super) fn fields(&self) -> Map<String, Value> {
         self.cells.iter().map(|(_, name, text)| ((*name).to_owned(), Value::from(text.as_str()))).collect()
     }
 
-    pub fn mistake(&self, field: &str, text: String) -> Mistake {
+    pub(super) fn mistake(&self, field: &str, text: String) -> Mistake {
         let cell = self.cells.iter().find(|(_, name, _)| *name == field);
         let column = cell.map(|(place, name, _)| (place + 1, (*name).to_owned()));
         let text = if column.is_some() { text } else { format!("{field} {text}") };
@@ -75,7 +75,7 @@ impl Row {
 }
 
 /// The lines of a list, after its headings.
-pub struct Rows<'r> {
+pub(super) struct Rows<'r> {
     reader: csv::Reader<Counted<'r>>,
     columns: Vec<&'static str>,
     /// Lines that ended before the last one that was read; the reader itself is out by one where lines end in CRLF.
@@ -119,7 +119,7 @@ impl Read for Counted<'_> {
 
 impl<'r> Rows<'r> {
     /// Reads the headings and judges them.
-    pub fn open(text: &'r mut dyn Read, columns: &'static [Column]) -> Result<Rows<'r>, Refusal> {
+    pub(super) fn open(text: &'r mut dyn Read, columns: &'static [Column]) -> Result<Rows<'r>, Refusal> {
         let unreadable = |e: io::Error| Refusal::Unreadable(format!("the list cannot be read: {e}"));
         let mut start = Vec::new();
         (&mut *text).take(64 * 1024).read_to_end(&mut start).map_err(unreadable)?;
@@ -147,12 +147,12 @@ impl<'r> Rows<'r> {
     }
 
     /// Of the list, so far.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.so_far.bytes.get()
     }
 
     /// The next lines, fewer at the end. Empty ones are passed over.
-    pub fn take(&mut self, most: usize) -> Result<Vec<Result<Row, Vec<Mistake>>>, Refusal> {
+    pub(super) fn take(&mut self, most: usize) -> Result<Vec<Result<Row, Vec<Mistake>>>, Refusal> {
         let (mut rows, mut record) = (Vec::with_capacity(most), ByteRecord::new());
         while rows.len() < most {
             if !self.read(&mut record)? {

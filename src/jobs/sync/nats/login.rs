@@ -12,7 +12,7 @@ const USER: u8 = 20 << 3;
 
 /// The fields of `CONNECT` that say who we are. `nonce` is what the server wants signed. The error is one line, and holds
 /// nothing of the credentials.
-pub fn fields(credentials: &str, nonce: Option<&str>) -> Result<Value, String> {
+pub(super) fn fields(credentials: &str, nonce: Option<&str>) -> Result<Value, String> {
     let text = credentials.trim();
     if text.contains("-----BEGIN") {
         let jwt = between(text, "USER JWT").ok_or("the credentials file holds no user JWT")?;

@@ -33,7 +33,7 @@ const MESSAGE_TOO_LARGE: u64 = 10054;
 const NO_MESSAGE: u64 = 10037;
 const HEADERS_BYTES_MAX: usize = 1024;
 
-pub struct Nats {
+pub(super) struct Nats {
     settings: config::Nats,
     authority: Option<Vec<u8>>,
     subject: String,
@@ -86,7 +86,12 @@ struct Stored {
 }
 
 impl Nats {
-    pub fn new(server: &config::Nats, settings: &Sync, site_id: &str, clock: Arc<Clock>) -> Result<Nats, String> {
+    pub(super) fn new(
+        server: &config::Nats,
+        settings: &Sync,
+        site_id: &str,
+        clock: Arc<Clock>,
+    ) -> Result<Nats, String> {
         Ok(Nats {
             settings: server.clone(),
             authority: settings.authority.clone(),

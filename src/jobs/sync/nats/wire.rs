@@ -20,7 +20,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-pub struct Wire {
+pub(super) struct Wire {
     stream: BufReader<Stream>,
     /// Where answers to us go; each has a number of its own behind it.
     inbox: String,
@@ -35,7 +35,7 @@ enum Stream {
 }
 
 #[derive(Debug)]
-pub struct Message {
+pub(super) struct Message {
     /// Of an answer by the server itself.
     pub status: Option<u16>,
     pub body: Vec<u8>,
@@ -78,7 +78,7 @@ impl Write for Stream {
 
 impl Wire {
     /// `authority` is PEM, trusted instead of the public ones.
-    pub fn connect(server: &Nats, authority: Option<&[u8]>) -> Result<Wire, Trouble> {
+    pub(super) fn connect(server: &Nats, authority: Option<&[u8]>) -> Result<Wire, Trouble> {
         let plain = dial(server)?;
         let mut first = BufReader::with_capacity(1, plain);
         let line = read_line(&mut first)?;
@@ -126,7 +126,12 @@ impl Wire {
     }
 
     /// Publishes, and waits for the answer to it.
-    pub fn request(&mut self, subject: &str, headers: &[(&str, String)], body: &[u8]) -> Result<Message, Trouble> {
+    pub(super) fn request(
+        &mut self,
+        subject: &str,
+        headers: &[(&str, String)],
+        body: &[u8],
+    ) -> Result<Message, Trouble> {
         self.requests += 1;
         let reply = format!("{}.{}", self.inbox, self.requests);
         let mut bytes = Vec::with_capacity(body.len() + 1024);
@@ -194,7 +199,7 @@ impl Wire {
 }
 
 /// A header's value, out of what the server keeps of a message.
-pub fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
+pub(super) fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
     let mut lines = headers.lines().filter_map(|line| line.split_once(':'));
     lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }

@@ -23,18 +23,18 @@ use rusqlite::{Result, Row};
 pub static STATEMENTS: [(&str, &str)];
 
 /// The columns of a row that are still to be read, from the first to the last.
-pub struct Columns<'r> {
+pub(crate) struct Columns<'r> {
     row: &'r Row<'r>,
     next: usize,
 }
 
 /// What can be read from the next columns of a row.
-pub trait FromRow: Sized {
+pub(crate) trait FromRow: Sized {
     fn read(columns: &mut Columns) -> Result<Self>;
 }
 
 /// Reads a row whose columns are exactly those of `T`.
-pub fn row<T: FromRow>(row: &Row) -> Result<T> {
+pub(crate) fn row<T: FromRow>(row: &Row) -> Result<T> {
     let mut columns = Columns::of(row);
     let value = columns.read()?;
     debug_assert_eq!(columns.next, row.as_ref().column_count(), "the statement names other columns than its row");
@@ -42,26 +42,26 @@ pub fn row<T: FromRow>(row: &Row) -> Result<T> {
 }
 
 impl<'r> Columns<'r> {
-    pub fn of(row: &'r Row) -> Columns<'r> {
+    pub(crate) fn of(row: &'r Row) -> Columns<'r> {
         Columns { row, next: 0 }
     }
 
-    pub fn read<T: FromRow>(&mut self) -> Result<T> {
+    pub(crate) fn read<T: FromRow>(&mut self) -> Result<T> {
         T::read(self)
     }
 
     /// The next column, where nothing is copied.
-    pub fn text(&mut self) -> Result<&'r str> {
+    pub(crate) fn text(&mut self) -> Result<&'r str> {
         self.next += 1;
         Ok(self.row.get_ref(self.next - 1)?.as_str()?)
     }
 
     /// Passes over what is left: nothing was joined, so all of it is null.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.next = self.row.as_ref().column_count();
     }
 
-    pub fn value<T: FromSql>(&mut self) -> Result<T> {
+    pub(crate) fn value<T: FromSql>(&mut self) -> Result<T> {
         self.next += 1;
         self.row.get(self.next - 1)
     }
@@ -131,11 +131,11 @@ macro_rules! named {
 
         impl $name {
             /// As the file keeps it.
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $($name::$variant => $text),+ }
             }
 
-            pub fn parse(name: &str) -> Option<$name> {
+            pub(crate) fn parse(name: &str) -> Option<$name> {
                 match name { $($text => Some($name::$variant),)+ _ => None }
             }
         }
@@ -145,7 +145,7 @@ macro_rules! named {
 }
 
 /// The bytes of all parts.
-pub const fn length(parts: &[&str]) -> usize {
+pub(crate) const fn length(parts: &[&str]) -> usize {
     let (mut bytes, mut part) = (0, 0);
     while part < parts.len() {
         bytes += parts[part].len();
@@ -155,7 +155,7 @@ pub const fn length(parts: &[&str]) -> usize {
 }
 
 /// The parts, one after the other.
-pub const fn join<const BYTES: usize>(parts: &[&str]) -> [u8; BYTES] {
+pub(crate) const fn join<const BYTES: usize>(parts: &[&str]) -> [u8; BYTES] {
     let (mut joined, mut at, mut part) = ([0; BYTES], 0, 0);
     while part < parts.len() {
         let bytes = parts[part].as_bytes();
@@ -197,7 +197,8 @@ macro_rules! columns {
     ($name:ident in $prefix:literal { $($field:ident $(= $text:expr)?),+ $(,)? } $($saved:ident)?) => {
         impl $name {
             /// As a statement names them, in the order of the fields.
-            pub const COLUMNS: &'static str =
+            #[allow(dead_code, reason = "some statements name their columns otherwise")]
+            pub(crate) const COLUMNS: &'static str =
                 joined!($(", ", columns!(@text $prefix $field $($text)?)),+).split_at(2).1;
         }
 

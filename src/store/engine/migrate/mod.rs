@@ -19,7 +19,7 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS refinery_schema_history(
 
 /// A file that an older binary made.
 #[derive(Debug, PartialEq)]
-pub struct Older {
+pub(crate) struct Older {
     pub schema: i64,
     /// The version that opened it last; empty where the file is from before that was kept.
     pub version: String,
@@ -30,26 +30,26 @@ pub struct Older {
 }
 
 /// The schema that this binary knows.
-pub fn latest() -> i64 {
+pub(crate) fn latest() -> i64 {
     embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0)
 }
 
 /// Makes the file of a new site where there is none. The error is one line that says what to do.
-pub fn create(place: &Place) -> Result<(), String> {
+pub(crate) fn create(place: &Place) -> Result<(), String> {
     let path = place.database();
     let made = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
 /// The schema of the file as it is.
-pub fn schema(place: &Place) -> Result<i64, String> {
+pub(crate) fn schema(place: &Place) -> Result<i64, String> {
     let path = place.database();
     let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
     read.map_err(|e| format!("cannot read {}: {e}", path.display()))
 }
 
 /// What an older binary left, and `None` where the file is this binary's own. A newer one is refused.
-pub fn older(place: &Place) -> Result<Option<Older>, String> {
+pub(crate) fn older(place: &Place) -> Result<Option<Older>, String> {
     let path = place.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
     let conn = super::connection::open_writer(&path).map_err(broken)?;
@@ -78,14 +78,14 @@ fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
 }
 
 /// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.
-pub fn upgrade(place: &Place) -> Result<(), String> {
+pub(crate) fn upgrade(place: &Place) -> Result<(), String> {
     let path = place.database();
     let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }
 
 /// All of this binary's migrations that the connection's file lacks, and the test of what came out, in one transaction.
-pub fn migrate(conn: &mut Connection) -> Result<(), String> {
+pub(crate) fn migrate(conn: &mut Connection) -> Result<(), String> {
     migrate_to(conn, latest())
 }
 
@@ -149,7 +149,7 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
 }
 
 /// Refuses a file that would have to be upgraded first, where nothing can be written.
-pub fn check_current(store: &crate::store::Store, path: &Path) -> Result<(), String> {
+pub(crate) fn check_current(store: &crate::store::Store, path: &Path) -> Result<(), String> {
     let found =
         store.writer().alone(|conn| version(conn)).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
     if found == latest() {

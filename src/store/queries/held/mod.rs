@@ -12,7 +12,7 @@ use rusqlite::{Result, Row};
 use serde_json::{Map, Value};
 
 /// Rows of one table that are a member's.
-pub struct Part {
+pub(crate) struct Part {
     /// What they are called in a copy.
     pub name: &'static str,
     pub table: &'static str,
@@ -75,7 +75,7 @@ impl Part {
     }
 
     /// Why the rows stay when the member is erased; `None`: they go.
-    pub fn stays(&self) -> Option<&'static str> {
+    pub(crate) fn stays(&self) -> Option<&'static str> {
         match self.fate {
             Gone => None,
             Blanked(_, why) | Stays(why) => Some(why),
@@ -83,7 +83,7 @@ impl Part {
     }
 
     /// Columns that a copy does not show, and why not.
-    pub fn hidden(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.unlike.iter().filter_map(|(column, shown)| match shown {
             Hidden(why) => Some((*column, *why)),
             Opened(_) => None,
@@ -93,7 +93,7 @@ impl Part {
 
 /// In the order in which they go: what is found by another row goes before that row.
 #[rustfmt::skip]
-pub const PARTS: &[Part] = &[
+pub(crate) const PARTS: &[Part] = &[
     part("events_about_payments", "callbacks",
          "about <> '' AND about IN (SELECT intent_id FROM payments WHERE member_id = :id)", EVENTS)
         .unlike(&[("sealed", Opened(Purpose::Callback))]),
@@ -164,7 +164,7 @@ pub const PARTS: &[Part] = &[
 
 /// A member's rows of one part, as JSON: moments and numbers as they are kept, bytes in base64. A sealed value that the
 /// site key does not open is null.
-pub fn rows(tx: &Read, keys: &Keys, part: &Part, member_id: i64) -> Result<Vec<Map<String, Value>>> {
+pub(crate) fn rows(tx: &Read, keys: &Keys, part: &Part, member_id: i64) -> Result<Vec<Map<String, Value>>> {
     let columns = if part.only.is_empty() { "*".to_owned() } else { part.only.join(", ") };
     let sql = format!("SELECT {columns} FROM {} WHERE {}", part.table, part.whose);
     tx.list(&sql, rusqlite::named_params! {":id": member_id}, |row| shown(keys, part, row))

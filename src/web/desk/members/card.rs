@@ -110,13 +110,13 @@ struct Fact {
 }
 
 /// `GET /desk/members/{member_id}`: the card, with the tab that `tab` names, after `skip` lines of it.
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     page(site, call, clerk, member_id, None)
 }
 
 /// The card, with the form for flight time as it was sent where that was refused.
-pub fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
+pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
     let (hall, now, language) = (site.hall()?, site.now(), call.language());
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);

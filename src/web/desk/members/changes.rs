@@ -25,7 +25,7 @@ struct PinPage {
 }
 
 /// `POST /desk/members/{member_id}/pin`: a new booking PIN, shown this once; the old one is dead.
-pub fn reset_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn reset_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
     let (member_id, pin, name) = change(site, call, clerk, |cx, member_id| {
         let pin = credentials::renew_pin(cx, &cx.served(member_id)?)?;
@@ -37,31 +37,31 @@ pub fn reset_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/members/{member_id}/sessions`: the member is signed out everywhere.
-pub fn end_sessions(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn end_sessions(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     change(site, call, clerk, |cx, member_id| credentials::end_sessions(cx, &cx.served(member_id)?, None))?;
     back(call, "sessions")
 }
 
 /// `POST /desk/members/{member_id}/second-factor`: none is due any more, and the member is told.
-pub fn reset_second_factor(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn reset_second_factor(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     change(site, call, clerk, |cx, member_id| credentials::turn_off_second_factor(cx, &cx.served(member_id)?, None))?;
     back(call, "factor")
 }
 
 /// `POST /desk/members/{member_id}/email`: the desk saw that the address is the member's.
-pub fn confirm_email(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn confirm_email(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     _ = change(site, call, clerk, accounts::confirm_email)?;
     back(call, "email")
 }
 
 /// `POST /desk/members/{member_id}/ban`: the account is closed, and nothing of it stays signed in.
-pub fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     _ = change(site, call, clerk, accounts::ban)?;
     back(call, "banned")
 }
 
 /// `POST /desk/members/{member_id}/ban/lift`: by an admin.
-pub fn lift_ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn lift_ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     _ = change(site, call, clerk, accounts::lift_ban)?;
     back(call, "lifted")
 }

@@ -18,12 +18,12 @@ use crate::web::mark::Mark;
 use serde_json::{Value, json};
 
 /// Lines on one card.
-pub const LINES_MAX: i64 = 60;
+pub(crate) const LINES_MAX: i64 = 60;
 /// One more is read than is shown: then there are older ones.
 const LINES_READ: i64 = LINES_MAX + 1;
 
 /// One thing that happened.
-pub struct Line {
+pub(crate) struct Line {
     pub when: String,
     pub what: String,
     /// What is said beside it, ours.
@@ -36,7 +36,7 @@ pub struct Line {
 }
 
 /// Where and when it is read, and in which language.
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     pub site: &'a Site,
     pub hall: &'a Hall,
     pub language: Language,
@@ -44,21 +44,21 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    pub fn say(&self, key: &'static str) -> String {
+    pub(crate) fn say(&self, key: &'static str) -> String {
         self.language.say(&Text::new(key))
     }
 
-    pub fn day(&self, moment: i64) -> String {
+    pub(crate) fn day(&self, moment: i64) -> String {
         when::day(self.language, self.hall, moment)
     }
 
-    pub fn moment(&self, moment: i64) -> String {
+    pub(crate) fn moment(&self, moment: i64) -> String {
         when::moment(self.language, self.hall, moment)
     }
 }
 
 /// A state of an entry as a word with its colour.
-pub fn entry_mark(place: &Place, status: &str) -> Mark {
+pub(crate) fn entry_mark(place: &Place, status: &str) -> Mark {
     let (tone, key) = match status {
         "open" => ("good", "desk.entry_open"),
         NOT_CURRENT => ("soon", "desk.entry_not_current"),
@@ -71,7 +71,7 @@ pub fn entry_mark(place: &Place, status: &str) -> Mark {
     Mark::new(tone, place.say(key))
 }
 
-pub fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
     let lapsed = standing::lapsed(tx, member_id, place.now)?;
     for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
@@ -97,7 +97,7 @@ pub fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Ve
     Ok(lines)
 }
 
-pub fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let filter = Filter { member_id: Some(member_id), ..Filter::default() };
     let booked = bookings::list(tx, &filter, LINES_READ, skip)?.into_iter().map(|row| Line {
         when: place.moment(row.booking.flight_date),
@@ -110,7 +110,7 @@ pub fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<V
     Ok(booked.collect())
 }
 
-pub fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let paid = money::list(tx, member_id, LINES_READ, skip)?.into_iter().map(|row| {
         let (tone, key) = match row.status.as_str() {
             "succeeded" => ("good", "desk.payment_succeeded"),
@@ -135,7 +135,7 @@ pub fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<V
 
 /// What the site told the member in the app, and what it sent; the latest first. What a message says is not shown: it may
 /// be a secret.
-pub fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let mut dated = Vec::new();
     for row in notices::list(tx, member_id, skip.saturating_add(LINES_READ), 0)? {
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
@@ -175,7 +175,7 @@ pub fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<V
 }
 
 /// Minutes as people say them in a logbook of hours.
-pub fn length(place: &Place, of: i64) -> String {
+pub(crate) fn length(place: &Place, of: i64) -> String {
     format!("{} {}", place.say("desk.flight_time"), minutes::show(of))
 }
 

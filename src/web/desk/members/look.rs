@@ -16,7 +16,7 @@ const JUDGED_MAX: i64 = 200;
 const GUESSED_MAX: i64 = 1_000;
 const GRAM_MEMBERS_MAX: i64 = 500;
 
-pub struct Hit {
+pub(super) struct Hit {
     pub member_id: i64,
     pub name: String,
     pub initials: String,
@@ -26,14 +26,14 @@ pub struct Hit {
     pub banned: bool,
 }
 
-pub struct Hits {
+pub(super) struct Hits {
     pub hits: Vec<Hit>,
     /// Whether there are others.
     pub more: bool,
 }
 
 /// The members who fit, the nearest first; the newest where nothing was typed.
-pub fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
+pub(super) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
     let wanted = Wanted::parse(typed);
     let found = site.store.read(|tx| match typed.is_empty() {
         true => Ok(member_search::list_newest(tx, HITS_MAX as i64)?),

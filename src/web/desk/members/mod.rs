@@ -1,11 +1,11 @@
 //! *Members*: who is looked for, found while it is being typed; and everything about one of them.
 
-pub mod card;
-pub mod changes;
+pub(crate) mod card;
+pub(crate) mod changes;
 pub(crate) mod lines;
 mod look;
 mod security;
-pub mod time;
+pub(crate) mod time;
 
 use crate::auth::Clerk;
 use crate::http::Answer;
@@ -40,7 +40,7 @@ struct Found {
 }
 
 /// `GET /desk/members`: whoever fits `q`, the nearest first; without it the newest members. `part=found` is the list alone.
-pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut query = call.query();
     let (typed, part) =
         (query.optional("q", fields::line(TYPED_CHARS_MAX)), query.optional("part", fields::line(TYPED_CHARS_MAX)));

@@ -13,7 +13,7 @@ use crate::web::mark::Mark;
 /// Passkeys and sessions that are shown, unless all are asked for.
 const SHOWN_USUAL: usize = 20;
 
-pub struct Security {
+pub(super) struct Security {
     pub factor: Mark,
     pub has_factor: bool,
     pub pin: Mark,
@@ -30,7 +30,7 @@ pub struct Security {
 }
 
 /// For a clerk who may serve the account. `all`: nothing is left out.
-pub fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile, all: bool) -> Result<Security, Failure> {
+pub(super) fn of(tx: &Read, place: &Place, clerk: &Clerk, profile: &Profile, all: bool) -> Result<Security, Failure> {
     let member_id = profile.member_id;
     let mark = |tone, key| Mark::new(tone, place.say(key));
     let factor = second_factors::find(tx, member_id, place.now)?.kind;

@@ -16,7 +16,7 @@ use crate::web::form;
 
 /// The form, as it was filled in.
 #[derive(Default)]
-pub struct TimeForm {
+pub(crate) struct TimeForm {
     pub minutes: String,
     /// `2026-05-31`, by the hall's days.
     pub date: String,
@@ -24,7 +24,7 @@ pub struct TimeForm {
 }
 
 /// `POST /desk/members/{member_id}/time`: minutes of a day, today unless another is named.
-pub fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = form(call)?;
     let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));

@@ -24,7 +24,7 @@ struct Page {
 }
 
 /// `GET /desk/contact/{contact_id}`
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
@@ -36,7 +36,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/contact/{contact_id}/done`: the desk is through with it; a second time changes nothing.
-pub fn set_done(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn set_done(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| messages::set_contact_done(cx, contact_id))?;
     Ok(reply::see_other(&format!("{PART}?box=contact&done=done")))

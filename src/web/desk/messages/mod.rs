@@ -1,7 +1,7 @@
 //! *Messages*: what people wrote to the hall, and what is on its way to them.
 
-pub mod contact;
-pub mod outgoing;
+pub(crate) mod contact;
+pub(crate) mod outgoing;
 
 use crate::app::messages::{denial_to_read, denial_to_send};
 use crate::auth::Clerk;
@@ -96,7 +96,7 @@ struct Marked {
 }
 
 /// `GET /desk/messages`: one box at a time; unless one is asked for, that in which something waits.
-pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     frame.done = done(call, &DONE);
     let offset = asked(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);

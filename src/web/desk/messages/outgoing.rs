@@ -33,7 +33,7 @@ struct Page {
 
 /// `POST /desk/messages/{message_id}/read`: what it says, to be read out. It is a form and no link, because it may show a
 /// passcode: it is asked for, and written down that it was.
-pub fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let message = site.store.read(|tx| outbox::find(tx, message_id)?.ok_or_else(Failure::not_found))?;
     if !is_legible(site, &message) {
@@ -55,7 +55,7 @@ pub fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/messages/{message_id}/retry`
-pub fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let word = match app::change(site, clerk, call.language(), |cx| messages::retry(cx, message_id))? {
         Ok(()) => "again",
@@ -67,14 +67,14 @@ pub fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/messages/retry`: every dead one that still says something and is for somebody whom the clerk may serve.
-pub fn retry_dead(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn retry_dead(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let retried = app::change(site, clerk, call.language(), messages::retry_dead)?;
     let word = if retried > 0 { "again" } else { "none" };
     Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
 }
 
 /// `POST /desk/messages/lift`: mail goes to a marked address again.
-pub fn lift(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn lift(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let address = body.required("address", fields::line(254));
     let ok = body.finish()?;

@@ -71,7 +71,7 @@ pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
 }
 
 /// `GET /desk/partners/{partner_id}`
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
@@ -149,7 +149,7 @@ fn events(tx: &Read, call: &Call, hall: &Hall, partner_id: i64) -> Result<Vec<Ev
 }
 
 /// `POST /desk/partners/{partner_id}/terms`: from where, how fast, and how strictly signed.
-pub fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let (sent, _) = Sent::read(form(call)?)?;
     let terms = match sent.terms(call) {
@@ -164,7 +164,7 @@ pub fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/partners/{partner_id}/rotate`: a second secret, shown once; the old one goes on for some days.
-pub fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let mut body = form(call)?;
     let keep_days = body.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX));
@@ -179,7 +179,7 @@ pub fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/partners/{partner_id}/revoke`: for good; whoever presses it types the name first.
-pub fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let mut body = form(call)?;
     let typed = body.optional("name", fields::line(254));

@@ -42,7 +42,7 @@ struct Digest {
 }
 
 /// `GET /desk/partners/{partner_id}/digest`
-pub fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let partner = site.store.read(|tx| card::find(tx, call))?;
     let frame = Frame::of(site, call, clerk, PART)?;
@@ -57,7 +57,7 @@ pub fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/partners/{partner_id}/digest`: what a call with this body is signed by.
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     let value = |name: &str| pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value).to_owned();

@@ -1,10 +1,10 @@
 //! *Partners*: whose systems may call, on what terms, and which of their calls were refused. Everybody at the desk looks;
 //! what hands out access or takes it is an admin's.
 
-pub mod card;
-pub mod digest;
+pub(crate) mod card;
+pub(crate) mod digest;
 mod refused;
-pub mod users;
+pub(crate) mod users;
 
 use crate::app;
 use crate::app::bookings::DESK_CLIENT_ID;
@@ -74,7 +74,7 @@ struct Secret {
 }
 
 /// `GET /desk/partners`: every partner, and the latest calls that were refused.
-pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, Sent { per_minute: REQUESTS_PER_MINUTE.to_string(), ..Sent::default() })
 }
 
@@ -130,7 +130,7 @@ fn state(call: &Call, partner: &partners::Partner, secrets: usize) -> Mark {
 }
 
 /// `POST /desk/partners`: a new partner; its secret is shown on the answer and never again.
-pub fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let mut body = form(call)?;
     let name = body.optional("name", fields::line(NAME_CHARS_MAX));

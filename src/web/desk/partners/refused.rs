@@ -5,7 +5,7 @@ use crate::domain::local_time::Hall;
 use crate::domain::when;
 use crate::http::call::Call;
 
-pub struct Line {
+pub(super) struct Line {
     pub at: String,
     /// Empty where nobody knows whose call it was.
     pub partner: String,
@@ -19,7 +19,7 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn of(hall: &Hall, call: &Call, partner: Option<String>, refusal: Refusal) -> Line {
+    pub(super) fn of(hall: &Hall, call: &Call, partner: Option<String>, refusal: Refusal) -> Line {
         let language = call.language();
         let problem = |one: &crate::http::failure::Problem| format!("{}: {}", one.field, language.say(&one.text));
         Line {

@@ -12,7 +12,7 @@ use crate::http::reply;
 use crate::site::Site;
 
 /// `POST /desk/partners/{partner_id}/users/{user_id}/restore`
-pub fn restore(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn restore(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let user_id = call.param_id(1).ok_or_else(Failure::not_found)?;
     let (partner_id, restored) = app::change(site, clerk, call.language(), |cx| {
         let partner = card::find(cx.tx, call)?;
@@ -22,7 +22,7 @@ pub fn restore(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/partners/{partner_id}/users/restore`: all whose address has no new record.
-pub fn restore_all(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn restore_all(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (partner_id, restored) = app::change(site, clerk, call.language(), |cx| {
         let partner = card::find(cx.tx, call)?;
         Ok((partner.partner_id, partners::restore_users(cx, &partner)?))

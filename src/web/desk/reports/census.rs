@@ -17,7 +17,7 @@ const KEPT_SECONDS: i64 = 600;
 
 /// How many there are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// When they were counted, in Unix seconds.
     pub at: i64,
     pub members: i64,
@@ -31,7 +31,7 @@ pub struct Counts {
 
 /// The members as they were counted last.
 #[derive(Default)]
-pub struct Census(Mutex<State>);
+pub(crate) struct Census(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -40,7 +40,7 @@ struct State {
 }
 
 /// What there is to show.
-pub struct Taken {
+pub(crate) struct Taken {
     /// `None` while they are counted for the first time.
     pub counts: Option<Counts>,
     /// Whether newer counts are about to come.
@@ -49,7 +49,7 @@ pub struct Taken {
 
 impl Census {
     /// What was counted last. Where that was long ago they are counted anew.
-    pub fn take(&self, site: &Site) -> Result<Taken, Failure> {
+    pub(crate) fn take(&self, site: &Site) -> Result<Taken, Failure> {
         let mut state = self.lock();
         let now = site.now();
         let fresh = state.last.as_ref().is_some_and(|counts| (0..KEPT_SECONDS).contains(&(now - counts.at)));

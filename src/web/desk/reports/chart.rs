@@ -9,7 +9,7 @@ const LABELS: usize = 6;
 /// Bars of which each can still be pointed at.
 const POINTED_MAX: usize = 120;
 
-pub struct Chart {
+pub(super) struct Chart {
     pub id: &'static str,
     pub title: String,
     /// The whole in words, for who does not see it.
@@ -24,7 +24,7 @@ pub struct Chart {
     pub left: f64,
 }
 
-pub struct Bar {
+pub(super) struct Bar {
     pub x: String,
     pub y: String,
     pub width: String,
@@ -35,7 +35,7 @@ pub struct Bar {
 
 impl Chart {
     /// One bar a day; each day is named as briefly as can be.
-    pub fn bars(id: &'static str, title: String, said: String, days: &[(String, i64)]) -> Chart {
+    pub(super) fn bars(id: &'static str, title: String, said: String, days: &[(String, i64)]) -> Chart {
         let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
         let step = (WIDTH - LEFT) / days.len().max(1) as f64;
         let up = |value: i64| HEIGHT * (1.0 - value as f64 / most as f64);

@@ -12,7 +12,7 @@ const HOUR_SECONDS: i64 = 3600;
 
 /// What a day had.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Counted {
+pub(super) struct Counted {
     /// The first moment of it.
     pub from: i64,
     pub date: String,
@@ -27,7 +27,7 @@ pub struct Counted {
 
 /// What a partner brought in all.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Brought {
+pub(super) struct Brought {
     pub partner_id: i64,
     pub name: String,
     pub client_id: String,
@@ -39,7 +39,7 @@ pub struct Brought {
     pub users: i64,
 }
 
-pub fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, Vec<Brought>), Failure> {
+pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, Vec<Brought>), Failure> {
     let named = |one: partners::Partner| Brought {
         partner_id: one.partner_id,
         name: one.name,
@@ -117,7 +117,7 @@ fn add(
     Ok(())
 }
 
-pub fn total(days: &[Counted]) -> Counted {
+pub(super) fn total(days: &[Counted]) -> Counted {
     days.iter().fold(Counted::default(), |sum, day| Counted {
         from: sum.from,
         date: String::new(),

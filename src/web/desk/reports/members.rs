@@ -50,7 +50,7 @@ struct Programme {
 }
 
 /// `GET /desk/reports/members`
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     let taken = site.kept::<Census>().take(site)?;
     let counted = taken.counts.map(|counts| draw(site, call, &hall, &counts));
@@ -85,7 +85,7 @@ fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
 
 /// `GET /desk/reports/members.csv`: levels with their holders, then programmes with their states. Before anything was
 /// counted there is only the page that says so.
-pub fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let Some(counts) = site.kept::<Census>().take(site)?.counts else {
         return Ok(reply::see_other("/desk/reports/members"));
     };

@@ -1,12 +1,12 @@
 //! *Reports*: bookings and minutes by day, and what each partner brought, over a range of days; the members have a page
 //! of their own. Each is drawn, written as a table, and to be had as CSV.
 
-pub mod census;
+pub(crate) mod census;
 mod chart;
 mod days;
-pub mod members;
+pub(crate) mod members;
 mod range;
-pub mod tables;
+pub(crate) mod tables;
 
 use crate::auth::Clerk;
 use crate::domain::when;
@@ -39,7 +39,7 @@ struct Page {
 }
 
 /// `GET /desk/reports`: the last 30 days, unless others are asked for.
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
     let (range, problem) = match Range::asked(call, &hall, now) {
         Ok(range) => (range, None),

@@ -10,7 +10,7 @@ const DAY_SECONDS: i64 = 86_400;
 
 /// From the first moment of one day to the end of another, by the hall's clock.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Range {
+pub(super) struct Range {
     pub from: i64,
     /// Not included.
     pub to: i64,
@@ -19,12 +19,12 @@ pub struct Range {
 }
 
 impl Range {
-    pub fn usual(hall: &Hall, now: i64) -> Range {
+    pub(super) fn usual(hall: &Hall, now: i64) -> Range {
         Range::between(hall, hall.day(now, DAYS_USUAL - 1).from, hall.day(now, 0).from)
     }
 
     /// As the address says; the error is the key of what is wrong with that.
-    pub fn asked(call: &Call, hall: &Hall, now: i64) -> Result<Range, &'static str> {
+    pub(super) fn asked(call: &Call, hall: &Hall, now: i64) -> Result<Range, &'static str> {
         let (from, to) = (asked(call, "from"), asked(call, "to"));
         if from.is_empty() && to.is_empty() {
             return Ok(Range::usual(hall, now));

@@ -29,7 +29,7 @@ fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
 }
 
 /// `GET /desk/reports/days.csv`: one row a day.
-pub fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
     let (days, _) = days::count(site, &site.hall()?, &range)?;
     let heading = ["date", "bookings", "minutes_booked", "arrived", "flights", "minutes_flown"];
@@ -41,7 +41,7 @@ pub fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
 }
 
 /// `GET /desk/reports/partners.csv`: one row a partner.
-pub fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
     let (_, partners) = days::count(site, &site.hall()?, &range)?;
     let heading = [
@@ -62,7 +62,7 @@ pub fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
 }
 
 /// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight. Moments are in UTC (RFC 3339).
-pub fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
     let mut found: Vec<BookingLine> = Vec::new();
     let mut after = (range.from, 0);

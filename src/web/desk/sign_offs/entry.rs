@@ -54,7 +54,7 @@ struct Shown {
 
 /// What was sent and refused, or has a second part.
 #[derive(Default)]
-pub struct SignForm {
+pub(crate) struct SignForm {
     pub username: String,
     pub comment: String,
     pub reason: String,
@@ -73,12 +73,12 @@ pub struct SignForm {
 }
 
 /// `GET /desk/sign-offs/{entry_id}`
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
 /// The page, with the form as it was sent where it goes on.
-pub fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> Answer {
+pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);

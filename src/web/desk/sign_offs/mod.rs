@@ -1,7 +1,7 @@
 //! *Sign-offs*: what waits for whose signature.
 
-pub mod entry;
-pub mod moves;
+pub(crate) mod entry;
+pub(crate) mod moves;
 
 use super::members::lines::{Place, length};
 use crate::auth::Clerk;
@@ -56,7 +56,7 @@ struct Row {
 }
 
 /// `GET /desk/sign-offs`: the queue, by signer, from the entry after `skip` others on.
-pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let skip = skipped(call);

@@ -26,7 +26,7 @@ const CODE_CHARS_MAX: usize = 40;
 const STEP_CHARS_MAX: usize = 128;
 
 /// `POST /desk/sign-offs/{entry_id}/sign`: by the signer's password, and the code where one is due.
-pub fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let username = body.optional("username", fields::line(254));
     let secret = body.optional("password", fields::secret);
@@ -59,7 +59,7 @@ pub fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/sign-offs/{entry_id}/passkey`: by the signer's passkey.
-pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let username = body.optional("username", fields::line(254));
@@ -80,7 +80,7 @@ pub fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/sign-offs/{entry_id}/deny`: by the clerk, with the reason, which the member is told.
-pub fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let reason = body.optional("reason", fields::lines(COMMENT_CHARS_MAX));
     let version = body.optional("version", fields::id);
@@ -102,12 +102,12 @@ pub fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/sign-offs/{entry_id}/suspend`: by an admin.
-pub fn suspend(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn suspend(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     carry_out(site, call, clerk, "suspended", sign_offs::suspend)
 }
 
 /// `POST /desk/sign-offs/{entry_id}/reinstate`: by an admin.
-pub fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     carry_out(site, call, clerk, "reinstated", sign_offs::reinstate)
 }
 

@@ -9,12 +9,12 @@ use crate::ops::backup::asked::{self, Work};
 use crate::site::Site;
 
 /// `POST /desk/site/backup`
-pub fn make(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn make(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     begin(site, clerk, Work::Backup)
 }
 
 /// `POST /desk/site/drill`
-pub fn drill(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn drill(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     begin(site, clerk, Work::Drill)
 }
 

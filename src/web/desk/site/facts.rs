@@ -5,7 +5,7 @@ use crate::http::call::Call;
 use crate::ops::health::{self, Look};
 use crate::site::Site;
 
-pub struct Fact {
+pub(super) struct Fact {
     pub name: String,
     /// The class of the state's colour, and its word.
     pub tone: &'static str,
@@ -15,7 +15,7 @@ pub struct Fact {
     pub next: String,
 }
 
-pub fn list(site: &Site, call: &Call) -> Vec<Fact> {
+pub(super) fn list(site: &Site, call: &Call) -> Vec<Fact> {
     let language = call.language();
     let fact = |fact: &crate::domain::health::Fact| {
         let (tone, key) = match fact.state {

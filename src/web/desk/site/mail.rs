@@ -16,10 +16,10 @@ use crate::store::tables::outbox::{self, Channel, New};
 use serde_json::json;
 
 /// Its name in `assets/mail`.
-pub const TEMPLATE: &str = "test";
+pub(crate) const TEMPLATE: &str = "test";
 
 /// `POST /desk/site/mail-test`
-pub fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if site.config.mail.is_none() {
         return Err(Failure::not_configured().saying(Text::new("site.mail_none_next")));
     }

@@ -1,12 +1,12 @@
 //! *Site*: whether all is well, and what is done about it: backups, names and certificate, mail, languages; who serves the
 //! others is on a page of its own.
 
-pub mod audit;
-pub mod backup;
+pub(crate) mod audit;
+pub(crate) mod backup;
 mod facts;
-pub mod mail;
-pub mod sync;
-pub mod users;
+pub(crate) mod mail;
+pub(crate) mod sync;
+pub(crate) mod users;
 
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
@@ -65,7 +65,7 @@ struct Row {
 }
 
 /// `GET /desk/site`
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     frame.done = done(call, &DONE);
     // First of all: a backup that is told as made is in the list.

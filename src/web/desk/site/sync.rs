@@ -15,7 +15,7 @@ use crate::ops::asking::Asking;
 use crate::site::Site;
 
 /// How it stands, in words.
-pub struct Upstream {
+pub(crate) struct Upstream {
     /// Empty: the settings name no receiver.
     pub receiver: String,
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Upstream {
     pub asked: Option<(&'static str, String)>,
 }
 
-pub fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
+pub(crate) fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
     // Before the counts: what is told as gone is no part of what waits.
     let asked = site.kept::<Asking<Carry>>().last();
     let status = sync::status(site)?;
@@ -51,7 +51,7 @@ pub fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure
 }
 
 /// `POST /desk/site/sync`
-pub fn now(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn now(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     if site.config.sync.is_none() {
         return Err(Failure::not_configured().saying(Text::new("site.sync_none_next")));

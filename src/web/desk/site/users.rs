@@ -42,7 +42,7 @@ pub(crate) fn role_key(role: Role) -> &'static str {
 }
 
 /// `GET /desk/site/users`
-pub fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     page(site, call, clerk, String::new(), None)
 }
@@ -71,7 +71,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, typed: String, problem: Option<
 }
 
 /// `POST /desk/site/users`: another role for an account; all its sessions end.
-pub fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let mut body = form(call)?;
     let typed = body.optional("member", fields::line(254));

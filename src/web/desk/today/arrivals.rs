@@ -14,7 +14,7 @@ const ROWS_MAX: i64 = 120;
 const HOUR_SECONDS: i64 = 3600;
 
 /// The arrivals of one hour.
-pub struct Hour {
+pub(super) struct Hour {
     /// `14:00`.
     pub clock: String,
     /// Whether it is this one.
@@ -22,7 +22,7 @@ pub struct Hour {
     pub rows: Vec<Row>,
 }
 
-pub struct Row {
+pub(super) struct Row {
     pub booking_id: i64,
     pub member_id: i64,
     pub name: String,
@@ -39,12 +39,12 @@ pub struct Row {
 }
 
 /// Where the list begins: with the hour before this one, because people are late.
-pub fn first_shown(day: &Day, now: i64) -> i64 {
+pub(super) fn first_shown(day: &Day, now: i64) -> i64 {
     (now - now.rem_euclid(HOUR_SECONDS) - HOUR_SECONDS).max(day.from)
 }
 
 /// The arrivals between two moments, hour by hour, from the one after `skipped` others on; as many as fit on one page.
-pub fn list(
+pub(super) fn list(
     site: &Site,
     tx: &Read,
     hall: &Hall,

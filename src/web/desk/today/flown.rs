@@ -16,7 +16,7 @@ const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 96.0;
 
 /// The figures and the drawing. Lengths are in the drawing's units.
-pub struct Chart {
+pub(super) struct Chart {
     pub flown: i64,
     /// What this weekday usually has by this time of day.
     pub usual: i64,
@@ -29,7 +29,7 @@ pub struct Chart {
 }
 
 /// One hour.
-pub struct Bar {
+pub(super) struct Bar {
     pub x: String,
     pub width: String,
     pub y: String,
@@ -43,7 +43,7 @@ pub struct Bar {
     pub middle: String,
 }
 
-pub fn draw(site: &Site, hall: &Hall, now: i64, weekday: &str, language: Language) -> Result<Chart, Failure> {
+pub(super) fn draw(site: &Site, hall: &Hall, now: i64, weekday: &str, language: Language) -> Result<Chart, Failure> {
     let (mut today, mut usual) = ([0; 24], [0; 24]);
     let mut usual_by_now = 0;
     site.store.read(|tx| {

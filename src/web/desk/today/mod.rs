@@ -54,7 +54,7 @@ struct Page {
 }
 
 /// The form of a booking at the desk, as it was filled in.
-pub struct WalkIn {
+pub(crate) struct WalkIn {
     pub member: String,
     pub minutes: String,
     /// `14:30`, by the hall's clock.
@@ -65,12 +65,12 @@ pub struct WalkIn {
 }
 
 /// `GET /desk`: the day as it stands; `all` begins with its first arrival, `skip` with the one after so many.
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
 /// The page, with the booking form as it was sent where that was refused.
-pub fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) -> Answer {
+pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) -> Answer {
     let mut query = call.query();
     let (done, skip) =
         (query.optional("done", fields::line(20)), query.optional("skip", fields::whole_in(0..=i64::MAX)));

@@ -6,14 +6,14 @@ use crate::site::Site;
 use crate::store::tables::{contact, outbox, payments, skills};
 
 /// So many of a kind. Nothing stands here that need not be done.
-pub struct Waiting {
+pub(super) struct Waiting {
     pub tone: &'static str,
     pub text: String,
     /// The page that deals with it.
     pub path: &'static str,
 }
 
-pub fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
+pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
     let (sign_offs, contacts, (queued, dead), questions) = site.store.read(|tx| {
         let questions = payments::count_questions(tx)?;
         Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?, questions))

@@ -64,7 +64,7 @@ struct Verdict {
 }
 
 /// `GET /desk/site/audit`
-pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     // First of all: a reading that is told as over has its row in the list.
@@ -91,7 +91,7 @@ pub fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/site/audit`: reads it whole, and says in it what came of that.
-pub fn verify(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn verify(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     clerk.check_admin()?;
     begin_verifying(site, clerk.by());
     Ok(reply::see_other(&format!("{PART}/audit#verdict")))

@@ -15,29 +15,29 @@ use std::collections::HashMap;
 
 /// Somebody or something, with the page that shows more.
 #[derive(Clone)]
-pub struct Named {
+pub(super) struct Named {
     pub text: String,
     pub link: Option<String>,
 }
 
 /// Says who is who; each is looked up once a page.
-pub struct Namer<'a> {
+pub(super) struct Namer<'a> {
     site: &'a Site,
     call: &'a Call,
     known: HashMap<String, Named>,
 }
 
 impl<'a> Namer<'a> {
-    pub fn new(site: &'a Site, call: &'a Call) -> Namer<'a> {
+    pub(super) fn new(site: &'a Site, call: &'a Call) -> Namer<'a> {
         Namer { site, call, known: HashMap::new() }
     }
 
-    pub fn moment(&self, hall: &Hall, at: i64) -> String {
+    pub(super) fn moment(&self, hall: &Hall, at: i64) -> String {
         when::moment(self.call.language(), hall, at)
     }
 
     /// Whoever did it.
-    pub fn who(&mut self, who: &str) -> Result<Named, Failure> {
+    pub(super) fn who(&mut self, who: &str) -> Result<Named, Failure> {
         match who.split_once(':') {
             Some(("job", _)) => Ok(self.plain(Text::new("audit.by_job"))),
             Some(("sender", _)) => Ok(self.plain(Text::new("audit.by_sender"))),
@@ -50,7 +50,7 @@ impl<'a> Namer<'a> {
     }
 
     /// Whoever or whatever it was done to. Who is gone from the file keeps a number.
-    pub fn whom(&mut self, whom: &str) -> Result<Named, Failure> {
+    pub(super) fn whom(&mut self, whom: &str) -> Result<Named, Failure> {
         if let Some(known) = self.known.get(whom) {
             return Ok(known.clone());
         }
@@ -93,14 +93,14 @@ impl<'a> Namer<'a> {
     }
 
     /// What was done, with the role that was given.
-    pub fn deed(&self, row: &Row) -> String {
+    pub(super) fn deed(&self, row: &Row) -> String {
         let said = of_deed(self.call.language(), &row.deed);
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
         let role = detail["role"].as_str().and_then(Role::parse);
         role.map_or(said.clone(), |role| format!("{said}: {}", self.call.say(super::super::users::role_key(role))))
     }
 
-    pub fn origin(&self, origin: &str) -> String {
+    pub(super) fn origin(&self, origin: &str) -> String {
         match origin {
             "shell" => self.call.say("audit.at_shell"),
             "site" => self.call.say("audit.by_job"),
@@ -110,12 +110,12 @@ impl<'a> Namer<'a> {
 }
 
 /// The deed itself where a newer version wrote one that has no words here.
-pub fn of_deed(language: Language, deed: &str) -> String {
+pub(super) fn of_deed(language: Language, deed: &str) -> String {
     Text::find(&format!("deed.{deed}"), |_| None).map_or_else(|| deed.to_owned(), |text| language.say(&text))
 }
 
 /// Whether the log was whole, and in words, from the row that says what a reading found.
-pub fn of_verdict(language: Language, hall: &Hall, row: &Row) -> (bool, Text) {
+pub(super) fn of_verdict(language: Language, hall: &Hall, row: &Row) -> (bool, Text) {
     let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
     let number = |name: &str| detail[name].as_i64().unwrap_or_default();
     let at = when::moment(language, hall, row.at);

@@ -25,7 +25,7 @@ const STEP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const PAGE_BYTES: u64 = 4096;
 
 /// Every second, until the sender of `stop` is dropped.
-pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     let (mut pages, mut backups) = (None, Backups::default());
     let mut bytes = STEP_BYTES_MIN;

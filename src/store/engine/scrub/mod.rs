@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// What came of some pages.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// There are more.
     Goes,
     /// All were read.
@@ -22,14 +22,14 @@ pub enum Step {
 }
 
 /// A walk over the database and its log, again and again.
-pub struct Scrub {
+pub(crate) struct Scrub {
     conn: Connection,
     /// Of the next page: those of the database first, then the log's.
     next: usize,
 }
 
 impl Scrub {
-    pub fn of(store: &Store) -> rusqlite::Result<Scrub> {
+    pub(crate) fn of(store: &Store) -> rusqlite::Result<Scrub> {
         let conn = store.readers.open_bare()?;
         // The log is opened by the first read, whatever comes of it.
         _ = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
@@ -37,7 +37,7 @@ impl Scrub {
     }
 
     /// Reads up to so many pages.
-    pub fn step(&mut self, pages: usize) -> Step {
+    pub(crate) fn step(&mut self, pages: usize) -> Step {
         let Some(database) = Handle::of(&self.conn, Part::Database) else { return Step::Passed };
         let log = Handle::of(&self.conn, Part::Log);
         let sums = database.sums();
