@@ -7,6 +7,7 @@
 pub(crate) mod accounts;
 pub(crate) mod booking_fields;
 pub(crate) mod bookings;
+pub(crate) mod certificates;
 pub(crate) mod credentials;
 pub(crate) mod import_export;
 pub(crate) mod kiosks;
@@ -17,6 +18,7 @@ pub(crate) mod partners;
 pub(crate) mod payments;
 pub(crate) mod person;
 pub(crate) mod photos;
+pub(crate) mod recovery;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};

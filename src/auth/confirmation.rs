@@ -1,7 +1,9 @@
 //! Confirming an e-mail address: a token by mail, good for a day and once.
 
 use super::allowance::{self, Cause};
+use super::rates::{Caller, Pace, Rates};
 use super::session::{new_token, token_hash};
+use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -20,6 +22,12 @@ pub(crate) enum Confirmed {
     Before,
     /// Unknown, too old, for an address that is no longer the member's, or that another member has confirmed.
     Not,
+}
+
+/// Counts one token, used or renewed. 429 above the hourly number of sign-ups of one address: each sign-up leads to one.
+pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
+    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.kept::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
 }
 
 /// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has

@@ -5,6 +5,8 @@ use super::device;
 use super::second_factor::{Cleared, Proof};
 use super::session::new_token;
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::password;
+use crate::domain::unicode::nfc;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -69,6 +71,15 @@ pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Resul
         return Ok(Verdict::Wrong);
     }
     Ok(account.map_or(Verdict::Wrong, Verdict::Right))
+}
+
+/// A new hash of a right password whose stored hash was made with other parameters than today's, or before passwords were
+/// brought into Unicode's composed form. Hashes, so call this before the transaction.
+pub(crate) fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
+    let phc = account.password_hash.as_deref()?;
+    let normal = nfc(secret);
+    let is_as_typed = normal != secret && !site.is_hash_of(&normal, Some(phc));
+    (is_as_typed || password::is_outdated(phc)).then(|| site.hash(secret))
 }
 
 /// Judges a code for an account whose password was right, like a password: not while the counters are closed, and a

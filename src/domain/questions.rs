@@ -1,7 +1,14 @@
 //! Security questions: a numbered catalogue, whose texts are `question.N` in the translations.
 
+use crate::i18n::language::Language;
+
 /// The numbers of the catalogue.
 pub(crate) const NUMBERS: std::ops::RangeInclusive<i64> = 1..=12;
+
+/// The text of a question; empty for a number that the catalogue lacks.
+pub(crate) fn text(language: Language, question: i64) -> String {
+    language.texts().get(&format!("question.{question}")).cloned().unwrap_or_default()
+}
 
 /// An answer as it is hashed and compared: people do not remember capitals and spaces.
 pub(crate) fn normalise(answer: &str) -> String {
@@ -11,7 +18,6 @@ pub(crate) fn normalise(answer: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::language::Language;
 
     #[test]
     fn capitals_and_spaces_do_not_count() {

@@ -106,7 +106,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
     ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "i18n", "config", "stats", "keys"]),
     ("routes",    &["web", "api", "auth", "http", "site"]),
-    ("web",       &["api", "jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
+    ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
     ("demo",      &["auth", "http", "site", "store", "domain", "keys"]),

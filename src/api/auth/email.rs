@@ -1,11 +1,9 @@
 //! Confirming an e-mail address.
 
-use crate::auth::Rates;
 use crate::auth::confirmation::{self, Confirmed};
-use crate::auth::{Caller, Pace, take_message};
+use crate::auth::take_message;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
 use crate::http::kinds::Line;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
@@ -19,7 +17,7 @@ crate::body! {
 
 /// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
-    take_pace(site, call)?;
+    confirmation::take_pace(site, call)?;
     let EmailToken { token } = call.body()?;
     site.once(call, |tx| {
         let (status, key) = match confirmation::confirm(tx, &token)? {
@@ -34,17 +32,11 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
 
 /// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
-    take_pace(site, call)?;
+    confirmation::take_pace(site, call)?;
     let EmailToken { token } = call.body()?;
     take_message(site, call)?;
     site.once(call, |tx| {
         confirmation::resend(site, tx, &token, call.language())?;
         Ok(reply::done(call.say("confirmation.sent")))
     })
-}
-
-/// One token, of as many as there may be sign-ups: each should be used once.
-pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
-    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.kept::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
 }

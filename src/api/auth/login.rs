@@ -4,8 +4,6 @@ use crate::auth::device;
 use crate::auth::second_factor::{self, Cleared, Due, Next, Way};
 use crate::auth::sign_in::{self, Opened, Verdict};
 use crate::auth::step::{self, Intent};
-use crate::domain::password;
-use crate::domain::unicode::nfc;
 use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::kinds::{Flag, Line, Name, Secret};
@@ -84,7 +82,7 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -
         Verdict::Right(account) => account,
         Verdict::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
     };
-    let renewed = renewed_hash(site, &account, secret);
+    let renewed = sign_in::renewed_hash(site, &account, secret);
     site.once(call, |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
             return Ok(refused(call.say("sign_in.wrong")));
@@ -112,14 +110,6 @@ fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Optio
 /// Lets in whom a social network vouches for, as far as nothing more is due.
 pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
     go_on(site, call, tx, account, None, Manner::Vouched)
-}
-
-/// A new hash where the old one was made with other parameters than today's, or before secrets were normalised.
-pub(crate) fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
-    let phc = account.password_hash.as_deref()?;
-    let normal = nfc(secret);
-    let is_as_typed = normal != secret && !site.is_hash_of(&normal, Some(phc));
-    (is_as_typed || password::is_outdated(phc)).then(|| site.hash(secret))
 }
 
 /// A session, for whoever owes nothing more.

@@ -1,6 +1,6 @@
 //! The second factor from outside a session: setting up an authenticator app, and the second step of a sign-in.
 
-use super::login::{self, enter, refused};
+use super::login::{enter, refused};
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, Verdict};
 use crate::auth::step::{self, Intent};
@@ -281,7 +281,7 @@ impl Claim {
 
     fn renewed_hash(&self, site: &Site, account: &Account) -> Option<String> {
         match &self.proof {
-            FirstProof::Password { password, .. } => login::renewed_hash(site, account, password),
+            FirstProof::Password { password, .. } => sign_in::renewed_hash(site, account, password),
             FirstProof::Session(_) => None,
         }
     }

@@ -5,7 +5,6 @@ use crate::domain::questions;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::members;
 use serde::Serialize;
@@ -23,13 +22,8 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let answered = site.store.read(|tx| Ok(members::list_answered_questions(tx, member.id())?))?;
     let show = |question| QuestionReply {
         question,
-        text: text(call.language(), question),
+        text: questions::text(call.language(), question),
         answered: answered.contains(&question),
     };
     Ok(reply::part(call, call.page()?, questions::NUMBERS.map(show).collect()))
-}
-
-/// A question's text.
-pub(crate) fn text(language: Language, question: i64) -> String {
-    language.texts().get(&format!("question.{question}")).cloned().unwrap_or_default()
 }

@@ -1,6 +1,5 @@
 //! The way in: a password and a code, or a passkey; and the way out.
 
-use crate::api::auth::login::renewed_hash;
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::Outcome;
 use crate::auth::second_factor::{self, Cleared, Due, Next};
@@ -74,7 +73,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     let Verdict::Right(account) = sign_in::judge(site, call, &typed, &secret)? else {
         return Page::refused(site, call, &typed, &wanted, "desk.wrong");
     };
-    let renewed = renewed_hash(site, &account, &secret);
+    let renewed = sign_in::renewed_hash(site, &account, &secret);
     let outcome = site.store.write(site.now(), |tx| {
         if !sign_in::is_as_judged(tx, &account)? {
             return Ok(Entry::Refused("desk.wrong"));

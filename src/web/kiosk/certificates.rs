@@ -1,7 +1,7 @@
 //! A member's certificates: a kiosk prints nothing, so it shows the code that opens one on the member's own telephone.
 
 use super::{Screen, show};
-use crate::api::profile::certificates;
+use crate::app::certificates;
 use crate::auth::Guest;
 use crate::documents::qr;
 use crate::domain::when;

@@ -1,7 +1,6 @@
 //! Confirming an e-mail address by the link that was mailed to it.
 
 use super::{Frame, show, tell};
-use crate::api::auth::email;
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::take_message;
 use crate::http::Answer;
@@ -46,7 +45,7 @@ fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
 
 /// `POST /confirm`: confirms the address that the token was mailed to.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    email::take_pace(site, call)?;
+    confirmation::take_pace(site, call)?;
     let token = token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(tx, &token))? {
         Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
@@ -57,7 +56,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
 
 /// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
-    email::take_pace(site, call)?;
+    confirmation::take_pace(site, call)?;
     let token = token(form(call)?)?;
     take_message(site, call)?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;

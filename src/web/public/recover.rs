@@ -2,8 +2,8 @@
 //! Nobody learns here whether an account exists: the pages are the same for a name that nobody has.
 
 use super::{Frame, show, tell};
-use crate::api::auth::recovery::{self, Recovery, Word};
-use crate::api::profile::questions::text;
+use crate::app::recovery::{self, Outcome, Recovery};
+use crate::domain::questions;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
@@ -48,24 +48,24 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
         let ok = body.finish()?;
         return set_page(site, call, &username.get(&ok), false, None);
     }
-    let asked = Recovery::read(site, body)?;
-    let next = set_page(site, call, &asked.username, true, None)?;
-    recovery::carry_out(site, call, &asked, &|_| Ok(next.clone()))
+    let request = Recovery::read(site, body)?;
+    let next = set_page(site, call, &request.username, true, None)?;
+    recovery::carry_out(site, call, &request, &|_| Ok(next.clone()))
 }
 
 /// `POST /recover/password`: the code, the answers and the new password.
 pub(crate) fn set(site: &Site, call: &Call) -> Answer {
     recovery::take_pace(site, call)?;
-    let asked = Recovery::read(site, form(call)?)?;
-    let again = |problem| set_page(site, call, &asked.username, false, Some(problem));
-    // What came of it is told after the commit: a page reads, and nothing is read while the writer is held.
-    let outcome = Cell::new(Word::Wrong);
-    let carried_out = recovery::carry_out(site, call, &asked, &|word| {
-        outcome.set(word);
+    let request = Recovery::read(site, form(call)?)?;
+    let again = |problem| set_page(site, call, &request.username, false, Some(problem));
+    // The page is rendered after the commit: a page reads, and nothing is read while the writer is locked.
+    let outcome = Cell::new(Outcome::Wrong);
+    let carried_out = recovery::carry_out(site, call, &request, &|reached| {
+        outcome.set(reached);
         Ok(reply::text(StatusCode::OK, ""))
     });
     match carried_out {
-        Ok(_) if outcome.get() == Word::Done => tell(site, call, "recover.title", "good", "recovery.done"),
+        Ok(_) if outcome.get() == Outcome::Done => tell(site, call, "recover.title", "good", "recovery.done"),
         Ok(_) => again(call.say("recovery.wrong")),
         Err(failure) if !failure.problems().is_empty() => again(words(failure, call.language())?),
         Err(failure) => Err(failure),
@@ -73,12 +73,12 @@ pub(crate) fn set(site: &Site, call: &Call) -> Answer {
 }
 
 fn set_page(site: &Site, call: &Call, username: &str, sent: bool, problem: Option<String>) -> Answer {
-    let numbers = recovery::asked_of(site, username)?;
+    let numbers = recovery::list_questions(site, username)?;
     let page = SetPage {
         frame: Frame::outside(site, call)?,
         username: username.to_owned(),
         sent,
-        questions: numbers.into_iter().map(|number| (number, text(call.language(), number))).collect(),
+        questions: numbers.into_iter().map(|number| (number, questions::text(call.language(), number))).collect(),
         problem,
     };
     let status = if page.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };

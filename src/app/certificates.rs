@@ -1,0 +1,138 @@
+//! The certificates of the levels that a member holds: the list, the paper, and the code by which anybody checks it.
+
+use crate::documents::certificate::{self, Certificate};
+use crate::domain::catalogue::Level;
+use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
+use crate::domain::when;
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::keys::Purpose;
+use crate::site::Site;
+use crate::store::tables::certificates::{self, Held};
+use crate::store::tables::{members, tunnels};
+use crate::store::{Read, Write};
+use serde::Serialize;
+
+/// A level that a member holds, as the API lists it. The contract's five fields of a row, sent back as they are, ask for the
+/// certificate of that row.
+#[derive(Serialize)]
+pub(crate) struct Row {
+    /// Programme and track, `Flyer Static`. Together with `cat_id` the level's name, also among levels held since one moment.
+    pub(crate) r#type: String,
+    pub(crate) cat_id: i64,
+    cat_group: String,
+    track: String,
+    pub(crate) name: String,
+    pub(crate) screen_name: String,
+    /// Since when the level is held, in Unix seconds.
+    pub(crate) entry_date: i64,
+    member_id: i64,
+    /// The tunnel where the last skill that the level needs was signed.
+    tunnel_name: String,
+    /// The real name, as on the paper, of whoever signed that skill.
+    pub(crate) signer_name: String,
+}
+
+/// The levels that a member holds, the latest first, and the name on their papers.
+pub(crate) struct Earned {
+    pub(crate) rows: Vec<(Row, Held)>,
+    /// The real name.
+    holder: String,
+}
+
+/// A certificate that can be drawn.
+pub(crate) struct Paper {
+    pub(crate) held: Held,
+    sheet: Certificate,
+}
+
+/// The levels for which a member can have a certificate. 401 where the member is gone.
+pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earned, Failure> {
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+    let screen_name = &profile.screen_name;
+    let signed = certificates::list_signed(tx, member_id)?;
+    let held = certificates::list_held(tx, member_id)?;
+    // A level that has left the catalogue has no name to print.
+    let known = held.into_iter().filter_map(|held| Some((site.catalogue.find_level(held.key())?, held)));
+    let rows = known.map(|(level, held)| (row(member_id, screen_name, level, &held, &signed), held)).collect();
+    let holder = rule::name_on_paper(&profile.real_name, screen_name, &profile.username);
+    Ok(Earned { rows, holder: holder.to_owned() })
+}
+
+fn row(member_id: i64, screen_name: &str, level: &Level, held: &Held, signed: &[Signed]) -> Row {
+    let last = rule::completing(level, signed);
+    Row {
+        r#type: format!("{} {}", held.cat_group, held.track).trim_end().to_owned(),
+        cat_id: held.cat_id.parse().unwrap_or(0),
+        cat_group: held.cat_group.clone(),
+        track: held.track.clone(),
+        name: level.name.clone(),
+        screen_name: screen_name.to_owned(),
+        entry_date: held.since,
+        member_id,
+        tunnel_name: last.map(|one| one.tunnel_name.clone()).unwrap_or_default(),
+        signer_name: last.map(|one| one.signer_name.clone()).unwrap_or_default(),
+    }
+}
+
+/// The certificate of the first row that `is_wanted` accepts. 404 where no row fits.
+pub(crate) fn prepare(
+    site: &Site,
+    member_id: i64,
+    language: Language,
+    is_wanted: impl Fn(&Row) -> bool,
+) -> Result<Paper, Failure> {
+    site.store.read(|tx| {
+        let Earned { rows, holder } = read_earned(site, tx, member_id)?;
+        let (row, held) = rows.into_iter().find(|(row, _)| is_wanted(row)).ok_or_else(Failure::not_found)?;
+        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
+        let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+        let code = code(site, member_id, &held);
+        let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
+        let emblem = if levels > 1 { row.cat_id.to_string() } else { row.cat_group.chars().take(1).collect() };
+        let sheet = Certificate {
+            site_name: home.name,
+            site_city: home.city,
+            holder,
+            cat_group: row.cat_group,
+            track: row.track,
+            level_name: row.name,
+            emblem,
+            day: when::day(language, &hall, row.entry_date),
+            signer_name: row.signer_name,
+            number: rule::number(&code),
+            verify_url: verify_url(site, &code),
+            language,
+        };
+        Ok(Paper { held, sheet })
+    })
+}
+
+impl Paper {
+    /// The PDF.
+    pub(crate) fn draw(&self, site: &Site) -> Result<Vec<u8>, Failure> {
+        let sheet = self.sheet.clone();
+        site.draw(move || certificate::draw(&sheet))?.map_err(|e| Failure::broken().because(e))
+    }
+}
+
+/// Stores that a certificate was handed out, and returns the address of the page that verifies it. A certificate that was
+/// handed out before changes nothing.
+pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &Held) -> Result<String, Failure> {
+    let code = code(site, member_id, held);
+    certificates::insert(tx, &code, member_id, held)?;
+    Ok(verify_url(site, &code))
+}
+
+/// The code of a certificate: always the same one, and not to be guessed without the site's key.
+fn code(site: &Site, member_id: i64, held: &Held) -> String {
+    let (member, since) = (member_id.to_be_bytes(), held.since.to_be_bytes());
+    let parts = [&member[..], held.cat_group.as_bytes(), held.cat_id.as_bytes(), held.track.as_bytes(), &since];
+    let hash = site.keys.hash(Purpose::Certificate, &parts);
+    let (bytes, _) = hash.split_first_chunk::<CODE_BYTES>().expect("a hash is longer than a code");
+    rule::code(bytes)
+}
+
+fn verify_url(site: &Site, code: &str) -> String {
+    format!("{}/verify/{code}", site.public_url())
+}

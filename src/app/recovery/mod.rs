@@ -1,0 +1,269 @@
+//! Recovering an account without its password: a passcode to a confirmed address or telephone number, and the answers to the
+//! member's own security questions. An unknown name gets the answers, and costs the work, of a known one, so that nobody
+//! learns whether an account exists.
+
+mod request;
+
+pub(crate) use request::AccountAccess;
+
+use super::credentials::{self, Kept};
+use super::{Actor, Change};
+use crate::auth::Rates;
+use crate::auth::passcode::{self, Target, Use};
+use crate::auth::{Caller, Pace, sign_in, take_message};
+use crate::domain::password::Owner;
+use crate::domain::unicode::nfc;
+use crate::domain::{password, questions};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::keys::Purpose;
+use crate::site::Site;
+use crate::store::Write;
+use crate::store::tables::members::{self, Account, Profile};
+use crate::store::tables::outbox::Channel;
+
+/// How many questions are asked at least, of every name.
+const QUESTIONS_ASKED: usize = 3;
+/// The member whose rows are read, for the time that takes, where the name is unknown.
+const ANY_MEMBER_ID: i64 = 1;
+/// A number that no member has.
+const NO_MEMBER_ID: i64 = 0;
+
+/// A request to recover a password: without a proof, a passcode is sent.
+pub(crate) struct Recovery {
+    /// The username or the e-mail address, as typed.
+    pub(crate) username: String,
+    channel: Channel,
+    proof: Option<Proof>,
+}
+
+/// The passcode, the new password and the answers, by question number.
+struct Proof {
+    passcode: String,
+    password: String,
+    answers: Vec<(i64, String)>,
+    kept: Kept,
+}
+
+/// The outcome of a recovery, as the person who asked is told it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// A passcode was sent, if the account can be recovered.
+    Sent,
+    /// The password is set.
+    Done,
+    /// Passcode, answers or name were wrong.
+    Wrong,
+}
+
+/// Counts one request about a lost password or username. 429 above the hourly number of one address.
+pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
+    let pace = Pace::per_hour(site.config.limits.recoveries_per_hour_per_address);
+    site.kept::<Rates>().take(Caller::RecoveryFrom(call.network()), pace)
+}
+
+/// The questions that are asked of an account, by number: its own, and made-up ones up to three. An answer to a made-up
+/// question does no harm: only the account's own answers are judged.
+pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
+    let (own, key) = site.store.read(|tx| {
+        let account = members::find_account(tx, name)?;
+        // An unknown name must take as long as a known one, so the rows of some member are read instead.
+        if account.is_none() {
+            members::find_account_by_id(tx, ANY_MEMBER_ID)?;
+        }
+        let member_id = account.as_ref().map_or(NO_MEMBER_ID, |account| account.member_id);
+        let own = members::list_answered_questions(tx, member_id)?;
+        if own.is_empty() {
+            members::list_answered_questions(tx, ANY_MEMBER_ID)?;
+        }
+        // The username and the e-mail address of one account lead to the same questions.
+        Ok((own, account.map_or_else(|| name.to_owned(), |account| account.username)))
+    })?;
+    Ok(add_made_up(site, &key, own))
+}
+
+/// Adds made-up questions up to three. A name always gets the same ones, and they look like chosen ones.
+fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
+    let hash = site.keys.hash(Purpose::MadeUpQuestions, &[name.to_lowercase().as_bytes()]);
+    let mut left: Vec<i64> = questions::NUMBERS.filter(|number| !own.contains(number)).collect();
+    let missing = QUESTIONS_ASKED.saturating_sub(own.len());
+    let made_up = hash.iter().take(missing).map(|byte| left.remove(usize::from(*byte) % left.len()));
+    let mut all: Vec<i64> = own.iter().copied().chain(made_up).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Sends a passcode, or sets the new password. `render` makes the reply for an outcome; the reply is kept with the effect
+/// for a repeated `Idempotency-Key`. 422 for a password that is too weak.
+pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &dyn Fn(Outcome) -> Answer) -> Answer {
+    let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
+    match &recovery.proof {
+        None => {
+            let sent = || render(Outcome::Sent);
+            let usage = Use::RecoverPassword;
+            send_passcode(site, call, &recovery.username, account.as_ref(), recovery.channel, usage, &sent)
+        }
+        Some(proof) => set_password(site, call, &recovery.username, account.as_ref(), proof, render),
+    }
+}
+
+/// Sends a passcode to a known account, by a confirmed address or number. An unknown name also costs a write and gets the
+/// same answer, so that neither time nor words tell the two apart.
+pub(crate) fn send_passcode(
+    site: &Site,
+    call: &Call,
+    name: &str,
+    account: Option<&Account>,
+    channel: Channel,
+    usage: Use,
+    sent: &dyn Fn() -> Answer,
+) -> Answer {
+    take_message(site, call)?;
+    site.once(call, |tx| {
+        passcode::pace(site, tx, name)?;
+        if let Some(account) = account.filter(|account| !account.banned && may_recover(site, account, channel)) {
+            send_to(site, tx, call, account.member_id, channel, usage)?;
+        }
+        sent()
+    })
+}
+
+/// Whether an account is recovered by this channel. A message that no server delivers waits at the desk, where a clerk could
+/// read the passcode of a superior: an account above a member's is not recovered by such a channel.
+fn may_recover(site: &Site, account: &Account, channel: Channel) -> bool {
+    !account.role.is_above_member() || site.delivers(channel)
+}
+
+/// An address that had its share of passcodes gets none, and the caller is not told.
+fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channel, usage: Use) -> Result<(), Failure> {
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let Some(address) = confirmed_address(&profile, channel) else { return Ok(()) };
+    let target = Target { member_id, channel, address, language: call.language() };
+    passcode::send(site, tx, usage, &target).map(drop)
+}
+
+fn confirmed_address(profile: &Profile, channel: Channel) -> Option<&str> {
+    match channel {
+        Channel::Email if profile.email_verified => Some(&profile.email),
+        Channel::Sms if profile.phone_verified => Some(&profile.phone),
+        _ => None,
+    }
+}
+
+/// Sets the password and ends what the old one opened, or gives the one answer for everything that is wrong. Hashing comes
+/// before the transaction; the transaction decides whether passcode and account are still what they were.
+fn set_password(
+    site: &Site,
+    call: &Call,
+    name: &str,
+    account: Option<&Account>,
+    proof: &Proof,
+    render: &dyn Fn(Outcome) -> Answer,
+) -> Answer {
+    // The form of a password takes no time to judge and is nobody's secret, so a delayed sign-in is told of it too.
+    password::check_form(&proof.password, &stranger(name, &site.name()?))
+        .map_err(|text| Failure::field("password", text))?;
+    if sign_in::is_delayed(site, call, name, account)? {
+        return render(Outcome::Wrong);
+    }
+    let strength = judge_strength(site, name, account, &proof.password)?;
+    if let Err(Weak::ForAnybody(text)) = strength {
+        return Err(Failure::field("password", text));
+    }
+    let answered = answers_are_right(site, account, &proof.answers)?;
+    let password_hash = site.hash(&proof.password);
+    let renewed = renewed_answers(site, &proof.answers);
+    site.once(call, |tx| {
+        if let Some(account) = account.filter(|account| !account.banned && answered) {
+            if take_passcode(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)? {
+                // A failure rolls the transaction back, so the passcode stays good for a better password.
+                if let Err(Weak::ForOwner(text)) = strength {
+                    return Err(Failure::field("password", text));
+                }
+                let actor = Actor::account(account.member_id, account.role, &call.by(account.member_id));
+                let cx = Change { site, tx, actor: &actor, language: call.language() };
+                credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
+                for (question, answer_hash) in &renewed {
+                    members::renew_security_answer(tx, account.member_id, *question, answer_hash)?;
+                }
+                return render(Outcome::Done);
+            }
+        } else if let Some(account) = account {
+            // Wrong answers use up a try of the passcode, whether or not the passcode was right.
+            passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
+        }
+        sign_in::miss(site, call, tx, name, account)?;
+        render(Outcome::Wrong)
+    })
+}
+
+/// Uses a passcode up. True if the passcode is right and the address or number that it was sent to is still the member's: a
+/// mailbox that the member gave up, because somebody else reads it, recovers nothing.
+pub(crate) fn take_passcode(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    usage: Use,
+    passcode: &str,
+) -> Result<bool, Failure> {
+    let Some(target) = passcode::take(site, tx, member_id, usage, passcode)? else { return Ok(false) };
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let by_mail = profile.email_verified && profile.email.eq_ignore_ascii_case(&target);
+    Ok(by_mail || (profile.phone_verified && profile.phone == target))
+}
+
+/// Why a new password is too weak.
+enum Weak {
+    /// The password is weak for every account: the caller is told at once.
+    ForAnybody(Text),
+    /// The password resembles the owner's data. A stranger would learn that data, so this waits for the right passcode.
+    ForOwner(Text),
+}
+
+/// Judges a password, once where it is good. A weak one is judged again as a stranger's, for an unknown name too.
+fn judge_strength(
+    site: &Site,
+    name: &str,
+    account: Option<&Account>,
+    secret: &str,
+) -> Result<Result<(), Weak>, Failure> {
+    let tunnel = site.name()?;
+    let profile = match account {
+        Some(account) => site.store.read(|tx| Ok(members::find(tx, account.member_id)?))?,
+        None => None,
+    };
+    let owner = profile.as_ref().map_or(stranger(name, &tunnel), |profile| profile.owner(&tunnel));
+    Ok(password::check(secret, &owner).map_err(|for_owner| match password::check(secret, &stranger(name, &tunnel)) {
+        Err(text) => Weak::ForAnybody(text),
+        Ok(()) => Weak::ForOwner(for_owner),
+    }))
+}
+
+/// An owner of whom only the typed name is known.
+fn stranger<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
+    Owner { username: name, site: tunnel, ..Owner::default() }
+}
+
+/// Whether every question of the member's own is answered right; true for a member without questions. One hash is tried for
+/// each answer, for an unknown name too.
+fn answers_are_right(site: &Site, account: Option<&Account>, answers: &[(i64, String)]) -> Result<bool, Failure> {
+    let own = match account {
+        Some(account) => site.store.read(|tx| Ok(members::list_answers(tx, account.member_id)?))?,
+        None => Vec::new(),
+    };
+    let mut right = 0;
+    for (number, answer) in answers.iter().take(*questions::NUMBERS.end() as usize) {
+        let phc = own.iter().find(|(question, _)| question == number).map(|(_, phc)| phc.as_str());
+        right += usize::from(site.is_hash_of(&questions::normalise(answer), phc));
+    }
+    Ok(right == own.len())
+}
+
+/// New hashes of the answers that are not in Unicode's composed form as typed: the stored hash may be of the typed form. Made
+/// whether or not the answers are right, so that the time tells nothing.
+fn renewed_answers(site: &Site, answers: &[(i64, String)]) -> Vec<(i64, String)> {
+    let typed = answers.iter().map(|(number, answer)| (*number, questions::normalise(answer)));
+    typed.filter(|(_, answer)| nfc(answer) != *answer).map(|(number, answer)| (number, site.hash(&answer))).collect()
+}

@@ -1,0 +1,156 @@
+//! The fields of a request to recover a password, read alike from the API's body and from the form of the public page.
+
+use super::{Proof, Recovery, stranger};
+use crate::app::credentials::Kept;
+use crate::auth::social::Network;
+use crate::domain::{password, questions};
+use crate::http::body::{Draft, Field, Object, Slot};
+use crate::http::failure::Failure;
+use crate::http::fields::Fields;
+use crate::http::kinds::{Digits, Id, Line, Name, Named, NewPassword};
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::outbox::Channel;
+use serde_json::{Value, json};
+
+/// How many passkeys, and how many social links, a recovery may keep.
+const KEPT_MAX: usize = 50;
+/// The length of either list as text.
+const KEPT_CHARS_MAX: usize = 1_000;
+
+crate::body! {
+    pub(crate) struct AccountAccess {
+        /// The username or the e-mail address.
+        username: Line<254>,
+        /// How the passcode comes; by e-mail unless said.
+        option: Option<Name<Channel>>,
+        /// The passcode that was sent; a number is read as six digits, leading zeros and all. With it, `password` and the
+        /// answers are needed.
+        passcode: Option<Digits<32>>,
+        /// The new password; needed with `passcode`.
+        password: Option<NewPassword>,
+        answers: Answers,
+        // Not in the contract. An intruder may have added a passkey or a link, so those stay that the owner names.
+        /// Ours, with `passcode`: the numbers (`passkey_id`) of the passkeys that stay, at most 50, as a list or as text
+        /// with commas. Every other passkey of the member is removed.
+        keep_passkeys: Option<KeptPasskeys>,
+        /// Ours, with `passcode`: the social networks whose link to the account stays, as a list or as text with commas.
+        /// Every other link is removed.
+        keep_social: Option<KeptNetworks>,
+    }
+}
+
+impl Recovery {
+    /// Reads and judges the fields. The password, the answers and the lists of what is kept count only beside a passcode.
+    pub(crate) fn read(site: &Site, mut fields: Fields) -> Result<Recovery, Failure> {
+        if fields.has("passcode") {
+            fields.demand("password");
+        } else {
+            fields.ignore(&["password"]);
+            questions::NUMBERS.for_each(|number| fields.ignore(&[&answer_field(number)]));
+        }
+        let Draft { read, mut fields } = Draft::<AccountAccess>::read(fields);
+        // Where the weak password is the only problem, `carry_out` reports it: the public page then asks again.
+        if fields.is_refused()
+            && let Some(Some(new_password)) = &read.password
+        {
+            let (name, tunnel) = (read.username.as_deref().unwrap_or(""), site.name()?);
+            if let Err(text) = password::check(new_password, &stranger(name, &tunnel)) {
+                fields.refuse("password", text);
+            }
+        }
+        let body: AccountAccess = Draft { read, fields }.finish()?;
+        let kept =
+            Kept { passkeys: body.keep_passkeys.unwrap_or_default(), social: body.keep_social.unwrap_or_default() };
+        let proof = body.passcode.zip(body.password);
+        let proof = proof.map(|(passcode, password)| Proof { passcode, password, answers: body.answers, kept });
+        Ok(Recovery { username: body.username, channel: body.option.unwrap_or(Channel::Email), proof })
+    }
+}
+
+/// The answers to questions of the catalogue, `answer_<number>` each.
+pub(crate) struct Answers;
+
+impl Slot for Answers {
+    type Read = Option<Vec<(i64, String)>>;
+    type Value = Vec<(i64, String)>;
+
+    fn take(fields: &mut Fields, _: &'static str) -> Self::Read {
+        let read = |number| (number, fields.optional(&answer_field(number), Line::<200>::read).peeked().flatten());
+        let answers: Vec<_> = questions::NUMBERS.map(read).collect();
+        Some(answers.into_iter().filter_map(|(number, answer)| Some((number, answer?))).collect())
+    }
+
+    fn value(read: Self::Read) -> Option<Self::Value> {
+        read
+    }
+
+    fn describe(object: &mut Object, _: &str, _: &str) {
+        // The three numbers that the contract names.
+        for number in [3, 4, 9] {
+            let more = if number == 3 { " Every number from 1 to 12 is taken." } else { "" };
+            let about = format!("The answer to question {number} of the catalogue.{more}");
+            <Option<Line<200>> as Slot>::describe(object, &answer_field(number), &about);
+        }
+    }
+}
+
+fn answer_field(number: i64) -> String {
+    format!("answer_{number}")
+}
+
+/// The values of a list, or of a text with commas between the values.
+fn listed(value: &Value) -> Result<Vec<Value>, Text> {
+    match value {
+        Value::Array(all) if all.len() <= KEPT_MAX => Ok(all.clone()),
+        Value::String(text) if text.len() <= KEPT_CHARS_MAX => Ok(text.split(',').map(Value::from).collect()),
+        Value::Number(_) => Ok(vec![value.clone()]),
+        _ => Err(Text::new("field.kept_list").with("max", KEPT_MAX)),
+    }
+}
+
+/// The numbers of the passkeys that stay.
+pub(crate) struct KeptPasskeys;
+
+impl Field for KeptPasskeys {
+    type Value = Vec<i64>;
+
+    fn read(value: &Value) -> Result<Vec<i64>, Text> {
+        listed(value)?.iter().map(Id::read).collect()
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [
+            { "type": "array", "maxItems": KEPT_MAX, "items": Id::schema() },
+            { "type": "string", "pattern": r"^\s*[0-9]*(\s*,\s*[0-9]+)*\s*$", "maxLength": KEPT_CHARS_MAX },
+            { "type": "integer", "minimum": 1 },
+        ] })
+    }
+}
+
+/// The keys of the social networks whose link stays.
+pub(crate) struct KeptNetworks;
+
+impl Field for KeptNetworks {
+    type Value = Vec<String>;
+
+    fn read(value: &Value) -> Result<Vec<String>, Text> {
+        listed(value)?.iter().map(|one| Name::<Network>::read(one).map(|network| network.key().to_owned())).collect()
+    }
+
+    fn schema() -> Value {
+        let names = Network::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("|");
+        json!({ "anyOf": [
+            { "type": "array", "maxItems": KEPT_MAX, "items": Name::<Network>::schema() },
+            {
+                "type": "string",
+                "pattern": format!(r"^(\s*({names})\s*(,\s*({names})\s*)*)?$"),
+                "maxLength": KEPT_CHARS_MAX,
+            },
+        ] })
+    }
+}
+
+impl Named for Channel {
+    const NAMES: &'static [(&'static str, Channel)] = &[("email", Channel::Email), ("sms", Channel::Sms)];
+}
