@@ -5,7 +5,7 @@ use age::x25519;
 
 /// What an option says that needs encryption, in a build without it.
 #[cfg(not(feature = "encrypted-backups"))]
-pub const LACKING: &str =
+pub(crate) const LACKING: &str =
     "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";
 
 /// Whom copies are encrypted to.

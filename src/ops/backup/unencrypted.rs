@@ -7,23 +7,23 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// What a file's name ends in once it is encrypted.
-pub const SUFFIX: &str = ".age";
+pub(crate) const SUFFIX: &str = ".age";
 
 /// Keys that may open them: none, in this build.
-pub enum Identities {}
+pub(crate) enum Identities {}
 
 impl Recipient {
-    pub fn encrypt(&self, _: &Path, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn encrypt(&self, _: &Path, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
         match *self {}
     }
 }
 
 impl Identities {
-    pub fn read(path: &Path) -> Result<Identities, String> {
+    pub(crate) fn read(path: &Path) -> Result<Identities, String> {
         Err(format!("{}: opening an encrypted backup {LACKING}", path.display()))
     }
 
-    pub fn decrypt(&self, _: &Path, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> Result<Print, String> {
+    pub(crate) fn decrypt(&self, _: &Path, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> Result<Print, String> {
         match *self {}
     }
 }
