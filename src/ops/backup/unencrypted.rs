@@ -10,7 +10,7 @@ use std::path::Path;
 pub(crate) const SUFFIX: &str = ".age";
 
 /// Keys that may open them: none, in this build.
-pub(crate) enum Identities {}
+pub enum Identities {}
 
 impl Recipient {
     pub(crate) fn encrypt(&self, _: &Path, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
