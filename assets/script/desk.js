@@ -50,6 +50,42 @@ if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
     passkey.remove();
 }
 
+// A signer's passkey signs what the form says: the site puts the same text together from what is sent.
+document.querySelectorAll('button[data-passkey]').forEach(button => {
+    if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return button.remove();
+    const form = button.form, problem = form.querySelector('.problem.late');
+    const say = text => {
+        problem.textContent = text;
+        problem.hidden = !text;
+    };
+    button.addEventListener('click', async () => {
+        say('');
+        const username = form.elements.username;
+        if (!username.value.trim()) {
+            say(button.dataset.noName);
+            return username.focus();
+        }
+        if ([...form.elements].some(field => field.type !== 'password' && !field.reportValidity())) return;
+        const bound = button.dataset.bound.split(' ');
+        const said = [...new FormData(form)].filter(([name]) => bound.includes(name)).map(([name, value]) => `${name}=${value}`);
+        try {
+            const reply = await fetch('/api/auth/login/bio-web-option', {
+                method: 'POST',
+                headers: { 'content-type': 'application/json' },
+                body: JSON.stringify({ username: username.value, purpose: 'sign_paper', paper: `${button.dataset.paper}?${said.join('&')}` }),
+            });
+            const asked = await reply.json();
+            if (!asked.publicKey) return say(asked.message);
+            const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
+            form.elements.credential.value = JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());
+            form.elements.password.value = '';
+            form.submit();
+        } catch {
+            say(button.dataset.failed);
+        }
+    });
+});
+
 // Members are found while somebody types; the latest question wins, and the address is what was typed.
 const search = document.getElementById('search');
 if (search) {

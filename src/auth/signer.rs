@@ -5,11 +5,15 @@ use super::passkey::{self, Answer};
 use super::second_factor::{self, Due, Next, Proof};
 use super::sign_in::{self, Verdict};
 use super::step::{self, Intent};
+use super::token_hash;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
+
+/// A paper by its digest: what one proof signs, or denies, and nothing else.
+pub(crate) type Paper = [u8; 32];
 
 /// Who stands at the desk and proved it. Only this file makes one.
 #[derive(Debug)]
@@ -39,19 +43,18 @@ pub(crate) enum Proven {
     Refused(&'static str),
 }
 
+/// The paper with this text: the path that takes the proof, and what the form says, as browser and site both write it.
+pub(crate) fn paper(text: &str) -> Paper {
+    token_hash(&format!("paper {text}"))
+}
+
 /// By name and password; judged before the transaction, because that takes its time.
 pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
     sign_in::judge(site, call, name, secret)
 }
 
-/// What follows a password that was judged, for the signature under one entry.
-pub(crate) fn by_password(
-    site: &Site,
-    call: &Call,
-    tx: &Write,
-    verdict: &Verdict,
-    entry_id: i64,
-) -> Result<Proven, Failure> {
+/// What follows a password that was judged, for what `intent` names.
+pub(crate) fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict, intent: Intent) -> Result<Proven, Failure> {
     let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
     if account.banned || !sign_in::is_as_judged(tx, account)? {
         return Ok(Proven::Refused("proof.wrong"));
@@ -68,7 +71,7 @@ pub(crate) fn by_password(
                 Due::Passcode(None) => Some("factor.unreachable"),
                 Due::Totp => None,
             };
-            let step = step::begin(call, tx, account.member_id, Intent::SignEntry(entry_id))?;
+            let step = step::begin(call, tx, account.member_id, intent)?;
             Ok(Proven::Code { step, by_app: due == Due::Totp, problem })
         }
     }
@@ -81,9 +84,9 @@ pub(crate) fn by_code(
     tx: &Write,
     token: &str,
     code: &str,
-    entry_id: i64,
+    intent: Intent,
 ) -> Result<Proven, Failure> {
-    let step = step::try_once(tx, token, Intent::SignEntry(entry_id))?;
+    let step = step::try_once(tx, token, intent)?;
     let Some(account) = step.filter(|account| !account.banned) else {
         return Ok(Proven::Refused("proof.step_ended"));
     };

@@ -3,8 +3,10 @@
 //! proves nothing without it, and it proves nothing without a code.
 
 use super::session::{new_token, token_hash};
+use super::signer::Paper;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::keys::hex;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::sign_in_steps;
@@ -24,6 +26,8 @@ pub(crate) enum Intent {
     DeskSetup,
     /// The signature under the entry with this number.
     SignEntry(i64),
+    /// The signature under everything that stands on one paper.
+    SignPaper(Paper),
 }
 
 impl Intent {
@@ -33,6 +37,7 @@ impl Intent {
             Intent::Desk => "desk".to_owned(),
             Intent::DeskSetup => "desk setup".to_owned(),
             Intent::SignEntry(entry_id) => format!("entry {entry_id}"),
+            Intent::SignPaper(paper) => format!("paper {}", hex(&paper)),
         }
     }
 

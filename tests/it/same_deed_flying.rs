@@ -281,16 +281,22 @@ const DEEDS: &[Deed] = &[
             assert!(s.ask("10102"));
             s.last_skill()
         },
-        one: |s, id| s.act(&s.root, id, "deny", json!({ "comment_denial": "not yet" })),
-        other: |s, id| s.desk(&format!("sign-offs/{id}/deny"), &[("reason", "not yet")]),
+        one: |s, id| s.act(&s.ines, id, "deny", json!({ "comment_denial": "not yet" })),
+        other: |s, id| {
+            let form = [("reason", "not yet"), ("username", "ines"), ("password", PASSWORD)];
+            s.desk(&format!("sign-offs/{id}/deny"), &form)
+        },
         expected: Changes,
         except: &[],
     },
     Deed {
         name: "deny again",
         prepare: Stage::last_skill,
-        one: |s, id| s.act(&s.root, id, "deny", json!({ "comment_denial": "not yet" })),
-        other: |s, id| s.desk(&format!("sign-offs/{id}/deny"), &[("reason", "not yet")]),
+        one: |s, id| s.act(&s.ines, id, "deny", json!({ "comment_denial": "not yet" })),
+        other: |s, id| {
+            let form = [("reason", "not yet"), ("username", "ines"), ("password", PASSWORD)];
+            s.desk(&format!("sign-offs/{id}/deny"), &form)
+        },
         expected: Refused,
         except: &[],
     },

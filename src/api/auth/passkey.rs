@@ -4,7 +4,7 @@ use super::login::{self, LoginReply};
 use crate::auth::Rates;
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Label, Outcome, Party, Question};
-use crate::auth::{Caller, Member, Pace, member_if_any};
+use crate::auth::{Caller, Member, Pace, member_if_any, signer};
 use crate::domain::passkey;
 use crate::http::Answer;
 use crate::http::body::Open;
@@ -20,6 +20,8 @@ use serde_json::Value;
 
 /// More than any authenticator's answer, within what a body may have.
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
+/// A hundred entries with their versions.
+const PAPER_CHARS_MAX: usize = 4_000;
 
 crate::body! {
     pub(crate) struct PasskeyQuestion {
@@ -31,8 +33,10 @@ crate::body! {
         name: Open<Line<60>>,
         /// Ours, with `sign_entry`: the number of the one entry that the answer signs.
         entry_id: Option<Id>,
+        /// Ours, with `sign_paper`: what the answer signs, as the site's own page writes it.
+        paper: Option<Line<PAPER_CHARS_MAX>>,
         /// Ours, without a session: what the answer is for, and for nothing else. `sign_in` (unless said) is taken by
-        /// `bio-web-verify`; `desk`, `kiosk` and `sign_entry` by the site's own pages.
+        /// `bio-web-verify`; `desk`, `kiosk`, `sign_entry` and `sign_paper` by the site's own pages.
         purpose: Option<Name<Purpose>>,
     }
 }
@@ -52,6 +56,7 @@ pub(crate) enum Purpose {
     Desk,
     Kiosk,
     SignEntry,
+    SignPaper,
 }
 
 impl Named for Purpose {
@@ -60,6 +65,7 @@ impl Named for Purpose {
         ("desk", Purpose::Desk),
         ("kiosk", Purpose::Kiosk),
         ("sign_entry", Purpose::SignEntry),
+        ("sign_paper", Purpose::SignPaper),
     ];
 }
 
@@ -89,11 +95,15 @@ fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
     if let (Some(Some(Purpose::SignEntry)), Some(None) | None) = (draft.read.purpose, draft.read.entry_id) {
         draft.fields.refuse("purpose", Text::new("passkey.entry_missing"));
     }
-    let PasskeyQuestion { username, purpose, entry_id, .. } = draft.finish()?;
+    if let (Some(Some(Purpose::SignPaper)), Some(None) | None) = (draft.read.purpose, &draft.read.paper) {
+        draft.fields.refuse("purpose", Text::new("passkey.paper_missing"));
+    }
+    let PasskeyQuestion { username, purpose, entry_id, paper, .. } = draft.finish()?;
     let intent = match (purpose, entry_id) {
         (Some(Purpose::Desk), _) => Intent::Desk,
         (Some(Purpose::Kiosk), _) => Intent::Kiosk,
         (Some(Purpose::SignEntry), Some(entry_id)) => Intent::SignEntry(entry_id),
+        (Some(Purpose::SignPaper), _) => Intent::SignPaper(signer::paper(&paper.unwrap_or_default())),
         (Some(Purpose::SignIn | Purpose::SignEntry) | None, _) => Intent::SignIn,
     };
     let party = admit(site, call)?;
@@ -101,7 +111,7 @@ fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
 }
 
 fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) -> Answer {
-    fields.ignore(&["entry_id", "purpose"]);
+    fields.ignore(&["entry_id", "paper", "purpose"]);
     let PasskeyQuestion { device_id, name, .. } = call.draft_of(fields).finish()?;
     member.check_proven(site.now())?;
     let party = admit(site, call)?;

@@ -62,7 +62,7 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     carry_out(site, call, member, |cx, entry| sign_offs::sign(cx, entry, &shown, comment.as_deref()))
 }
 
-/// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer or the desk, with the reason.
+/// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer, with the reason.
 pub(crate) fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
     let Denial { comment_denial: reason, version } = call.body()?;
     let shown = Shown::version(version);

@@ -124,7 +124,7 @@ pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = Draft { read, fields }.finish()?;
     let patch = Patch { entry_date, minutes, tunnel_id, comment };
     app::change_once(site, call, actor(call, bearer), |cx| {
-        time::edit(cx, bearer, entry_id, &patch)?;
+        time::edit(cx, bearer.into(), entry_id, &patch)?;
         Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
     })
 }
@@ -159,7 +159,8 @@ fn judge_edit(
     fields: &mut Fields,
 ) -> Result<(), Failure> {
     site.store.read(|tx| {
-        let known = entries::find_time(tx, entry_id)?.filter(|entry| time::may_edit(bearer, entry) && !entry.opening);
+        let known =
+            entries::find_time(tx, entry_id)?.filter(|entry| time::may_edit(bearer.into(), entry) && !entry.opening);
         let Some(known) = known else { return Ok(()) };
         let place = (entry_date.map(|d| d.unwrap_or(known.entry_date)), tunnel.map(|id| id.unwrap_or(known.tunnel_id)));
         check_place(tx, known.member_id, place, Some(known.entry_date), site.now(), fields).map(drop)

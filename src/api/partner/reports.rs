@@ -38,8 +38,9 @@ pub(crate) struct BookingReply {
 
 impl From<BookingRow> for BookingReply {
     fn from(row: BookingRow) -> BookingReply {
-        let BookingRow { booking_id, client_id, member_id, booking, tunnel_name, entry_id, created_at, updated_at } =
-            row;
+        let BookingRow {
+            booking_id, client_id, member_id, booking, tunnel_name, entry_id, created_at, updated_at, ..
+        } = row;
         BookingReply {
             id: booking_id,
             booking_id,

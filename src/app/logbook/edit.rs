@@ -28,8 +28,8 @@ pub(crate) struct Patch {
 }
 
 /// Edits an entry. By its holder, nobody having signed: new values, a request after a denial, or `Cancelled`. By the named
-/// signer: a signature or a denial. By the desk and the admins: what the holder may do, a denial, and a signature by the
-/// rules for every signer. Returns the new status.
+/// signer: a signature or a denial. By the desk and the admins: what the holder may do, and a signature by the rules for
+/// every signer. Returns the new status.
 pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
     let entry = find_entry(cx.tx, cx.actor.rank, entry_id, cx.now())?;
     let relation = relation(cx.actor.rank, &entry);
@@ -92,10 +92,9 @@ fn by_signer(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
 
 /// The desk helps the member; a clerk who may sign does so by the rules for every signer.
 fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
-    if let Some(reason) = &patch.comment_denial {
-        return sign_offs::deny(cx, entry, &patch.shown(), reason);
-    }
     match patch.status {
+        // The signer who was asked denies; the rule says so.
+        _ if patch.comment_denial.is_some() => Err(Failure::not_allowed()),
         Some(Status::Cancelled) => sign_offs::cancel(cx, entry),
         Some(Status::Open) if entry.status == Status::Pending => {
             sign_offs::sign(cx, entry, &patch.shown(), patch.comments_instructor.as_deref())

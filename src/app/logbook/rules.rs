@@ -191,6 +191,51 @@ pub(crate) fn list_next_skills(
     Ok(site.catalogue.skills().filter(|(_, skill)| !assigned(skill) && is_open(skill)).collect())
 }
 
+/// A brief, a training or a skill that may be recorded for a member next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recordable {
+    pub skill: &'static str,
+    pub name: &'static str,
+    /// `None` for a brief or a training.
+    pub level: Option<&'static Level>,
+}
+
+/// What a signer may record for a member: briefs and trainings first, then skills in the order of the catalogue. A brief
+/// that is recorded on the same paper opens its programme's skills, so these are among them.
+pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Recordable>, Failure> {
+    let holdings = holdings::list(tx, member_id)?;
+    let (held, mut briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);
+    let mut recordable = Vec::new();
+    for programme in site.catalogue.programmes() {
+        let known = briefed.contains(&programme.safety_logbook);
+        for safety in &programme.safety {
+            let Some(item) = find_item(site, &safety.skill) else { continue };
+            let is_next = match safety.kind {
+                SafetyKind::Initial => !known,
+                SafetyKind::Recurrent => known,
+            };
+            if !is_next
+                || entry::obstacle(site.catalogue, &safety.skill, &held, &briefed).is_some()
+                || is_taken(tx, member_id, &safety.skill, &item, 0)?
+            {
+                continue;
+            }
+            recordable.push(Recordable { skill: &safety.skill, name: &safety.name, level: None });
+            briefed.push(programme.safety_logbook.clone());
+        }
+    }
+    let states = logbook::list_skill_states(tx, member_id)?;
+    let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && status.takes_the_skill());
+    let is_open = |skill: &Skill| entry::obstacle(site.catalogue, &skill.skill, &held, &briefed).is_none();
+    let skills = site.catalogue.skills().filter(|(_, skill)| !assigned(skill) && is_open(skill));
+    recordable.extend(skills.map(|(level, skill)| Recordable {
+        skill: &skill.skill,
+        name: &skill.name,
+        level: Some(level),
+    }));
+    Ok(recordable)
+}
+
 fn obstacle(site: &Site, tx: &Read, holder_id: i64, skill: &str, now: i64) -> Result<Option<Text>, Failure> {
     let holdings = holdings::list(tx, holder_id)?;
     let briefed = list_briefed(tx, holder_id, now)?;

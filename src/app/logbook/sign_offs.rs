@@ -85,8 +85,8 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
     Ok(to)
 }
 
-/// Denies an entry as it was shown, and with it its whole opening balance: by the named signer, the desk and the admins.
-/// Audited; the member is told the reason, and of an opening balance its author.
+/// Denies an entry as it was shown, and with it its whole opening balance: by the named signer alone, who was asked. Others
+/// at the desk withdraw it. Audited; the member is told the reason, and of an opening balance its author.
 pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
     if !entry::may(relation(cx.actor.rank, entry), Act::Deny) {
         return Err(Failure::not_allowed());

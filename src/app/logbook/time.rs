@@ -4,6 +4,7 @@ use super::rules::{self, check_place};
 use super::{actor_id, no_change, reads_every_logbook, record_for_other};
 use crate::app::Change;
 use crate::auth::Bearer;
+use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
@@ -17,6 +18,26 @@ pub(crate) struct Patch {
     pub minutes: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub comment: Option<String>,
+}
+
+/// By what right somebody edits flight time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Editor {
+    /// An account: its own entries, and at the desk everybody's.
+    Account(Rank),
+    /// The token of a booking: the entry that the booking made.
+    Booking { member_id: i64, booking_id: Option<i64> },
+}
+
+impl From<&Bearer> for Editor {
+    fn from(bearer: &Bearer) -> Editor {
+        match bearer {
+            Bearer::Member(member) => Editor::Account(Rank::Account { member_id: member.id(), role: member.role() }),
+            Bearer::Booking { member_id, booking_id } => {
+                Editor::Booking { member_id: *member_id, booking_id: *booking_id }
+            }
+        }
+    }
 }
 
 /// Enters flight time in the logbook of a member, open at once. Audited, unless the logbook is the actor's own. Returns the
@@ -35,13 +56,13 @@ pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, 
 
 /// Edits flight time: by the holder, the desk and the admins; by a booking token the entry that the booking made. Audited,
 /// unless the logbook is the actor's own.
-pub(crate) fn edit(cx: &Change, bearer: &Bearer, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
+pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
     let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
-    if !may_edit(bearer, &known) {
-        let may_read = match bearer {
-            Bearer::Member(_) => reads_every_logbook(cx.tx, cx.actor.rank, cx.now())?,
+    if !may_edit(editor, &known) {
+        let may_read = match editor {
+            Editor::Account(rank) => reads_every_logbook(cx.tx, rank, cx.now())?,
             // A booking token reads the whole logbook and edits one entry of it.
-            Bearer::Booking { member_id, .. } => *member_id == known.member_id,
+            Editor::Booking { member_id, .. } => member_id == known.member_id,
         };
         return Err(no_change(may_read));
     }
@@ -60,12 +81,12 @@ pub(crate) fn edit(cx: &Change, bearer: &Bearer, entry_id: i64, patch: &Patch) -
     record_for_other(cx, "entry.edited", known.member_id, entry_id)
 }
 
-/// Whether this caller edits the entry.
-pub(crate) fn may_edit(bearer: &Bearer, entry: &TimeEntry) -> bool {
-    match bearer {
-        Bearer::Member(member) => member.id() == entry.member_id || member.role().is_staff(),
-        Bearer::Booking { member_id, booking_id } => {
-            *member_id == entry.member_id && booking_id.is_some() && *booking_id == entry.booking_id
+/// Whether the entry is one that the editor may change.
+pub(crate) fn may_edit(editor: Editor, entry: &TimeEntry) -> bool {
+    match editor {
+        Editor::Account(rank) => rank.member_id() == Some(entry.member_id) || rank.is_staff(),
+        Editor::Booking { member_id, booking_id } => {
+            member_id == entry.member_id && booking_id.is_some() && booking_id == entry.booking_id
         }
     }
 }

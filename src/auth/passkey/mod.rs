@@ -13,6 +13,7 @@ pub(crate) use party::Party;
 pub(crate) use settle::{Outcome, identify, prove, remove, settle};
 
 use super::Member;
+use super::signer::Paper;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -48,6 +49,8 @@ pub(crate) enum Intent {
     Kiosk,
     /// The signature under the entry with this number.
     SignEntry(i64),
+    /// The signature under everything that stands on one paper.
+    SignPaper(Paper),
 }
 
 /// What waits, sealed, for the answer to a sign-in.

@@ -121,7 +121,7 @@ pub fn may(relation: Relation, act: Act) -> bool {
     match act {
         Act::Ask | Act::Cancel => relation.holder || relation.staff,
         Act::Sign(_) => !relation.holder,
-        Act::Deny => relation.named || relation.staff,
+        Act::Deny => relation.named,
         Act::Suspend | Act::Reinstate => relation.admin,
     }
 }

@@ -44,7 +44,7 @@ fn each_act_has_its_people() {
     for (act, who) in [
         (Act::Ask, [false, true, false, true, true]),
         (Act::Sign(&proof), [true, false, true, true, true]),
-        (Act::Deny, [false, false, true, true, true]),
+        (Act::Deny, [false, false, true, false, false]),
         (Act::Cancel, [false, true, false, true, true]),
         (Act::Suspend, [false, false, false, false, true]),
         (Act::Reinstate, [false, false, false, false, true]),

@@ -20,6 +20,8 @@ row! {
         pub comment: String,
         pub author_id: i64,
         pub booking_id: Option<i64>,
+        /// Whether it is part of an opening balance.
+        pub opening: bool = "e.opening IS NOT NULL",
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,

@@ -17,6 +17,7 @@ row! {
     pub struct BookingRow in "b." {
         pub booking_id: i64,
         pub client_id: String = "p.client_id",
+        pub partner_name: String = "p.name",
         pub member_id: i64,
         pub booking: Booking = Booking::COLUMNS,
         pub tunnel_name: String = "t.name",

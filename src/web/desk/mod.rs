@@ -8,6 +8,7 @@ pub(crate) mod messages;
 pub(crate) mod partners;
 pub(crate) mod payments;
 pub(crate) mod photo;
+pub(crate) mod proof;
 pub(crate) mod reports;
 pub(crate) mod setup;
 pub(crate) mod sign_in;

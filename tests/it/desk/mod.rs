@@ -16,6 +16,7 @@ mod messages;
 mod pages;
 mod partners;
 mod rank;
+mod record;
 mod reports;
 mod sign_in;
 mod sign_offs;

@@ -110,7 +110,8 @@ fn an_entry_is_denied_suspended_and_given_back() {
     let path = format!("/desk/sign-offs/{entry}");
     let empty = clerk.post(&format!("{path}/deny"), &[("reason", " ")]);
     assert!(empty.status == 422 && empty.page().contains("Say why"), "{empty}");
-    assert_eq!(clerk.post(&format!("{path}/deny"), &[("reason", HOSTILE)]).status, 303);
+    let proof = [("reason", HOSTILE), ("username", "ines"), ("password", PASSWORD)];
+    assert_eq!(clerk.post(&format!("{path}/deny"), &proof).status, 303);
     let page = clerk.get(&path).page();
     assert!(page.contains("denied") && !page.contains("<img src=x") && page.contains("&#60;img src=x"), "{page}");
     let told = jane.get("/account/notifications").ok_json();
@@ -155,7 +156,10 @@ fn an_entry_that_changed_since_the_page_was_opened_is_shown_anew_instead_of_sign
     let shown = refused.page();
     assert!(refused.status == 409 && shown.contains("was changed after it was shown"), "{refused}");
     assert!(shown.contains("and 300 minutes") && shown.contains(">steady</textarea>"), "{shown}");
-    let denied = clerk.post(&format!("{path}/deny"), &[("reason", "too long"), ("version", &version)]);
+    let denied = clerk.post(
+        &format!("{path}/deny"),
+        &[("reason", "too long"), ("version", &version), ("username", "ines"), ("password", PASSWORD)],
+    );
     assert!(denied.status == 409 && denied.page().contains(">too long</textarea>"), "{denied}");
     assert_eq!(clerk.post(&format!("{path}/sign"), &proof).status, 409, "nor by a form without the version");
     assert_eq!(status(&site, entry), "pending");

@@ -8,7 +8,7 @@ use crate::harness::{Browser, Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
 
-fn demo() -> Site {
+pub fn demo() -> Site {
     Site::open_with(|config| {
         config.demo = true;
         config.limits.passkey_questions_per_minute_per_address = 1_000_000;
@@ -28,7 +28,7 @@ const ANSWER: &str = r#"
 "#;
 
 /// A browser whose authenticator has a passkey of each of these.
-fn with_passkeys(site: &Site, people: &[&Caller]) -> Browser {
+pub fn with_passkeys(site: &Site, people: &[&Caller]) -> Browser {
     let browser = Browser::open();
     browser.go(&format!("{}/desk/sign-in", site.origin()));
     browser.add_authenticator(true);

@@ -24,7 +24,10 @@ use crate::web::{Frame, called, done, initials, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-const DONE: [(&str, &str); 8] = [
+const DONE: [(&str, &str); 11] = [
+    ("recorded", "card.done_recorded"),
+    ("corrected", "card.done_corrected"),
+    ("deleted", "card.done_deleted"),
     ("time", "desk.done_time"),
     ("photo", "desk.done_photo"),
     ("no-photo", "desk.done_no_photo"),

@@ -33,6 +33,8 @@ pub(crate) struct Line {
     pub mark: Option<Mark>,
     /// Where more is to be seen; empty where there is nothing.
     pub path: String,
+    /// Where it is corrected; empty where it is not.
+    pub(crate) correct: String,
 }
 
 /// Where and when it is read, and in which language.
@@ -77,6 +79,8 @@ pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Re
     for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
         let Some(entry) = entries::find(tx, entry_id)? else { continue };
         let flown = entry.kind == Kind::Time;
+        // Flight time of an opening balance is part of a signed paper.
+        let free = flown && !entry.opening;
         let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
         let length = format!("{} min", entry.minutes);
         let about = match flown {
@@ -91,7 +95,8 @@ pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Re
             about: joined(&about),
             note: joined(&notes),
             mark: (!flown || status != "open").then(|| entry_mark(place, status)),
-            path: if flown { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
+            path: if free { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
+            correct: if free { format!("/desk/members/{member_id}/time/{entry_id}") } else { String::new() },
         });
     }
     Ok(lines)
@@ -102,10 +107,11 @@ pub(crate) fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
     let booked = bookings::list(tx, &filter, LINES_READ, skip)?.into_iter().map(|row| Line {
         when: place.moment(row.booking.flight_date),
         what: format!("{} min", row.booking.minutes_booked),
-        about: joined(&[row.tunnel_name, row.client_id]),
+        about: joined(&[row.tunnel_name, row.partner_name]),
         note: String::new(),
         mark: (row.booking.flight_date > place.now).then(|| Mark::new("plain", place.say("desk.to_come"))),
         path: String::new(),
+        correct: String::new(),
     });
     Ok(booked.collect())
 }
@@ -128,6 +134,7 @@ pub(crate) fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             note: String::new(),
             mark: Some(Mark::new(tone, place.say(key))),
             path: String::new(),
+            correct: String::new(),
         }
     });
     Ok(paid.collect())
@@ -148,6 +155,7 @@ pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             note: String::new(),
             mark: Some(Mark::new(tone, place.say(key))),
             path: String::new(),
+            correct: String::new(),
         };
         dated.push((row.created_at, line));
     }
@@ -166,6 +174,7 @@ pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             note: String::new(),
             mark: Some(Mark::new(tone, place.say(state))),
             path: String::new(),
+            correct: String::new(),
         };
         dated.push((row.created_at, line));
     }

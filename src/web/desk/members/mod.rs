@@ -4,6 +4,9 @@ pub(crate) mod card;
 pub(crate) mod changes;
 pub(crate) mod lines;
 mod look;
+pub(crate) mod opening;
+mod person;
+pub(crate) mod record;
 mod security;
 pub(crate) mod time;
 

@@ -14,6 +14,7 @@ use crate::store::queries::{member_search, standing};
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::store::tables::{members, moves};
 use crate::web::desk::members::lines::{Place, entry_mark};
+use crate::web::desk::proof::ProofForm;
 use crate::web::mark::{self, Mark};
 use crate::web::{Frame, called, done, initials, show as shown};
 use askama::Template;
@@ -25,10 +26,24 @@ struct Page {
     frame: Frame,
     entry: Shown,
     form: SignForm,
+    /// By which the signer who was asked denies.
+    proof: ProofForm,
     may_sign: bool,
     may_deny: bool,
+    may_withdraw: bool,
+    may_delete: bool,
     may_suspend: bool,
     may_reinstate: bool,
+}
+
+impl Page {
+    /// Whether there is nothing to be done or to be read beside the facts.
+    fn is_settled(&self) -> bool {
+        let acts = [self.may_sign, self.may_deny, self.may_withdraw, self.may_delete, self.may_suspend];
+        let entry = &self.entry;
+        let said = [&entry.comment, &entry.comments_instructor, &entry.comment_denial];
+        !acts.contains(&true) && !self.may_reinstate && said.iter().all(|text| text.is_empty())
+    }
 }
 
 struct Shown {
@@ -52,6 +67,9 @@ struct Shown {
     moves: Vec<(String, String, Mark)>,
 }
 
+/// What the proof for a denial is for.
+pub(crate) const DENIAL_BOUND: &str = "version";
+
 /// What was sent and refused, or has a second part.
 #[derive(Default)]
 pub(crate) struct SignForm {
@@ -70,6 +88,8 @@ pub(crate) struct SignForm {
     pub version: Option<i64>,
     /// Whether the entry had changed since it was shown.
     pub changed: bool,
+    /// The proof for a denial where it goes on, and what the answer is then.
+    pub(crate) denial: Option<(StatusCode, ProofForm)>,
 }
 
 /// `GET /desk/sign-offs/{entry_id}`
@@ -85,26 +105,38 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
     let status = match &sent {
+        Some(SignForm { denial: Some((status, _)), .. }) => *status,
         Some(form) if form.changed => StatusCode::CONFLICT,
         Some(form) if form.step.is_none() || form.problem.is_some() => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::OK,
     };
+    let empty = ProofForm::new(site, format!("{PART}/{entry_id}/deny"), DENIAL_BOUND, String::new())?;
     let page = site.store.read(|tx| {
         let found = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let relation = relation(Actor::from(clerk).rank, &found);
         let may = |act, from| found.status == from && entry::may(relation, act);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
+        let asked = asked_username(tx, &found)?;
         if form.username.is_empty() {
-            form.username = asked_username(tx, &found)?;
+            form.username.clone_from(&asked);
+        }
+        let mut proof = empty;
+        match form.denial.take() {
+            Some((_, sent)) => proof = sent,
+            None => proof.username = asked,
         }
         Ok(Page {
             may_sign: found.status == Status::Pending,
-            may_deny: may(Act::Deny, Status::Pending),
+            // The signer who was asked may be here: the proof says who denies.
+            may_deny: found.status == Status::Pending && found.instructor_id.is_some(),
+            may_withdraw: may(Act::Cancel, Status::Pending) && found.opening.is_none(),
+            may_delete: !found.status.is_signed() && (found.status != Status::Pending || found.opening.is_some()),
             may_suspend: may(Act::Suspend, Status::Open),
             may_reinstate: may(Act::Reinstate, Status::Suspended),
             entry: look_at(tx, &place, found)?,
             form,
+            proof,
             frame,
         })
     })?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod entry;
 pub(crate) mod moves;
+pub(crate) mod several;
 
 use super::members::lines::{Place, length};
 use crate::auth::Clerk;
@@ -20,7 +21,11 @@ use http::StatusCode;
 const PART: &str = "/desk/sign-offs";
 /// Rows on one page; whoever signs them sees the next.
 const ROWS_MAX: i64 = 100;
-const DONE: [(&str, &str); 4] = [
+const DONE: [(&str, &str); 8] = [
+    ("several", "card.done_several"),
+    ("withdrawn", "card.done_withdrawn"),
+    ("deleted", "card.done_deleted"),
+    ("none", "card.none_ticked"),
     ("signed", "desk.done_signed"),
     ("denied", "desk.done_denied"),
     ("suspended", "desk.done_suspended"),
@@ -53,6 +58,8 @@ struct Row {
     level: String,
     day: String,
     comment: String,
+    /// Grows with every change that can be seen.
+    version: i64,
 }
 
 /// `GET /desk/sign-offs`: the queue, by signer, from the entry after `skip` others on.
@@ -100,6 +107,7 @@ fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
         skill,
         level,
         day: place.day(entry.entry_date),
+        version: entry.version,
         comment: entry.comment,
     })
 }

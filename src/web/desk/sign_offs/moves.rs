@@ -1,13 +1,14 @@
 //! The moves of an entry at the desk, by the rules of the API. Whoever signs proves who they are by the own means: the
-//! browser is the clerk's, and a signature is not the clerk's to give.
+//! browser is the clerk's, and neither a signature nor a denial is the clerk's to give.
 
-use super::entry::{self, SignForm};
-use crate::app::logbook::COMMENT_CHARS_MAX;
+use super::entry::{self, DENIAL_BOUND, SignForm};
 use crate::app::logbook::sign_offs::{self, Shown};
+use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::{self, Actor, Change};
 use crate::auth::Clerk;
-use crate::auth::passkey::{self, Intent};
+use crate::auth::passkey;
 use crate::auth::signer::{self, Proven};
+use crate::auth::step::Intent;
 use crate::domain::entry::Status;
 use crate::domain::role::Role;
 use crate::http::Answer;
@@ -19,7 +20,9 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::skills::{self, SkillEntry};
+use crate::web::desk::proof::{self, Outcome};
 use crate::web::form;
+use http::StatusCode;
 
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
 const CODE_CHARS_MAX: usize = 40;
@@ -48,11 +51,15 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match (step, secret) {
         (Some(step), _) => {
             let again = SignForm { step: Some(step.clone()), ..sent };
-            prove(site, call, clerk, again, |tx| signer::by_code(site, call, tx, &step, &code, entry_id))
+            prove(site, call, clerk, again, |tx| {
+                signer::by_code(site, call, tx, &step, &code, Intent::SignEntry(entry_id))
+            })
         }
         (None, Some(secret)) if !sent.username.is_empty() => {
             let verdict = signer::judge(site, call, &sent.username, &secret)?;
-            prove(site, call, clerk, sent, |tx| signer::by_password(site, call, tx, &verdict, entry_id))
+            prove(site, call, clerk, sent, |tx| {
+                signer::by_password(site, call, tx, &verdict, Intent::SignEntry(entry_id))
+            })
         }
         (None, _) => refuse(site, call, clerk, sent, "desk.sign_missing"),
     }
@@ -72,14 +79,14 @@ pub(crate) fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer
         version: version.get(&ok),
         ..SignForm::default()
     };
-    let intent = Intent::SignEntry(call.param_id(0).ok_or_else(Failure::not_found)?);
+    let intent = passkey::Intent::SignEntry(call.param_id(0).ok_or_else(Failure::not_found)?);
     let Some(answer) = passkey::read(site, call, &credential.get(&ok).unwrap_or_default(), intent)? else {
         return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };
     prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))
 }
 
-/// `POST /desk/sign-offs/{entry_id}/deny`: by the clerk, with the reason, which the member is told.
+/// `POST /desk/sign-offs/{entry_id}/deny`: by the signer who was asked, with the reason, which the member is told.
 pub(crate) fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let reason = body.optional("reason", fields::lines(COMMENT_CHARS_MAX));
@@ -91,14 +98,35 @@ pub(crate) fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return entry::page(site, call, clerk, Some(SignForm { denial_problem, version, ..SignForm::default() }));
     };
     let shown = Shown::version(version);
-    match carry_out(site, call, clerk, "denied", |cx, entry| sign_offs::deny(cx, entry, &shown, &reason)) {
-        Err(failure) if has_changed(&failure) => {
-            let denial_problem = Some(call.language().say(failure.text()));
-            let form = SignForm { denial_problem, reason, changed: true, ..SignForm::default() };
+    let outcome = proof::carry_out(site, call, clerk, DENIAL_BOUND, &String::new, |cx| {
+        let entry = find(call, cx)?;
+        sign_offs::deny(cx, &entry, &shown, &reason).map(drop)
+    })?;
+    match outcome {
+        Outcome::Done => Ok(reply::see_other(&format!("/desk/sign-offs/{}?done=denied", call.param(0)))),
+        Outcome::Again(status, proof) => {
+            // What changed is shown as it is now, and asked about anew.
+            let version = version.filter(|_| status != StatusCode::CONFLICT);
+            let form = SignForm { denial: Some((status, *proof)), reason, version, ..SignForm::default() };
             entry::page(site, call, clerk, Some(form))
         }
-        answer => answer,
     }
+}
+
+/// `POST /desk/sign-offs/{entry_id}/withdraw`: by the clerk, for the member; the signer is told.
+pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    carry_out(site, call, clerk, "withdrawn", sign_offs::cancel)
+}
+
+/// `POST /desk/sign-offs/{entry_id}/delete`: by the clerk, of what nobody signed.
+pub(crate) fn delete(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = app::change(site, clerk, call.language(), |cx| {
+        let entry = find(call, cx)?;
+        logbook::delete(cx, entry_id)?;
+        Ok(entry.member_id)
+    })?;
+    Ok(reply::see_other(&format!("/desk/members/{member_id}?done=deleted#logbook")))
 }
 
 /// `POST /desk/sign-offs/{entry_id}/suspend`: by an admin.
@@ -112,7 +140,7 @@ pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The outcome of a proof of identity and of the rules of signing.
-enum Outcome {
+enum Signature {
     Signed,
     /// A code is due: the token of the step, whether the code comes from the authenticator app, and the key of what is said
     /// where none was sent.
@@ -132,23 +160,23 @@ fn prove(
     let outcome = app::change(site, clerk, call.language(), |cx| {
         let entry = find(call, cx)?;
         match proof(cx.tx)? {
-            Proven::Refused(key) => Ok(Outcome::Refused(key)),
-            Proven::Code { step, by_app, problem } => Ok(Outcome::CodeDue(step, by_app, problem)),
+            Proven::Refused(key) => Ok(Signature::Refused(key)),
+            Proven::Code { step, by_app, problem } => Ok(Signature::CodeDue(step, by_app, problem)),
             Proven::Signer(signer) => {
                 // Signs as a member, whatever else the signer is here.
                 let actor = &Actor::account(signer.id(), Role::Member, &call.by(signer.id()));
                 sign_offs::sign(&Change { actor, ..*cx }, &entry, &Shown::version(sent.version), comment)?;
-                Ok(Outcome::Signed)
+                Ok(Signature::Signed)
             }
         }
     });
     match outcome {
-        Ok(Outcome::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
-        Ok(Outcome::CodeDue(step, by_app, problem)) => {
+        Ok(Signature::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
+        Ok(Signature::CodeDue(step, by_app, problem)) => {
             let problem = problem.map(|key| call.say(key));
             entry::page(site, call, clerk, Some(SignForm { step: Some(step), by_app, problem, ..sent }))
         }
-        Ok(Outcome::Refused(key)) => {
+        Ok(Signature::Refused(key)) => {
             if key == "proof.step_ended" {
                 sent.step = None;
             }

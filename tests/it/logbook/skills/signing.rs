@@ -168,7 +168,11 @@ fn the_desk_refuses_but_does_not_sign_and_only_an_admin_pauses() {
     }
     let second = ask(&site, &jane, "10102", &ines);
     jane.post(&act(second, "deny"), json!({"comment_denial": "x"})).refused(403);
-    desk.post(&act(second, "deny"), json!({"comment_denial": "not shown here"})).ok();
+    for staff in [&desk, &admin] {
+        staff.post(&act(second, "deny"), json!({"comment_denial": "x"})).refused(403);
+        staff.put(&path(second), json!({"comment_denial": "x"})).refused(403);
+    }
+    ines.post(&act(second, "deny"), json!({"comment_denial": "not shown here"})).ok();
     assert_eq!(row(&jane, second)["comment_denial"], "not shown here");
     // Whoever works at the desk and is an instructor signs as one.
     site.qualify(&desk, &[("Instructor", "1")]);

@@ -1,0 +1,23 @@
+//! Whose card a page belongs to.
+
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::member_search;
+use crate::web::{called, mark};
+
+/// What stands above every page about one member.
+pub(crate) struct Heading {
+    pub(crate) member_id: i64,
+    pub(crate) name: String,
+    pub(crate) level: String,
+}
+
+/// 404 where there is no such member.
+pub(crate) fn heading(site: &Site, tx: &Read, call: &Call, member_id: i64) -> Result<Heading, Failure> {
+    let found = member_search::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let level = mark::of(site, tx, member_id, site.now(), call.language())?.level;
+    let name = called(&found.real_name, &found.screen_name, &found.username).to_owned();
+    Ok(Heading { member_id, name, level })
+}

@@ -1,0 +1,165 @@
+//! What an instructor saw at the tunnel, recorded at the desk without a request: briefs and skills, all with one proof.
+
+use super::PART;
+use super::person::{self, Heading};
+use crate::app::logbook::rules::{Recordable, Request, list_recordable};
+use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
+use crate::auth::Clerk;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::web::desk::proof::{self, Outcome, ProofForm};
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+use std::cell::RefCell;
+
+/// What a proof is for.
+const BOUND: &str = "skill date";
+/// Skills under one proof.
+const SKILLS_MAX: usize = 60;
+const SKILL_CHARS_MAX: usize = 20;
+
+#[derive(Template)]
+#[template(path = "desk/record.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    heading: Heading,
+    groups: Vec<Group>,
+    date: String,
+    today: String,
+    comment: String,
+    proof: ProofForm,
+}
+
+struct Group {
+    name: String,
+    ticks: Vec<Tick>,
+}
+
+struct Tick {
+    skill: String,
+    name: String,
+    ticked: bool,
+}
+
+/// The form as it was sent.
+#[derive(Default)]
+struct Sent {
+    skills: Vec<String>,
+    date: Option<String>,
+    comment: String,
+}
+
+/// `GET /desk/members/{member_id}/record`: what may be recorded next.
+pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, StatusCode::OK, Sent::default(), None)
+}
+
+/// `POST /desk/members/{member_id}/record`: everything that is ticked is in the logbook, signed, or nothing is.
+pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let mut body = form(call)?;
+    let date = body.optional("date", fields::line(40));
+    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
+    let ok = body.finish()?;
+    let sent = Sent {
+        skills: proof::values(call, "skill")?,
+        date: date.get(&ok),
+        comment: comment.get(&ok).unwrap_or_default(),
+    };
+    let (hall, now) = (site.hall()?, site.now());
+    let moment = sent.date.as_deref().map_or(Some(now), |date| hall.on_date(now, date));
+    let is_sound = sent.skills.len() <= SKILLS_MAX && sent.skills.iter().all(|one| one.len() <= SKILL_CHARS_MAX);
+    let problem = match moment {
+        _ if sent.skills.is_empty() || !is_sound => Some("card.record_none"),
+        None => Some("desk.time_date"),
+        Some(_) => None,
+    };
+    if let Some(key) = problem {
+        let Outcome::Again(status, proof) = blank(site, member_id)?.refused(call.say(key)) else {
+            return Err(Failure::broken());
+        };
+        return page(site, call, clerk, status, sent, Some(*proof));
+    }
+    let at = RefCell::new(String::new());
+    let outcome = proof::carry_out(site, call, clerk, BOUND, &|| at.borrow().clone(), |cx| {
+        for skill in in_order(site, &sent.skills) {
+            *at.borrow_mut() = name_of(site, skill);
+            let request = Request {
+                skill: skill.to_owned(),
+                entry_date: moment.unwrap_or(now),
+                minutes: 0,
+                tunnel_id: site.tunnel_id,
+                comment: String::new(),
+            };
+            requests::record_seen(cx, member_id, &request, None, &sent.comment)?;
+        }
+        Ok(())
+    })?;
+    match outcome {
+        Outcome::Done => Ok(reply::see_other(&format!("{PART}/{member_id}?done=recorded"))),
+        Outcome::Again(status, proof) => page(site, call, clerk, status, sent, Some(*proof)),
+    }
+}
+
+/// Briefs first: skills rest on them.
+fn in_order<'a>(site: &Site, skills: &'a [String]) -> Vec<&'a str> {
+    let mut ordered: Vec<&str> = skills.iter().map(String::as_str).collect();
+    ordered.sort_by_key(|skill| site.catalogue.find_safety(skill).is_none());
+    ordered
+}
+
+fn name_of(site: &Site, skill: &str) -> String {
+    let safety = site.catalogue.find_safety(skill).map(|(_, one)| &one.name);
+    let name = site.catalogue.find_skill(skill).map(|(_, one)| &one.name).or(safety);
+    name.cloned().unwrap_or_else(|| skill.to_owned())
+}
+
+fn blank(site: &Site, member_id: i64) -> Result<ProofForm, Failure> {
+    ProofForm::new(site, format!("{PART}/{member_id}/record"), BOUND, String::new())
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, sent: Sent, proof: Option<ProofForm>) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let frame = Frame::of(site, call, clerk, PART)?;
+    let (heading, recordable) = site.store.read(|tx| {
+        let heading = person::heading(site, tx, call, member_id)?;
+        Ok((heading, list_recordable(site, tx, member_id)?))
+    })?;
+    let today = site.hall()?.date(site.now());
+    let proof = match proof {
+        Some(proof) => proof,
+        None => blank(site, member_id)?,
+    };
+    let page = Page {
+        groups: groups(&recordable, &sent.skills, &frame),
+        frame,
+        heading,
+        date: sent.date.unwrap_or_else(|| today.clone()),
+        today,
+        comment: sent.comment,
+        proof,
+    };
+    Ok(show(status, call.language(), &page))
+}
+
+fn groups(recordable: &[Recordable], ticked: &[String], frame: &Frame) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for one in recordable {
+        let name = one.level.map_or_else(|| frame.say("card.record_safety"), |level| level.name.clone());
+        let tick = Tick {
+            skill: one.skill.to_owned(),
+            name: one.name.to_owned(),
+            ticked: ticked.iter().any(|skill| skill == one.skill),
+        };
+        match groups.last_mut() {
+            Some(last) if last.name == name => last.ticks.push(tick),
+            _ => groups.push(Group { name, ticks: vec![tick] }),
+        }
+    }
+    groups
+}
