@@ -1,13 +1,17 @@
 //! The addresses, sign-ins and secrets of a demo site: on the terminal, and in `demo.json` for programs.
 
 use super::PASSWORD;
-use super::cast::CAST;
-use crate::auth::{new_secret, new_token, token_hash};
+use super::data::PEOPLE;
+use crate::app::partners::Terms;
+use crate::app::{self, Actor};
+use crate::auth::{new_token, token_hash};
+use crate::domain::audit::{By, Origin, Who};
 use crate::domain::currency::Currencies;
 use crate::domain::entry::Status;
 use crate::domain::password;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::queries::holdings;
@@ -96,7 +100,7 @@ impl Facts {
 /// A demo knows the demo's password: somebody's real site must never get a sync token and a secret into a file.
 fn is_demo(site: &Site) -> Result<bool, String> {
     let hashes = site.store.read(|tx| {
-        let ids = 1..=CAST.len() as i64;
+        let ids = 1..=PEOPLE.cast.len() as i64;
         let accounts = ids.map(|id| members::find_account_by_id(tx, id)).collect::<Result<Vec<_>, _>>()?;
         Ok(accounts.into_iter().flatten().filter_map(|account| account.password_hash).collect::<Vec<_>>())
     });
@@ -126,7 +130,7 @@ fn gather(site: &Site, known: Option<&Facts>) -> Result<Facts, Failure> {
     })?;
     let partner = match kept_partner {
         Some(partner) if partner_holds => partner.clone(),
-        _ => site.store.write(now, |tx| renew_partner(site, tx))?,
+        _ => renew_partner(site)?,
     };
     let sync_token = match known {
         Some(facts) if sync_holds => facts.sync_token.clone(),
@@ -142,19 +146,15 @@ fn is_in_force(site: &Site, tx: &Read, partner: &PartnerFacts, now: i64) -> Resu
 }
 
 /// A new secret in place of the lost ones, for the partner who made the bookings, or for a new one if that was revoked.
-fn renew_partner(site: &Site, tx: &Write) -> Result<PartnerFacts, Failure> {
-    let known = partners::list(tx)?.into_iter().rfind(|partner| partner.revoked_at.is_none());
-    let (partner_id, client_id) = match known {
-        Some(partner) => (partner.partner_id, partner.client_id),
-        None => {
-            let client_id = crate::keys::hex(&crate::keys::random::<8>());
-            (partners::insert(tx, &client_id, super::fill::PARTNER_NAME, false, None)?, client_id)
+fn renew_partner(site: &Site) -> Result<PartnerFacts, Failure> {
+    let by = By { who: Who::Job("demo"), origin: Origin::Site };
+    let handed = app::change(site, Actor::owner(&by), Language::default(), |cx| {
+        match partners::list(cx.tx)?.iter().rfind(|partner| partner.revoked_at.is_none()) {
+            Some(partner) => app::partners::rotate(cx, partner, 0),
+            None => app::partners::create(cx, None, super::fill::PARTNER_NAME, &Terms::default()),
         }
-    };
-    partners::end_secrets(tx, partner_id, tx.now())?;
-    let (secret, sealed) = new_secret(&site.keys);
-    partners::insert_secret(tx, partner_id, &sealed)?;
-    Ok(PartnerFacts { client_id, secret })
+    })?;
+    Ok(PartnerFacts { client_id: handed.client_id, secret: handed.secret })
 }
 
 fn issue_sync_token(tx: &Write) -> Result<String, Failure> {
@@ -168,7 +168,7 @@ fn issue_sync_token(tx: &Write) -> Result<String, Failure> {
 /// The cast, as they are now: a current flyer first, then the others in the order of their numbers.
 fn list_members(site: &Site, tx: &Read, now: i64) -> Result<Vec<MemberFacts>, Failure> {
     let mut all = Vec::new();
-    for member_id in 1..=CAST.len() as i64 {
+    for member_id in 1..=PEOPLE.cast.len() as i64 {
         let Some(profile) = members::find(tx, member_id)? else { continue };
         let state = state(site, tx, &profile, now)?;
         all.push(MemberFacts {

@@ -1,67 +1,93 @@
-//! Fills an empty site: decides who there is, writes the diary, then the members with what became of them.
+//! Fills an empty site: the members, then everybody's events in the order of their moments, so that every row has a number
+//! that fits its moment.
 
-use super::cast::ADMIN;
-use super::diary::{DAY, Diary, HOUR, State, World};
-use super::events;
+use super::data::{End, PEOPLE, Staff};
 use super::ladder::{FOUNDERS_LEVELS, Ladder, Signers};
-use super::names::Names;
-use super::people::{self, Person};
+use super::life::{DAY, Event, Flight, HOUR, What, World};
+use super::names::{Name, Names};
+use super::people::{self, ADMIN, DESK, FOUNDED, FOUNDING, OPENING, Person};
 use super::rng::Rng;
-use super::timetable::Timetable;
 use super::{Made, PASSWORD, Plan};
+use crate::domain::booking::Booking;
+use crate::domain::catalogue::SafetyKind;
+use crate::domain::entry::{Kind, Status};
 use crate::domain::local_time::Hall;
 use crate::domain::password;
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::engine::bulk::{self, Bulk, Member};
+use crate::store::Write;
+use crate::store::engine::bulk::{self, Bulk, Member, Signed};
 use crate::store::queries::holdings;
-use crate::store::tables::{partners, signers};
+use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::history::{self, About, Event as Happened};
+use crate::store::tables::{bookings, members, moves, notices, partner_users, partners, signers};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::HashMap;
 
 pub(super) const PARTNER_NAME: &str = "Airtime Booking";
-const MEMBERS_BETWEEN_COMMITS: usize = 20_000;
-/// Notices older than this have been read.
+const ROWS_BETWEEN_COMMITS: usize = 20_000;
+/// Logbook rows whose events are in memory at once.
+const ENTRIES_AT_ONCE: u64 = 2_000_000;
+/// Notices that are older have been read.
 const UNREAD_DAYS: i64 = 4;
+/// Notices of bookings that are older have been deleted.
+const NOTICE_DAYS: i64 = 30;
+const REGISTRATION_FIRST: i64 = 70_000;
+const PURCHASE_FIRST: i64 = 20_000;
+/// How long before the flight people are there, in seconds.
+const EARLY: i64 = 25 * 60;
+/// One booking in so many is of somebody who does not come.
+const NO_SHOW_EVERY: i64 = 29;
+/// By how many minutes a changed booking is longer.
+const MINUTES_MORE: i64 = 5;
+
+/// Writes events down.
+struct Filler<'a> {
+    world: &'a World,
+    signers: Signers,
+    bulk: &'a Bulk<'a>,
+    tunnel_id: i64,
+    partner_id: i64,
+    now: i64,
+    rng: Rng,
+    made: Made,
+    /// Bookings that will change, by person and flight.
+    changing: HashMap<(usize, usize), (i64, Booking)>,
+    /// Of whom the partner keeps a record.
+    known: Vec<bool>,
+}
 
 /// `hall`: by whose clock people come and go.
 pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
-    let today = hall.noon_utc(site.now()).div_euclid(DAY);
     let midnight = hall.day(site.now(), 0).from;
-    let (ladder, mut names) = (Ladder::new(site.catalogue), Names::new());
-    let people = people::make(plan, &ladder, &mut names, midnight);
-    let signers = Signers::among(&people, &ladder);
-    let flights = plan.entries.saturating_sub(events::count_entries(&people, &ladder));
-    let mut timetable = Timetable::new(&people, flights, today, plan.seed);
+    let ladder = Ladder::new(site.catalogue);
+    let world = World::new(plan, people::make(plan, &ladder, midnight), ladder, midnight);
     let bar = progress_bar(plan.entries, visibly);
-    // One hash for all: hashing a password for each would take longer than everything else.
-    let password_hash = password::hash(PASSWORD);
     let write = |bulk: &Bulk| -> Result<Made, Failure> {
-        let founded = midnight + people::FOUNDING * DAY;
+        write_members(bulk, &world, plan, site.tunnel_id)?;
+        appoint(bulk, &world, site.tunnel_id)?;
         let client_id = format!("{:016x}", Rng::new(plan.seed, 4).next());
-        let partner_id = partners::insert(&bulk.at(founded), &client_id, PARTNER_NAME, false, None)?;
-        appoint(bulk, &people, &ladder, midnight, site.tunnel_id)?;
-        let world = World {
-            people: &people,
-            names: &names,
-            ladder: &ladder,
-            signers: &signers,
+        let founded = bulk.at(midnight + FOUNDING * DAY);
+        let mut filler = Filler {
+            signers: Signers::among(&world.people, &world.ladder),
+            world: &world,
+            bulk,
             tunnel_id: site.tunnel_id,
-            partner_id,
-            midnight,
+            partner_id: partners::insert(&founded, &client_id, PARTNER_NAME, false, None)?,
             now: site.now(),
+            rng: Rng::new(plan.seed, 3),
+            made: Made { members: world.people.len() as u64, entries: 0, bookings: 0 },
+            changing: HashMap::new(),
+            known: vec![false; world.people.len()],
         };
-        let mut diary = Diary::new(world, bulk, plan.seed);
-        diary.write(&mut timetable, |entries| bar.set_position(entries))?;
-        bar.set_message("members");
-        write_members(bulk, &people, &diary.states, &names, &password_hash, midnight, site.tunnel_id)?;
+        filler.write_all(plan, &bar)?;
         bulk.read_notices(midnight - UNREAD_DAYS * DAY)?;
         bar.set_message("indexes");
-        Ok(diary.made)
+        Ok(filler.made)
     };
     let finish = |bulk: &Bulk| -> Result<(), Failure> {
-        let climbers = people.iter().enumerate().filter(|(_, person)| !person.climbs.is_empty());
-        for (who, _) in climbers {
-            holdings::refresh(&bulk.at(midnight), who as i64 + 1, site.catalogue)?;
+        for (who, _) in world.people.iter().enumerate().filter(|(_, person)| !person.climbs.is_empty()) {
+            holdings::refresh(&bulk.at(midnight), number(who), site.catalogue)?;
         }
         Ok(())
     };
@@ -70,69 +96,285 @@ pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Resu
     Ok(made)
 }
 
+/// The number of a member.
+fn number(who: usize) -> i64 {
+    who as i64 + 1
+}
+
+fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Result<(), Failure> {
+    let (mut names, mut rng) = (Names::default(), Rng::new(plan.seed, 2));
+    // One hash for all: hashing a password for each would take longer than everything else.
+    let password_hash = password::hash(PASSWORD);
+    let moment = |day: i64| world.midnight + day * DAY;
+    // A birthday is a date wherever one reads it: the midnight of UTC, not the hall's.
+    let birthday = |day: i64| (world.midnight + DAY / 2).div_euclid(DAY) * DAY + day * DAY;
+    for (who, person) in world.people.iter().enumerate() {
+        let name: Name = names.draw(&mut rng, person.username);
+        let join_date = moment(person.joined) + 7 * HOUR + (who as i64 * 631) % HOUR;
+        bulk.insert_member(&Member {
+            member_id: number(who),
+            username: &name.username,
+            screen_name: &name.screen_name,
+            real_name: &name.real_name,
+            email: &name.email,
+            email_confirmed_at: person.confirmed.then_some(join_date + HOUR / 4),
+            phone: &name.phone,
+            phone_confirmed_at: (person.confirmed && who % 3 == 0).then_some(join_date + HOUR / 3),
+            country: name.country,
+            country_code: name.country_code,
+            dob: birthday(person.born),
+            tunnel_id,
+            role: person.role.name(),
+            password_hash: &password_hash,
+            paid_until: person.paid_until.map(moment),
+            banned_at: person.banned.map(|day| moment(day) + 18 * HOUR),
+            join_date,
+        })?;
+        if who % ROWS_BETWEEN_COMMITS == 0 {
+            bulk.commit()?;
+        }
+    }
+    Ok(())
+}
+
 /// The tunnel's list of signers, kept by the admin: the founders first, who stand in for levels until they hold their own.
-fn appoint(bulk: &Bulk, people: &[Person], ladder: &Ladder, midnight: i64, tunnel_id: i64) -> Result<(), Failure> {
-    let admin = Some(ADMIN as i64 + 1);
-    let row = |who: usize, cat_group, cat_id| signers::New {
+fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
+    let admin = Some(number(ADMIN));
+    let row = |who, cat_group, cat_id| signers::New {
         tunnel_id,
-        member_id: who as i64 + 1,
+        member_id: number(who),
         cat_group,
         cat_id,
         appointed_by: admin,
     };
-    let moment = |day: i64| midnight + day * DAY + 7 * HOUR;
-    for (who, _) in people.iter().enumerate().filter(|(_, person)| person.founder) {
+    let moment = |day: i64| world.midnight + day * DAY + 7 * HOUR;
+    let is_founder = |person: &Person| person.staff == Some(Staff::Founder);
+    for (who, _) in world.people.iter().enumerate().filter(|(_, person)| is_founder(person)) {
         for (cat_group, cat_id) in FOUNDERS_LEVELS {
-            signers::insert(&bulk.at(moment(people::FOUNDING)), &row(who, cat_group, cat_id))?;
-            signers::end(&bulk.at(moment(people::FOUNDED)), tunnel_id, who as i64 + 1, cat_group, admin)?;
+            signers::insert(&bulk.at(moment(FOUNDING)), &row(who, cat_group, cat_id))?;
+            signers::end(&bulk.at(moment(FOUNDED)), tunnel_id, number(who), cat_group, admin)?;
         }
     }
-    for (who, cat_group, day) in Signers::listed(people, ladder) {
+    for (who, cat_group, day) in Signers::listed(&world.people, &world.ladder) {
         signers::insert(&bulk.at(moment(day) + 16 * HOUR), &row(who, cat_group, ""))?;
     }
     Ok(())
 }
 
-fn write_members(
-    bulk: &Bulk,
-    people: &[Person],
-    states: &[State],
-    names: &Names,
-    password_hash: &str,
-    midnight: i64,
-    tunnel_id: i64,
-) -> Result<(), Failure> {
-    let moment = |day: i64| midnight + day * DAY;
-    // A birthday is a date wherever one reads it: the midnight of UTC, not the hall's.
-    let birthday = |day: i64| (midnight + DAY / 2).div_euclid(DAY) * DAY + day * DAY;
-    for (who, (person, state)) in people.iter().zip(states).enumerate() {
-        let own = names.spell(&person.name);
-        let join_date = moment(person.joined) + 7 * HOUR + (who as i64 * 631) % HOUR;
-        bulk.insert_member(&Member {
-            member_id: who as i64 + 1,
-            username: &own.username,
-            screen_name: &own.screen_name,
-            real_name: &own.real_name,
-            email: &own.email,
-            email_confirmed_at: person.confirmed.then_some(join_date + HOUR / 4),
-            phone: &own.phone,
-            phone_confirmed_at: (person.confirmed && who % 3 == 0).then_some(join_date + HOUR / 3),
-            country: &own.country,
-            country_code: &own.country_code,
-            dob: birthday(person.born),
-            tunnel_id,
-            role: person.role.name(),
-            password_hash,
-            paid_until: person.paid_until.map(moment),
-            banned_at: person.banned.map(|day| moment(day) + 18 * HOUR),
-            flight_minutes: state.minutes,
-            join_date,
-        })?;
-        if who % MEMBERS_BETWEEN_COMMITS == 0 {
-            bulk.commit()?;
+impl Filler<'_> {
+    /// Writes all events. Of a large site one stretch of time after the other, so that memory stays bounded: each stretch
+    /// derives everybody's events anew.
+    fn write_all(&mut self, plan: &Plan, bar: &ProgressBar) -> Result<(), Failure> {
+        let world = self.world;
+        let stretches = 1 + (plan.entries / ENTRIES_AT_ONCE) as i64;
+        let end = |n: i64| world.midnight + DAY * (OPENING - OPENING * n / stretches);
+        for n in 1..=stretches {
+            let from = if n == 1 { i64::MIN } else { end(n - 1) };
+            let stretch = from..if n == stretches { i64::MAX } else { end(n) };
+            let all = (0..world.people.len()).flat_map(|who| world.events_of(who));
+            let mut events: Vec<Event> = all.filter(|event| stretch.contains(&event.at)).collect();
+            events.sort_by_key(|event| event.at);
+            for (n, event) in events.iter().enumerate() {
+                self.write(event)?;
+                if n % ROWS_BETWEEN_COMMITS == 0 {
+                    self.bulk.commit()?;
+                    bar.set_position(self.made.entries);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, event: &Event) -> Result<(), Failure> {
+        let (who, tx) = (event.who, self.bulk.at(event.at));
+        match &event.what {
+            What::Safety(level, kind) => self.record_safety(&tx, who, *level, *kind),
+            What::Skill(climb, skill, end) => self.record_skill(&tx, who, *climb, *skill, *end),
+            What::Refused(reason) => {
+                let detail = serde_json::json!({ "reason": reason }).to_string();
+                let about = About { member_id: Some(number(who)), detail: Some(&detail), ..About::default() };
+                self.add_history(&tx, Happened::TokenRefused, &about)
+            }
+            What::Booked(flight, notice) => self.book(&tx, who, flight, notice),
+            What::Changed(flight) => self.change(&tx, who, flight),
+            What::Flown(flight) => {
+                let author = if flight.by_flyer { who } else { DESK };
+                let comment = if self.rng.percent(12) { self.rng.pick(&PEOPLE.flight_comments) } else { "" };
+                self.enter(&tx, who, author, flight, None, comment)
+            }
         }
     }
-    Ok(())
+
+    fn add_history(&self, tx: &Write, event: Happened, about: &About) -> Result<(), Failure> {
+        history::insert(tx, self.partner_id, event, about)?;
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        tx: &Write,
+        who: usize,
+        author: usize,
+        flight: &Flight,
+        booking_id: Option<i64>,
+        comment: &str,
+    ) -> Result<(), Failure> {
+        let (tunnel_id, comment) = (self.tunnel_id, comment.to_owned());
+        let time = NewTime { entry_date: flight.at, minutes: flight.minutes, tunnel_id, comment };
+        entries::insert_time(tx, number(who), number(author), booking_id, &time)?;
+        self.made.entries += 1;
+        Ok(())
+    }
+
+    /// A booking as the partner's request would have left it.
+    fn book(&mut self, tx: &Write, who: usize, flight: &Flight, notice: &str) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.known[who], true) {
+            let email = members::find(tx, number(who))?.map(|profile| profile.email).unwrap_or_default();
+            let user_id = Some(partner_users::insert(tx, self.partner_id, &email)?);
+            self.add_history(tx, Happened::UserCreated, &About { user_id, ..About::default() })?;
+        }
+        self.made.bookings += 1;
+        let nth = self.made.bookings as i64;
+        let booking = Booking {
+            registration_id: Some(REGISTRATION_FIRST + nth),
+            purchase_id: Some(PURCHASE_FIRST + nth),
+            purchase_date: Some(tx.now()),
+            flight_date: flight.at,
+            minutes_booked: flight.minutes,
+            product_id: Some(if flight.minutes < 10 { 1 } else { 2 + flight.minutes / 15 }),
+            tunnel_id: self.tunnel_id,
+            checkin_time: Some(flight.at - HOUR / 2),
+        };
+        let booking_id = bookings::insert(tx, self.partner_id, number(who), &booking)?;
+        if flight.at - EARLY <= self.now && booking_id % NO_SHOW_EVERY != 0 {
+            bookings::set_arrived(&self.bulk.at(flight.at - EARLY), booking_id, Some(number(DESK)))?;
+        }
+        self.add_booking_history(tx, who, Happened::BookingRecorded, booking_id, &booking)?;
+        if flight.entered {
+            self.enter(tx, who, who, flight, Some(booking_id), "")?;
+        }
+        if tx.now() >= self.world.midnight - NOTICE_DAYS * DAY {
+            let detail =
+                serde_json::json!({ "booking_id": booking_id, "flight_date": flight.at, "minutes": flight.minutes });
+            notices::insert(tx, number(who), notice, &detail.to_string())?;
+        }
+        if flight.changes {
+            self.changing.insert((who, flight.number), (booking_id, booking));
+        }
+        Ok(())
+    }
+
+    fn add_booking_history(
+        &self,
+        tx: &Write,
+        who: usize,
+        event: Happened,
+        booking_id: i64,
+        booking: &Booking,
+    ) -> Result<(), Failure> {
+        let detail = history::booking_detail(booking);
+        let about = About { member_id: Some(number(who)), booking_id: Some(booking_id), ..About::default() };
+        self.add_history(tx, event, &About { detail: Some(&detail), ..about })?;
+        self.add_history(tx, Happened::TokenIssued, &about)
+    }
+
+    /// The partner sends a booking again with more minutes.
+    fn change(&mut self, tx: &Write, who: usize, flight: &Flight) -> Result<(), Failure> {
+        let Some((booking_id, mut booking)) = self.changing.remove(&(who, flight.number)) else { return Ok(()) };
+        booking.minutes_booked += MINUTES_MORE;
+        bookings::update(tx, booking_id, &booking)?;
+        if flight.entered {
+            entries::update_booked_time(tx, booking_id, None, Some(booking.minutes_booked), None)?;
+        }
+        self.add_booking_history(tx, who, Happened::BookingChanged, booking_id, &booking)
+    }
+
+    /// A safety record, signed by somebody who might on that day, who also wrote it.
+    fn record_safety(&mut self, tx: &Write, who: usize, level: usize, kind: SafetyKind) -> Result<(), Failure> {
+        let Some((logbook, record)) = self.world.ladder.safety(level, kind) else { return Ok(()) };
+        let signer = self.pick_signer(tx, who, level);
+        let safety = self.entry(tx, who, Kind::Safety, Status::Open, (logbook, "", &record.skill), signer);
+        let entry_id = self.bulk.insert_signed(&Signed {
+            author_id: number(signer.unwrap_or(ADMIN)),
+            approval_date: Some(tx.now()),
+            ..safety
+        })?;
+        self.made.entries += 1;
+        self.add_move(tx.now(), entry_id, signer.unwrap_or(ADMIN), None, Status::Open)
+    }
+
+    /// A skill: asked for, then signed, refused or withdrawn. A suspended one was signed before.
+    fn record_skill(&mut self, tx: &Write, who: usize, climb: usize, skill: usize, end: End) -> Result<(), Failure> {
+        let level_index = self.world.people[who].climbs[climb].level;
+        let level = self.world.ladder.level(level_index);
+        let signer = self.pick_signer(tx, who, level_index);
+        let status = match end {
+            End::Held | End::Training => Status::Open,
+            End::Pending => Status::Pending,
+            End::Denied => Status::Denied,
+            End::Suspended => Status::Suspended,
+            End::Cancelled => Status::Cancelled,
+        };
+        let (signed, approval) = (status.is_signed(), tx.now() + self.rng.between(HOUR / 4, 2 * HOUR));
+        let praise = if signed && self.rng.percent(15) { self.rng.pick(&PEOPLE.praise) } else { "" };
+        let denial = if status == Status::Denied { self.rng.pick(&PEOPLE.denials) } else { "" };
+        let names = (&*level.cat_group, &*level.cat_id, &*level.skills[skill].skill);
+        let entry_id = self.bulk.insert_signed(&Signed {
+            comments_instructor: praise,
+            comment_denial: denial,
+            approval_date: signed.then_some(approval),
+            ..self.entry(tx, who, Kind::Skill, status, names, signer)
+        })?;
+        self.made.entries += 1;
+        self.add_move(tx.now(), entry_id, who, None, Status::Pending)?;
+        let (signer, pending) = (signer.unwrap_or(ADMIN), Some(Status::Pending));
+        match status {
+            Status::Pending => Ok(()),
+            Status::Cancelled => self.add_move(approval, entry_id, who, pending, status),
+            Status::Open | Status::Denied => self.add_move(approval, entry_id, signer, pending, status),
+            Status::Suspended => {
+                self.add_move(approval, entry_id, signer, pending, Status::Open)?;
+                self.add_move(approval + HOUR / 2, entry_id, ADMIN, Some(Status::Open), status)
+            }
+        }
+    }
+
+    fn pick_signer(&mut self, tx: &Write, who: usize, level: usize) -> Option<usize> {
+        let day = (tx.now() - self.world.midnight).div_euclid(DAY);
+        self.signers.pick(level, day, who, &mut self.rng)
+    }
+
+    /// An entry of somebody's own. `names`: programme, level and skill.
+    fn entry<'n>(
+        &self,
+        tx: &Write,
+        who: usize,
+        kind: Kind,
+        status: Status,
+        names: (&'n str, &'n str, &'n str),
+        signer: Option<usize>,
+    ) -> Signed<'n> {
+        Signed {
+            member_id: number(who),
+            kind,
+            status,
+            entry_date: tx.now(),
+            tunnel_id: self.tunnel_id,
+            author_id: number(who),
+            cat_group: names.0,
+            cat_id: names.1,
+            skill: names.2,
+            instructor_id: signer.map(number),
+            comments_instructor: "",
+            comment_denial: "",
+            approval_date: None,
+        }
+    }
+
+    fn add_move(&self, at: i64, entry_id: i64, by: usize, from: Option<Status>, to: Status) -> Result<(), Failure> {
+        moves::insert(&self.bulk.at(at), entry_id, number(by), from, moves::To::Status(to))?;
+        Ok(())
+    }
 }
 
 fn progress_bar(entries: u64, visibly: bool) -> ProgressBar {

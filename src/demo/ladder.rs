@@ -1,11 +1,9 @@
 //! The catalogue as something to climb: the way up to a level, and who may sign for it on which day.
 
-use super::people::{Climb, End, FOUNDED, FOUNDING, Person};
+use super::data::{End, Staff};
+use super::people::{Climb, FOUNDED, FOUNDING, Person};
 use super::rng::Rng;
-use crate::domain::catalogue::{Catalogue, Level, LevelKey, Requirement, Safety, SafetyKind, Skill};
-
-/// A level by its programme, number and track.
-pub(super) type Target = (&'static str, &'static str, &'static str);
+use crate::domain::catalogue::{Catalogue, Level, LevelKey, Requirement, Safety, SafetyKind};
 
 pub(super) struct Ladder {
     pub catalogue: &'static Catalogue,
@@ -35,11 +33,18 @@ impl Ladder {
         self.levels[index]
     }
 
-    /// The levels to be climbed for these targets, each after what it requires. A target that the catalogue does not
-    /// have is left out.
-    pub(super) fn way(&self, targets: &[Target]) -> Vec<usize> {
+    /// Flyer Level 1.
+    pub(super) fn first(&self) -> usize {
+        self.way(&["Flyer 1"])[0]
+    }
+
+    /// The levels to climb for these ones, `Flyer 3 Static` each, in an order in which each follows what it requires. A level
+    /// that the catalogue does not have is left out.
+    pub(super) fn way(&self, names: &[impl AsRef<str>]) -> Vec<usize> {
         let mut way = Vec::new();
-        for (cat_group, cat_id, track) in targets {
+        for name in names {
+            let mut words = name.as_ref().splitn(3, ' ').chain([""; 3]);
+            let [cat_group, cat_id, track] = [(); 3].map(|()| words.next().unwrap_or(""));
             let key = LevelKey { cat_group, cat_id, track };
             if let Some(index) = self.levels.iter().position(|level| level.key() == key) {
                 self.extend(&mut way, index);
@@ -67,16 +72,14 @@ impl Ladder {
         way.push(index);
     }
 
-    /// The skills that are signed in the first or second half of a level; the second has the optional ones, if any.
-    pub(super) fn skills(&self, climb: &Climb, half: usize) -> Vec<&'static Skill> {
+    /// The indexes of the skills of a level that are signed in the first half of a climb, and of those in the second half. The
+    /// second half has the optional ones, if any.
+    pub(super) fn skills(&self, climb: &Climb) -> [Vec<usize>; 2] {
         let skills = &self.levels[climb.level].skills;
-        let required: Vec<&Skill> = skills.iter().filter(|skill| skill.required).collect();
+        let (required, optional): (Vec<usize>, Vec<usize>) = (0..skills.len()).partition(|n| skills[*n].required);
         let (first, second) = required.split_at(required.len() / 2);
-        if half == 0 {
-            return first.to_vec();
-        }
-        let optional = skills.iter().filter(|skill| !skill.required && climb.optional);
-        second.iter().copied().chain(optional).collect()
+        let optional = if climb.optional { optional } else { Vec::new() };
+        [first.to_vec(), [second, &optional].concat()]
     }
 
     /// The `cat_group` of the logbook where a level's safety records are kept, and the record of this kind.
@@ -90,13 +93,13 @@ impl Ladder {
 impl Signers {
     pub(super) fn among(people: &[Person], ladder: &Ladder) -> Signers {
         let mut signers: Vec<Vec<Authority>> = ladder.levels.iter().map(|_| Vec::new()).collect();
-        for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
+        for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff.is_some()) {
             let mut climbs: Vec<&Climb> = person.climbs.iter().filter(|climb| climb.end == End::Held).collect();
             climbs.sort_by_key(|climb| climb.days[1]);
             let stand_in = FOUNDERS_LEVELS.map(|(cat_group, cat_id)| LevelKey { cat_group, cat_id, track: "" });
             let keys: Vec<LevelKey> = climbs.iter().map(|climb| ladder.level(climb.level).key()).collect();
             for (level, authorities) in ladder.levels.iter().zip(&mut signers) {
-                if person.founder && level.signable_by(&stand_in) {
+                if person.staff == Some(Staff::Founder) && level.signable_by(&stand_in) {
                     authorities.push(Authority { who, from: FOUNDING - 1, until: FOUNDED });
                 }
                 if let Some(last) = (0..keys.len()).find(|last| level.signable_by(&keys[..=*last])) {
@@ -111,7 +114,7 @@ impl Signers {
     /// is signed by trainers, so the list has those alone.
     pub(super) fn listed<'a>(people: &'a [Person], ladder: &'a Ladder) -> Vec<(usize, &'a str, i64)> {
         let mut listed = Vec::new();
-        for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff) {
+        for (who, person) in people.iter().enumerate().filter(|(_, person)| person.staff.is_some()) {
             let since = |programme: &str| {
                 let held = person.climbs.iter().filter(|climb| climb.end == End::Held);
                 held.filter(|climb| ladder.level(climb.level).cat_group == programme).map(|climb| climb.days[1]).min()
@@ -140,11 +143,11 @@ mod tests {
     #[test]
     fn a_way_leads_over_everything_that_is_required() {
         let ladder = Ladder::new(Catalogue::built_in());
-        let names = |targets: &[Target]| -> Vec<&str> {
+        let names = |targets: &[&str]| -> Vec<&str> {
             ladder.way(targets).into_iter().map(|index| &*ladder.level(index).name).collect()
         };
         assert_eq!(
-            names(&[("Coach", "1", ""), ("Flyer", "3", "Dynamic")]),
+            names(&["Coach 1", "Flyer 3 Dynamic"]),
             ["Flyer Level 1", "Backflying Level 2", "Static Level 3", "Coach", "Dynamic Level 3"]
         );
         for level in Catalogue::built_in().levels() {

@@ -1,26 +1,21 @@
 //! A believable tunnel, for looking around and for measuring: invented people, two years of bookings and logbook.
 //! Same seed, same day: same site.
 //!
-//! [`cast`] and [`crowd`] say who there is, [`ladder`] what they can climb, [`timetable`] who flies when. [`diary`] goes
-//! from day to day and writes it down ([`bookings`], [`signing`]). Nothing that is secret comes from the seed: [`facts`]
+//! [`data`] has the cast and everybody's habits, [`people`] makes persons of them, [`ladder`] says what they can climb,
+//! [`life`] what happens to each and when, and [`fill`] writes it down. Nothing that is secret comes from the seed: [`facts`]
 //! makes it anew, for each site.
 
 mod banner;
-mod bookings;
-mod cast;
-mod crowd;
-mod diary;
-mod events;
+mod data;
 mod facts;
 mod fill;
 mod ladder;
+mod life;
 mod names;
 mod people;
 mod rng;
-mod signing;
 #[cfg(test)]
 mod tests;
-mod timetable;
 
 pub use facts::Facts;
 

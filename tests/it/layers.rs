@@ -109,7 +109,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
-    ("demo",      &["auth", "http", "site", "store", "domain", "keys"]),
+    ("demo",      &["app", "auth", "http", "site", "store", "domain", "i18n", "keys"]),
     ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
     ("auth",      &["http", "site", "store", "domain", "i18n", "config", "keys"]),

@@ -36,7 +36,6 @@ pub(crate) struct Member<'a> {
     pub password_hash: &'a str,
     pub paid_until: Option<i64>,
     pub banned_at: Option<i64>,
-    pub flight_minutes: i64,
     pub join_date: i64,
 }
 
@@ -77,7 +76,7 @@ impl Bulk<'_> {
             phone_confirmed_at: new.phone_confirmed_at, country: new.country, country_code: new.country_code,
             dob: new.dob, tunnel_id: new.tunnel_id, role: new.role, password_hash: new.password_hash,
             terms_accepted_at: new.join_date, paid_until: new.paid_until, banned_at: new.banned_at,
-            flight_minutes: new.flight_minutes, join_date: new.join_date,
+            join_date: new.join_date,
             updated_at: new.banned_at.unwrap_or(new.join_date),
         })
     }
@@ -118,7 +117,7 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
             conn.execute_batch(&sql)?;
         }
         conn.execute_batch("BEGIN")?;
-        members::count_entries_anew(&bulk.at(0))?;
+        members::recount_entries(&bulk.at(0))?;
         partners::count_anew(&bulk.at(0))?;
         hours::count_anew(&bulk.at(0))?;
         member_search::rebuild(&bulk.at(0))?;

@@ -246,12 +246,14 @@ pub fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
     tx.get(sql, [member_id], row)
 }
 
-/// Counts the entries of every logbook anew: the triggers that keep the counts were put aside.
-pub(crate) fn count_entries_anew(tx: &Write) -> Result<usize> {
-    tx.run(
-        sql!("UPDATE members SET entries = (SELECT count(*) FROM entries e WHERE e.member_id = members.member_id)"),
-        [],
-    )
+/// Counts the entries and the flight time of every member again, after rows were written without the triggers that keep both.
+pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE members SET (entries, flight_minutes) =
+             (SELECT count(*), coalesce(sum(minutes) FILTER (WHERE kind = 'time' AND status = 'open'), 0)
+              FROM entries e WHERE e.member_id = members.member_id)"
+    );
+    tx.run(sql, [])
 }
 
 pub fn find_pin(tx: &Read, member_id: i64) -> Result<Option<Pin>> {
