@@ -4,6 +4,7 @@ use super::outcome::Done;
 use super::shell::Shell;
 use super::wire::Wire;
 use super::{Answered, Row, Table, Trouble, broken, done, refused, shown_moment, text};
+use crate::domain::local_time::Hall;
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
 use crate::site::Site;
@@ -33,7 +34,7 @@ pub(super) enum Audit {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only since then: 2026-11-21, 2026-11-21T12:00, Unix seconds, or 90m, 24h, 7d ago
+    /// Only since then: 2026-11-21, 2026-11-21T12:00 (the site's time; with Z: UTC), Unix seconds, or 90m, 24h, 7d ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Only by one: a member's name or number, a client-id, or cli, member, partner, job, sender for all of a kind
@@ -70,7 +71,7 @@ impl List {
             who: named(&self.who, &KINDS)?,
             whom: named(&self.whom, &OBJECTS)?,
             deed: self.deed.clone(),
-            since: self.since.as_deref().map(|when| moment(when, site.now())).transpose()?,
+            since: self.since.as_deref().map(|when| moment(when, site.now(), &site.hall()?)).transpose()?,
             until: None,
             before: self.before,
         };
@@ -110,7 +111,7 @@ fn for_machines(site: &Site, mut filter: Filter, limit: i64, wire: &mut Wire) ->
 }
 
 impl Row for Kept {
-    const HEADINGS: &'static [&'static str] = &["NUMBER", "WHEN (UTC)", "WHO", "DEED", "WHOM", "FROM", ""];
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "WHEN", "WHO", "DEED", "WHOM", "FROM", ""];
 
     fn cells(&self) -> Vec<String> {
         let row = &self.row;
@@ -172,8 +173,8 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
     }
 }
 
-/// A moment as people type it, in UTC.
-fn moment(text: &str, now: i64) -> Result<i64, Trouble> {
+/// A moment as people type it, in the hall's time unless it ends with Z.
+fn moment(text: &str, now: i64, hall: &Hall) -> Result<i64, Trouble> {
     let ago = |unit: char, seconds: i64| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
         Some(now.saturating_sub(count.saturating_mul(seconds)))
@@ -181,8 +182,7 @@ fn moment(text: &str, now: i64) -> Result<i64, Trouble> {
     let ago = ago('m', 60).or_else(|| ago('h', 3_600)).or_else(|| ago('d', 86_400));
     let seconds = || text.parse::<i64>().ok();
     let date = || {
-        let at = text.trim_end_matches('Z').parse::<jiff::civil::DateTime>();
-        Some(at.ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second())
+        text.strip_suffix('Z').map_or_else(|| hall.moment_of(text), |written| Hall::UTC.moment_of(written))
     };
     ago.or_else(seconds).or_else(date).ok_or_else(|| {
         refused(format!("--since {text} is no moment: give 2026-11-21, 2026-11-21T12:00, Unix seconds, 90m, 24h or 7d"))
@@ -198,13 +198,13 @@ fn verify(walk: &Walk) -> Answered {
             1 => "1 backup remembers the same".to_owned(),
             many => format!("{many} backups remember the same"),
         };
-        let words = format!("The audit log is whole: {} rows, {backups}.\nIts end is {}.", walk.rows, walk.head);
+        let words = format!("The audit log is intact: {} rows, {backups}.\nThe last fingerprint is {}.", walk.rows, walk.head);
         return done(words, values);
     };
     values["row"] = json!(broken.row());
     values["broken"] = json!(broken);
     let words = format!(
-        "the audit log is not what was written: {broken}; rows 1 to {} are sound. Keep this file and the backups: they \
+        "the audit log is not what was written: {broken}; rows 1 to {} are intact. Keep the database and the backups: they \
          are evidence",
         walk.rows
     );
@@ -218,10 +218,12 @@ mod tests {
     #[test]
     fn a_moment_is_a_date_a_number_or_a_time_ago() {
         let now = 1_800_000_000;
-        let read = |text| moment(text, now).ok();
+        let read = |text| moment(text, now, &Hall::UTC).ok();
         assert_eq!(read("2027-01-15"), Some(1_799_971_200));
         assert_eq!(read("2027-01-15T08:00"), Some(now));
         assert_eq!(read("2027-01-15T08:00:00Z"), Some(now));
+        assert_eq!(moment("2027-01-15T08:00", now, &Hall::at("Europe/Zurich")).ok(), Some(now - 3_600));
+        assert_eq!(moment("2027-01-15T08:00Z", now, &Hall::at("Europe/Zurich")).ok(), Some(now));
         assert_eq!(read("1799999999"), Some(now - 1));
         assert_eq!(
             (read("90m"), read("24h"), read("7d")),

@@ -14,7 +14,7 @@ use std::fmt::{self, Display, Formatter};
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the copy for the second place was not made."
+    after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the off-site backup was not made."
 )]
 pub(super) struct Command {
     #[command(subcommand)]
@@ -45,7 +45,7 @@ fn made(site: &Site, made: &Made) -> Answered {
     let second = match &made.second {
         Some(Err(cause)) => {
             let name = made.backup.name();
-            return Err(broken(format!("{name} was made, but has no copy in the second place: {cause}")));
+            return Err(broken(format!("{name} was made, but has no off-site backup: {cause}")));
         }
         Some(Ok(copy)) => Some(&copy.dir),
         None => None,
@@ -61,7 +61,7 @@ fn made(site: &Site, made: &Made) -> Answered {
     let copy = second.map_or_else(
         || {
             if site.config.backup.second_place.is_none() {
-                "\nIt is on the same disk as the site: name a second place (backup.second_place in tunneldesk.toml)."
+                "\nIt is on the same disk as the site: name a directory for off-site backups (backup.second_place in tunneldesk.toml)."
                     .to_owned()
             } else {
                 String::new()
@@ -88,7 +88,7 @@ fn list(site: &Site) -> Answered {
         unreadable.iter().map(|(name, why)| format!("{name} is no backup that can be restored: {why}.")).collect();
     let there = match second {
         Some((dir, None)) => {
-            said.push(format!("The second place is not in this list: {}.", silent(dir)));
+            said.push(format!("The off-site backups are not in this list: {}.", silent(dir)));
             Vec::new()
         }
         Some((_, Some(there))) => there,
@@ -117,7 +117,7 @@ fn rows(here: Vec<Backup>, there: Vec<Backup>) -> Vec<Shelved> {
         Shelved { backup, place: if is_in_both { "both" } else { "site" } }
     });
     let only_there = there.into_iter().filter(|backup| !names_here.contains(&backup.name()));
-    of_here.chain(only_there.map(|backup| Shelved { backup, place: "second place" })).collect()
+    of_here.chain(only_there.map(|backup| Shelved { backup, place: "off-site" })).collect()
 }
 
 /// A backup, and where it is.
@@ -127,7 +127,7 @@ struct Shelved {
 }
 
 impl Row for Shelved {
-    const HEADINGS: &'static [&'static str] = &["BACKUP", "MADE (UTC)", "SIZE", "MEMBERS", "BY VERSION", "WHERE"];
+    const HEADINGS: &'static [&'static str] = &["BACKUP", "CREATED", "SIZE", "MEMBERS", "BY VERSION", "WHERE"];
 
     fn cells(&self) -> Vec<String> {
         let (backup, manifest) = (&self.backup, &self.backup.manifest);
@@ -158,7 +158,7 @@ impl Display for Drill {
             "" => write!(f, "Restore drill of {at}: {name} opens, and holds its {} rows.", self.rows),
             trouble => write!(
                 f,
-                "Restore drill of {at}: {name} cannot be restored: {trouble}; make a new backup and look at the disk"
+                "Restore drill of {at}: {name} cannot be restored: {trouble}; make a new backup and check the disk"
             ),
         }
     }

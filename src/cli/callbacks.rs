@@ -88,7 +88,7 @@ fn what_is_missing(site: &Site) -> String {
 }
 
 impl Row for Kept {
-    const HEADINGS: &'static [&'static str] = &["NUMBER", "CAME", "SENDER", "EVENT", "ABOUT", "VERDICT", "TIMES"];
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "RECEIVED", "SENDER", "EVENT", "ABOUT", "VERDICT", "TIMES"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -125,7 +125,7 @@ fn show(site: &Site, callback_id: i64) -> Answered {
     }
     let about = if event.about.is_empty() { "–" } else { &event.about };
     let head = format!(
-        "Sender:  {}\nEvent:   {}\nAbout:   {about}\nVerdict: {}\nCame:    {came}\nKey:     {}",
+        "Sender:   {}\nEvent:    {}\nAbout:    {about}\nVerdict:  {}\nReceived: {came}\nKey:      {}",
         event.sender, event.event, event.verdict, event.key
     );
     let raw = raw.map_or_else(|| "It was sealed with another site key.".to_owned(), |raw| readable(&raw));

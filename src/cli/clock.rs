@@ -2,7 +2,7 @@
 
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Answered, Global, broken, done, refused, shown_moment, stop_it_first};
+use super::{Answered, Global, broken, done, refused, show_moments_of, shown_moment, stop_it_first};
 use crate::clock;
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
@@ -31,10 +31,11 @@ impl Clock {
         let place = Place::hold(&dir).map_err(|unheld| stop_it_first(unheld, &dir))?;
         let machine = clock::Clock::machine(0).now();
         let (site, _) = Site::open(&place, config, clock::Clock::machine(0), true).map_err(broken)?;
+        show_moments_of(&site);
         if !site.clock.is_suspect() {
             site.close();
             return Err(refused(format!(
-                "the file has seen nothing later than this machine's clock ({} UTC): there is nothing to set back",
+                "the database has seen nothing later than this machine's clock ({}): there is nothing to set back",
                 shown_moment(machine)
             )));
         }
@@ -47,7 +48,7 @@ impl Clock {
         site.close();
         let ended = ended?;
         let words = format!(
-            "The site goes on at {} UTC; it had come to {} UTC. {ended} sessions, tokens and codes from then have ended.\n\
+            "The site goes on at {}; it had come to {}. {ended} sessions, tokens and codes from then have ended.\n\
              What was written meanwhile keeps its date.",
             shown_moment(machine),
             shown_moment(seen)

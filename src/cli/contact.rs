@@ -71,14 +71,14 @@ fn show(site: &Site, contact_id: i64) -> Answered {
     let done_at = message.done_at.map_or_else(|| "no".to_owned(), shown_moment);
     let lines = [
         ("From:", format!("{} <{}>", message.name, message.email)),
-        ("Came:", shown_moment(message.created_at)),
+        ("Received:", shown_moment(message.created_at)),
         ("About:", or_nothing(&message.enquiry)),
         ("Country:", or_nothing(&message.country)),
         ("Language:", message.language.clone()),
         ("Member:", member),
         ("Done:", done_at),
     ];
-    let head: String = lines.iter().map(|(name, value)| format!("{name:<10}{value}\n")).collect();
+    let head: String = lines.iter().map(|(name, value)| format!("{name:<11}{value}\n")).collect();
     done(format!("{head}\n{}", message.message), message.value())
 }
 
@@ -103,7 +103,7 @@ fn unknown(contact_id: i64) -> Trouble {
 }
 
 impl Row for Message {
-    const HEADINGS: &'static [&'static str] = &["NUMBER", "CAME", "FROM", "ADDRESS", "ABOUT", "MESSAGE", "DONE"];
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "RECEIVED", "FROM", "ADDRESS", "ABOUT", "MESSAGE", "DONE"];
 
     fn cells(&self) -> Vec<String> {
         let line = self.message.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -23,8 +23,7 @@ use std::io::IsTerminal;
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 all is well; 1 something is worth a look; 2 something needs one now. Works with and \
-                  without a running server."
+    after_help = "Exit codes: 0 OK; 1 a warning; 2 something critical. Works with and without a running server."
 )]
 pub(super) struct Doctor {
     /// Writes that the last stop lost, or changes by another program, are noted: the alarm about them is over
@@ -156,6 +155,15 @@ fn colour_of(state: &str) -> &'static str {
     }
 }
 
+/// The word for a state, as the desk has it in English.
+fn word_of(state: &str) -> &'static str {
+    match State::parse(state) {
+        Some(State::Ok) => "OK",
+        Some(State::Warning) => "Warning",
+        Some(State::Alarm) | None => "Critical",
+    }
+}
+
 /// A line a fact, and under it what to do.
 fn shown(said: &Said, colour: bool) -> String {
     let painted = |text: String, state: &str| match colour {
@@ -165,20 +173,20 @@ fn shown(said: &Said, colour: bool) -> String {
     let width = said.facts.iter().map(|line| line.title.chars().count()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for line in &said.facts {
-        let state = painted(format!("{:7}", line.state), &line.state);
+        let state = painted(format!("{:8}", word_of(&line.state)), &line.state);
         lines.push(format!("{state}  {:width$}  {}", line.title, line.text));
         if let Some(next) = &line.next {
-            let indent = " ".repeat(9 + width);
+            let indent = " ".repeat(10 + width);
             lines.push(format!("{indent}  {}", painted(format!("→ {next}"), &line.state)));
         }
     }
     let count = |state: State| said.facts.iter().filter(|line| line.state == state.name()).count();
     let verdict = match (count(State::Alarm), count(State::Warning)) {
-        (0, 0) => "All is well.".to_owned(),
-        (0, 1) => "One thing is worth a look.".to_owned(),
-        (0, many) => format!("{many} things are worth a look."),
-        (1, _) => "One thing needs you now.".to_owned(),
-        (many, _) => format!("{many} things need you now."),
+        (0, 0) => "Everything is OK.".to_owned(),
+        (0, 1) => "One warning.".to_owned(),
+        (0, many) => format!("{many} warnings."),
+        (1, _) => "One thing is critical.".to_owned(),
+        (many, _) => format!("{many} things are critical."),
     };
     format!("{}\n\n{}", lines.join("\n"), painted(verdict, &said.state))
 }
@@ -194,10 +202,10 @@ mod tests {
         let said = said(&[Fact::ok("store", Text::new("health.store")), warning]);
         let plain = shown(&said, false);
         let lines: Vec<&str> = plain.lines().collect();
-        assert!(lines[0].starts_with("ok       The file    It can"), "{plain}");
-        assert!(lines[1].starts_with("warning  Free space  It can"), "{plain}");
-        assert!(lines[2].starts_with("                     → Make room"), "{plain}");
-        assert_eq!((lines[4], said.code()), ("One thing is worth a look.", 1));
+        assert!(lines[0].starts_with("OK        Database    The database can"), "{plain}");
+        assert!(lines[1].starts_with("Warning   Free space  The database can"), "{plain}");
+        assert!(lines[2].starts_with("                      → Free up space"), "{plain}");
+        assert_eq!((lines[4], said.code()), ("One warning.", 1));
         assert!(!plain.contains('\u{1b}'));
         let coloured = shown(&said, true);
         assert_eq!(coloured.matches("\u{1b}[1;33m").count(), coloured.matches(RESET).count() - 1, "{coloured}");

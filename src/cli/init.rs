@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::local_time;
+use crate::domain::zones::clocks_of;
 use crate::http::failure::Failure;
 use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
@@ -16,6 +17,7 @@ use crate::store::engine::place::{Place, Unheld, database};
 use crate::store::queries::erasure;
 use crate::store::tables::{audit, tunnels};
 use clap::Args;
+use std::io::IsTerminal;
 
 #[derive(Args)]
 pub(super) struct Init {
@@ -31,7 +33,8 @@ pub(super) struct Init {
     /// The country it is in, by its two letters (ISO 3166)
     #[arg(long, value_parser = country)]
     country: String,
-    /// The time zone in which its days begin, like Europe/Zurich; this machine's unless it is named
+    /// The time zone in which its days begin, like Europe/Zurich [default: that of the country; where a country has several,
+    /// this machine's if it is one of them, else it is asked for]
     #[arg(long, value_name = "ZONE")]
     time_zone: Option<String>,
 }
@@ -47,13 +50,46 @@ fn machine_zone() -> Option<String> {
     local_time::zone(link.to_str()?.split_once("/zoneinfo/")?.1).ok()
 }
 
+/// Times that a zone is asked for, before that is taken for a no.
+const ASKED_MAX: usize = 3;
+
+/// The zone of a site in a country: its only one, else this machine's where that is one of them, else the one that is typed.
+fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
+    let clocks = clocks_of(country);
+    if let [only] = &clocks[..] {
+        return Ok(only[0].to_owned());
+    }
+    if let Some(machine) = machine.filter(|zone| clocks.iter().flatten().any(|one| one == zone)) {
+        return Ok(machine);
+    }
+    let choice: Vec<&str> = clocks.iter().map(|clock| clock[0]).collect();
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        let choice = if choice.is_empty() { "Europe/Zurich".to_owned() } else { choice.join(", ") };
+        return Err(refused(format!(
+            "the time zone does not follow from --country {country}: name it with --time-zone, like {choice}"
+        )));
+    }
+    eprintln!("The country {country} has no one time zone. {}", choice.join(", "));
+    for _ in 0..ASKED_MAX {
+        eprint!("Time zone: ");
+        let mut line = String::new();
+        let read = std::io::stdin().read_line(&mut line);
+        if read.map_err(|e| broken(format!("cannot read the time zone: {e}")))? == 0 {
+            break;
+        }
+        match local_time::zone(line.trim()) {
+            Ok(zone) => return Ok(zone),
+            Err(what) => eprintln!("{} {what}", line.trim()),
+        }
+    }
+    Err(refused("no time zone was given"))
+}
+
 impl Init {
     pub(super) fn run(self, global: &Global) -> Answered {
         let zone = match &self.time_zone {
-            Some(named) => {
-                Some(local_time::zone(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?)
-            }
-            None => machine_zone(),
+            Some(named) => local_time::zone(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?,
+            None => zone_of(&self.country, machine_zone())?,
         };
         let config = global.checked()?;
         let dir = config.data.clone();
@@ -66,7 +102,7 @@ impl Init {
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         refuse_where_a_site_is(&place)?;
         let record = |tx: &Write| {
-            tunnels::set_time_zone(tx, identity.tunnel_id, zone.as_deref().unwrap_or_default())?;
+            tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
             Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
         };
         let site = make(&place, config, &identity, record).map_err(broken)?;
@@ -76,7 +112,7 @@ impl Init {
              tunneldesk serve                                           the site itself",
             identity.name,
             dir.display(),
-            zone.as_deref().unwrap_or("UTC")
+            zone
         );
         let values = serde_json::json!({
             "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone

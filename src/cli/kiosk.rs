@@ -53,7 +53,7 @@ fn pair(site: &Shell, name: &str) -> Answered {
     let ends_at = site.now() + kiosk::PAIRING_SECONDS;
     let code = site.change(|cx| app_kiosks::pair(cx, name)).map_err(unfit)?;
     let words = format!(
-        "code: {}   (good once, until {} UTC: open /kiosk in the kiosk's browser and type it there)",
+        "code: {}   (good once, until {}: open /kiosk in the kiosk's browser and type it there)",
         spaced(&code),
         shown_moment(ends_at)
     );

@@ -34,7 +34,7 @@ pub(super) fn lift(site: &Shell, address: &str) -> Answered {
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;
     let words = format!(
-        "mail goes to {} again (it was marked by {}); for what is dead: tunneldesk outbox retry",
+        "mail goes to {} again (it was marked by {}); for what was not deliverable: tunneldesk outbox retry",
         mark.address, mark.reason
     );
     done(words, json!({ "address": mark.address, "lifted": mark.reason }))

@@ -41,6 +41,7 @@ mod wire;
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
 use crate::domain::audit::By;
+use crate::domain::local_time::Hall;
 use crate::site::Site;
 use crate::store::engine::place::{Place, Unheld};
 use bar::Bar;
@@ -49,6 +50,7 @@ use outcome::{Answered, Outcome, Trouble, broken, done, nothing, refused, text};
 use owner::{become_owner, become_owner_for_now};
 use shell::Shell;
 use std::ffi::OsString;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::{Part, Row, Table};
@@ -259,6 +261,7 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
             let mut progress = |step: &str, done, all| bar.tell(step, done, all);
             let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
             let (site, _) = opened.map_err(broken)?;
+            show_moments_of(&site);
             let mut wire = Wire {
                 progress: &mut progress,
                 attached: attached.as_mut().map(|(file, bytes)| (file as &mut dyn std::io::Read, *bytes)),
@@ -308,6 +311,7 @@ fn answer_for_site(site: &Site, by: By, request: &control::Request, wire: &mut W
         Ok(cli) => cli,
         Err(e) => return Outcome::refused(e.to_string()),
     };
+    show_moments_of(site);
     let shell = Shell::new(site, by, global.json);
     Outcome::of(perform(&shell, &command, request.secret.as_deref(), wire), global.json)
 }
@@ -365,8 +369,19 @@ fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
     Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// A moment as people read it, in UTC.
+thread_local! {
+    /// The hall whose command this thread runs; UTC while no site is open.
+    static HALL: RefCell<Hall> = const { RefCell::new(Hall::UTC) };
+}
+
+/// From here on this thread shows moments in the site's own time.
+fn show_moments_of(site: &Site) {
+    let hall = site.hall().unwrap_or(Hall::UTC);
+    site.store.rest();
+    HALL.set(hall);
+}
+
+/// A moment as people read it, in the time of the site whose command runs: `2026-11-21 14:30 CET`.
 fn shown_moment(moment: i64) -> String {
-    jiff::Timestamp::from_second(moment)
-        .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M").to_string())
+    HALL.with_borrow(|hall| hall.shown(moment))
 }

@@ -1,4 +1,4 @@
-//! `tunneldesk outbox …`: messages on their way out, and what the desk reads to a member where none can be sent.
+//! `tunneldesk outbox …`: messages on their way out, and what the desk shows to a member where none can be sent.
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, Trouble, done, marks, refused, shown_moment};
@@ -26,7 +26,7 @@ pub(super) enum Outbox {
         #[command(flatten)]
         part: Part,
     },
-    /// Show one message whole, to be read out: also its passcode, while that is good
+    /// Show one message whole, for the member: also its passcode, while that is good
     Show {
         #[arg(value_name = "NUMBER")]
         message_id: i64,
@@ -71,7 +71,7 @@ fn list(site: &Shell, state: Option<&str>, part: &Part) -> Answered {
         let messages = outbox::list(tx, state, limit, part.offset)?;
         Ok::<_, Failure>((messages, outbox::count(tx, state)?, outbox::counts(tx)?))
     })?;
-    let totals = format!("{waiting} waiting, {dead} dead{}", where_to(site));
+    let totals = format!("{waiting} waiting, {dead} not deliverable{}", where_to(site));
     let list = Table::new(messages).part("messages", json!({ "waiting": waiting, "dead": dead }));
     Ok(Box::new(list.page_of(total, part).total(totals)))
 }
@@ -81,7 +81,7 @@ fn where_to(site: &Site) -> &'static str {
     match (&site.config.mail, &site.config.sms) {
         (None, None) => "; neither a mail server nor an SMS gateway is configured, so messages wait here",
         (None, Some(_)) => "; no mail server is configured, so mails wait here",
-        (Some(_), None) => "; no SMS gateway is configured, so short messages wait here",
+        (Some(_), None) => "; no SMS gateway is configured, so text messages wait here",
         (Some(_), Some(_)) => "",
     }
 }
@@ -159,7 +159,7 @@ fn show(site: &Shell, message_id: i64) -> Answered {
             format!("{head}\nSubject: {}\n\n{}", letter.subject, letter.by(message.channel))
         }
         Ok(letter) => format!("{head}\n\n{}", letter.by(message.channel)),
-        Err(why) => format!("{head}\n\nThere is nothing to read out: {why}."),
+        Err(why) => format!("{head}\n\nThere is nothing to show: {why}."),
     };
     done(words, values)
 }
@@ -190,7 +190,7 @@ impl Retry {
             })
         })?;
         done(
-            format!("{retried} message{} in line again", if retried == 1 { "" } else { "s" }),
+            format!("{retried} message{} queued again", if retried == 1 { "" } else { "s" }),
             json!({ "retried": retried }),
         )
     }

@@ -28,7 +28,7 @@ pub(super) struct Restore {
 /// The backup that is restored.
 struct Choice {
     backup: Backup,
-    /// What is to be said of the second place, where it did not answer.
+    /// What is to be said of the off-site backups, where their directory did not answer.
     silent: Option<String>,
     /// Newer ones that cannot be read, by their names, and why.
     unreadable: Vec<(String, String)>,
@@ -65,13 +65,13 @@ impl Restore {
             _ => &*format!("\n{erased} members had been erased since, and are not in it any more."),
         };
         let passed_over =
-            passed_over.map_or_else(String::new, |silent| format!("\nThe second place was passed over: {silent}."));
+            passed_over.map_or_else(String::new, |silent| format!("\nThe off-site backups were passed over: {silent}."));
         let unreadable: String = unreadable
             .iter()
             .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
             .collect();
         let words = format!(
-            "The site is as it was on {made} UTC ({name}).{gone}{kept}{passed_over}{unreadable}\n\nNext:\n  tunneldesk serve --data {}",
+            "The site is as it was on {made} ({name}).{gone}{kept}{passed_over}{unreadable}\n\nNext:\n  tunneldesk serve --data {}",
             config.data.display()
         );
         done(words, values)
@@ -107,7 +107,7 @@ impl Restore {
             let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
             if oldest <= now && now < made {
                 return Err(refused(format!(
-                    "the newest backup is dated {} UTC, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
+                    "the newest backup is dated {}, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
                     shown_moment(made)
                 )));
             }

@@ -50,7 +50,7 @@ fn in_words(done: &RolledBack, data: &std::path::Path) -> String {
         None => format!("the tunneldesk of before (it knows schema {} and no later one)", manifest.schema),
     };
     format!(
-        "The site is as it was before the upgrade of {} UTC (schema {}, {}).{kept}{back}\n\nNext: install {which}, and with that one\n  \
+        "The site is as it was before the upgrade of {} (schema {}, {}).{kept}{back}\n\nNext: install {which}, and with that one\n  \
          tunneldesk serve --data {}\nThis version, {}, would upgrade the site again.",
         shown_moment(manifest.made_at),
         manifest.schema,

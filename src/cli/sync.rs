@@ -163,7 +163,7 @@ fn dry_run(site: &Site, settings: &config::Sync) -> Answered {
         json!({ "key": batch.key(), "after": batch.after, "last": batch.last, "rows": batch.rows, "bytes": batch.body.len() })
     });
     let values = json!({ "waiting_rows": status.waiting_rows, "first_batch": first });
-    let Some(batch) = batch else { return done("Nothing waits.", values) };
+    let Some(batch) = batch else { return done("Nothing to send.", values) };
     let words = format!(
         "{} would go to {}, unless it says that it has them.\nFirst batch: rows {} to {} in {:.1} KB, key {}",
         count(status.waiting_rows),
@@ -183,7 +183,7 @@ fn count(rows: i64) -> String {
 fn shown(status: &Status, refused: Vec<Refused>) -> Answered {
     let values = json!({ "status": status, "refused": refused });
     let mut lines = vec![("site", status.site_id.clone()), ("upstream", upstream(status))];
-    let taken = status.taken_at.map_or(String::new(), |at| format!(", the last on {} UTC", shown_moment(at)));
+    let taken = status.taken_at.map_or(String::new(), |at| format!(", the last on {}", shown_moment(at)));
     let batches = match status.batches {
         0 => "nothing yet".to_owned(),
         1 => format!("{} in 1 batch{taken}", count(status.rows)),
@@ -199,13 +199,13 @@ fn shown(status: &Status, refused: Vec<Refused>) -> Answered {
         },
     ));
     if !status.trouble.is_empty() {
-        let tried = status.tried_at.map_or(String::new(), |at| format!(", the last on {} UTC", shown_moment(at)));
+        let tried = status.tried_at.map_or(String::new(), |at| format!(", the last on {}", shown_moment(at)));
         let tries = if status.misses == 1 { "1 try".to_owned() } else { format!("{} tries", status.misses) };
         lines.push(("trouble", format!("{} ({tries} in a row{tried})", status.trouble)));
     }
     if let Some(at) = status.renumbered_at {
         let why = "because the file was put back and the receiver has others under theirs";
-        lines.push(("renumbered", format!("{} on {} UTC, {why}", count(status.renumbered), shown_moment(at))));
+        lines.push(("renumbered", format!("{} on {}, {why}", count(status.renumbered), shown_moment(at))));
     }
     lines.push(("refused", if refused.is_empty() { "nothing".to_owned() } else { count(status.refused_rows) }));
     let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name:<12}{value}")).collect();
@@ -231,7 +231,7 @@ fn refused_in_words(refused: Vec<Refused>) -> String {
 }
 
 impl Row for Refused {
-    const HEADINGS: &'static [&'static str] = &["ROW", "REFUSED (UTC)", "TRIES", "THE RECEIVER SAID"];
+    const HEADINGS: &'static [&'static str] = &["ROW", "REFUSED", "TRIES", "THE RECEIVER SAID"];
 
     fn cells(&self) -> Vec<String> {
         vec![self.seq.to_string(), shown_moment(self.refused_at), self.tries.to_string(), self.error.clone()]

@@ -51,6 +51,17 @@ impl Hall {
         format!("{:02}:{:02}", zoned.hour(), zoned.minute())
     }
 
+    /// `2026-11-21 14:05 CET`, for where the zone is not plain from the place.
+    pub fn shown(&self, moment: i64) -> String {
+        self.zoned(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
+    }
+
+    /// The moment that the hall writes as `2026-11-21` (its first), or as `2026-11-21T14:05`.
+    pub fn moment_of(&self, written: &str) -> Option<i64> {
+        let at: jiff::civil::DateTime = written.parse().ok()?;
+        at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
+    }
+
     pub fn year(&self, moment: i64) -> i16 {
         self.zoned(moment).year()
     }
@@ -136,6 +147,15 @@ mod tests {
         for odd in ["", "29.3.2026", "2026-02-30", "9999-01-01", "2026-03-29T12:00"] {
             assert_eq!(zurich.start_of(odd), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn a_moment_is_shown_with_its_zone_and_read_in_it() {
+        let zurich = Hall::at("Europe/Zurich");
+        assert_eq!(zurich.shown(SPRING), "2026-03-29 12:00 CEST");
+        assert_eq!(zurich.moment_of("2026-03-29T12:00"), Some(SPRING));
+        assert_eq!(Hall::UTC.shown(SPRING), "2026-03-29 10:00 UTC");
+        assert_eq!(Hall::UTC.moment_of("2026-03-29T12:00"), Some(SPRING + 7_200));
     }
 
     #[test]

@@ -35,3 +35,4 @@ pub(crate) mod unicode;
 pub(crate) mod username;
 pub(crate) mod wanted;
 pub(crate) mod when;
+pub(crate) mod zones;

@@ -64,7 +64,7 @@ fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
     assert!(Path::new(text(&made["second"])).starts_with(&second), "{made}");
     assert!(desk.run(&["backup", "list"]).done().contains(" both\n"));
     std::fs::remove_dir_all(backups(&desk).remove(0)).unwrap();
-    assert!(desk.run(&["backup", "list"]).done().contains(" second place\n"));
+    assert!(desk.run(&["backup", "list"]).done().contains(" off-site\n"));
     let listed = &desk.json(&["backup", "list"])["second"]["backups"];
     assert_eq!(listed[0]["made_at"], made["made_at"], "{listed}");
     std::fs::remove_dir_all(desk.data()).unwrap();
@@ -96,7 +96,7 @@ fn a_second_place_that_does_not_answer_keeps_nobody_from_a_restore_or_an_erasure
     assert!(text(&restored["passed_over"]).contains("does not answer"), "{restored}");
     assert_eq!(names(&desk), ["jane"]);
     let said = desk.run(&["restore"]).done();
-    assert!(said.contains("The second place was passed over"), "{said}");
+    assert!(said.contains("The off-site backups were passed over"), "{said}");
     let said = desk.run(&["restore", "nowhere"]).trouble(1);
     assert!(said.contains("no backup nowhere") && said.contains("does not answer"), "{said}");
 }

@@ -97,7 +97,7 @@ fn the_desk_lifts_a_mark() {
     assert!(said.contains("no mail goes to jane@example.com since its hard_bounce"), "{said}");
     let lifted = desk.run(&["outbox", "lift", "Jane@Example.com"]).done();
     assert!(lifted.starts_with("mail goes to jane@example.com again"), "{lifted}");
-    assert_eq!(desk.run(&["outbox", "retry", "1"]).done().trim_end(), "1 message in line again");
+    assert_eq!(desk.run(&["outbox", "retry", "1"]).done().trim_end(), "1 message queued again");
     assert!(desk.run(&["outbox", "lift", "jane@example.com"]).trouble(1).contains("is not marked"));
 }
 

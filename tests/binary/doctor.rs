@@ -92,13 +92,13 @@ fn a_sound_site_is_well_with_and_without_a_server() {
     ];
     assert_eq!(names, all);
     let shown = desk.run(&["doctor"]).done();
-    assert!(shown.contains("All is well.") && shown.lines().count() == all.len() + 2, "{shown}");
+    assert!(shown.contains("Everything is OK.") && shown.lines().count() == all.len() + 2, "{shown}");
     assert!(!shown.contains('\u{1b}'), "colours go to terminals alone");
 
     let server = desk.serve();
     let (code, said) = ask(&desk);
     assert_eq!((code, &said["state"]), (Some(0), &json!("ok")), "{said}");
-    assert!(desk.run(&["doctor"]).done().contains("All is well."));
+    assert!(desk.run(&["doctor"]).done().contains("Everything is OK."));
     assert_eq!(server.stop().code, Some(0));
 }
 
@@ -108,12 +108,18 @@ fn a_new_site_is_told_what_to_do_first() {
     let ran = desk.run(&["doctor"]);
     assert_eq!((ran.code, &*ran.err), (Some(1), ""));
     for words in
-        ["warning  Backup", "→ Make the first: tunneldesk backup", "→ Name a directory", "things are worth a look"]
+        ["Warning   Backup", "→ Make the first backup: tunneldesk backup", "→ Name a directory", "2 warnings."]
     {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
     let ran = Desk::empty().run(&["doctor"]);
     assert_eq!((ran.code, ran.out.contains("cannot be opened")), (Some(2), true), "{}{}", ran.out, ran.err);
+    let empty = Desk::empty();
+    let ran = empty.run(&["doctor", "--data", "nowhere"]);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(lines[0].starts_with("Critical  Database") && lines[0].contains("nowhere"), "{}", ran.out);
+    let well = lines.iter().filter(|line| line.starts_with("OK"));
+    assert_eq!(well.count(), 1, "nothing but the version is OK of a directory that does not exist: {}", ran.out);
 }
 
 #[test]
@@ -169,7 +175,7 @@ fn a_drill_that_failed_or_is_long_ago_is_noticed() {
     std::fs::write(&record, drill.to_string()).unwrap();
     finds(&desk, "drill", "alarm", &["it is damaged", "Make a new backup"]);
     std::fs::remove_file(record).unwrap();
-    finds(&desk, "drill", "ok", &["None took place yet"]);
+    finds(&desk, "drill", "ok", &["by itself"]);
 }
 
 #[test]
@@ -235,19 +241,19 @@ fn messages_that_are_late_or_dead_are_noticed_where_something_sends() {
         );
     };
     insert("waiting", 2 * DAY);
-    finds(&desk, "outbox", "ok", &["1 waiting to be read out", "nothing is configured"]);
+    finds(&desk, "outbox", "ok", &["1 waiting to be shown", "neither a mail server nor"]);
     let second = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
     settings(
         &desk,
         &format!("{second}[mail]\nserver = \"127.0.0.1:2525\"\nsecurity = \"none\"\nfrom = \"desk@example.com\"\n"),
     );
-    finds(&desk, "outbox", "alarm", &["1 waiting, 0 dead", "The oldest waits since", "outbox list"]);
+    finds(&desk, "outbox", "alarm", &["1 waiting, 0 not deliverable", "The oldest has been waiting since", "outbox list"]);
     sql(&desk, "DELETE FROM outbox");
     insert("waiting", 2 * 3_600);
-    finds(&desk, "outbox", "warning", &["1 waiting, 0 dead"]);
+    finds(&desk, "outbox", "warning", &["1 waiting, 0 not deliverable"]);
     sql(&desk, "DELETE FROM outbox");
     insert("dead", 0);
-    finds(&desk, "outbox", "warning", &["0 waiting, 1 dead"]);
+    finds(&desk, "outbox", "warning", &["0 waiting, 1 not deliverable"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn retry_says_what_it_did_and_why_it_cannot() {
     let desk = Desk::with_site();
     assert!(desk.run(&["outbox", "list"]).done().starts_with("0 waiting, 0 dead"));
     three(&desk);
-    assert_eq!(desk.run(&["outbox", "retry", "1", "3"]).done().trim_end(), "2 messages in line again");
+    assert_eq!(desk.run(&["outbox", "retry", "1", "3"]).done().trim_end(), "2 messages queued again");
     assert_eq!(desk.json(&["outbox", "retry", "--dead"]), json!({"retried": 0}));
     for command in ["show", "retry"] {
         assert!(desk.run(&["outbox", command, "9"]).trouble(1).contains("there is no message 9"));
@@ -90,7 +90,7 @@ fn retry_says_what_it_did_and_why_it_cannot() {
     server.stop();
     assert!(desk.run(&["outbox", "retry", "1"]).trouble(1).contains("message 1 is sent"));
     let shown = desk.run(&["outbox", "show", "1"]).done();
-    assert!(shown.contains("sent on") && shown.contains("nothing to read out") && !shown.contains("314159"), "{shown}");
+    assert!(shown.contains("sent on") && shown.contains("nothing to show") && !shown.contains("314159"), "{shown}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn said(site: &Site, member_id: i64, before: Option<i64>) -> Answered {
     let copies = erasure::older_copies(&site.config.data);
     let values = json!({ "member_id": member_id, "erased_before": before, "older_copies": copies });
     let erased = match before {
-        Some(at) => format!("Member {member_id} was erased on {} UTC already.", shown_moment(at)),
+        Some(at) => format!("Member {member_id} was erased on {} already.", shown_moment(at)),
         None => format!("Member {member_id} is erased: nothing in the file, its log or its queue tells who that was."),
     };
     let older = copies.iter().map(|path| format!("\n  {}", path.display())).collect::<String>();

@@ -119,7 +119,7 @@ impl Elsewhere {
         let carried =
             self.copies.work(patience, progress, move |step| put(&backup, &place, recipient.as_ref(), &spared, step));
         carried.unwrap_or_else(|missed| match missed {
-            Missed::Busy => Err(format!("the copy of another backup to {} is under way: wait for it", dir.display())),
+            Missed::Busy => Err(format!("the copy of another backup to {} is in progress: wait for it", dir.display())),
             Missed::Late => Err(silent(dir)),
         })
     }
@@ -348,7 +348,7 @@ mod tests {
                 .open(dir.path().join("aside/manifest.json"));
         }
         let cause = make().second.unwrap().unwrap_err();
-        assert!(cause.contains("under way"), "{cause}");
+        assert!(cause.contains("in progress"), "{cause}");
         super::super::drill::run(&site, &By::job("drill"), &mut |_, _, _| ()).unwrap();
         hang.send(()).unwrap();
         assert_eq!(hung.join().unwrap(), Ok(true));

@@ -175,7 +175,7 @@ impl Shelf {
         let held = File::open(&self.dir).map_err(failed)?;
         // SAFETY: the descriptor is open for as long as `held` lives.
         if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-            return Err(format!("a backup to {} is under way: wait for it", self.dir.display()));
+            return Err(format!("a backup to {} is in progress: wait for it", self.dir.display()));
         }
         Ok(Hold { shelf: self, held })
     }

@@ -41,17 +41,17 @@ pub(crate) fn certificate(site: &Site) -> Fact {
     };
     let left = ends_at - site.now();
     let state = State::below(left, CERTIFICATE_SECONDS_WARNING, CERTIFICATE_SECONDS_ALARM);
-    let text = Text::new("health.certificate").with("at", shown(ends_at)).with("days", left.div_euclid(DAY_SECONDS));
+    let text = Text::new("health.certificate").with("at", shown(site, ends_at)).with("days", left.div_euclid(DAY_SECONDS));
     Fact::judged("certificate", state, text, next).with_figure("days_left", left.div_euclid(DAY_SECONDS))
 }
 
 pub(crate) fn backup(site: &Site) -> Fact {
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Backup) {
-        let text = Text::new("health.backup.failed").with("at", shown(alarm.since)).with("cause", alarm.cause);
+        let text = Text::new("health.backup.failed").with("at", shown(site, alarm.since)).with("cause", alarm.cause);
         return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.next"));
     }
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::SpoiltBackup) {
-        let text = Text::new("health.backup.spoilt").with("at", shown(alarm.since)).with("name", alarm.cause);
+        let text = Text::new("health.backup.spoilt").with("at", shown(site, alarm.since)).with("name", alarm.cause);
         return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.spoilt_next"));
     }
     let made = |backup: &Backup| backup.manifest.made_at <= site.now();
@@ -65,7 +65,7 @@ pub(crate) fn backup(site: &Site) -> Fact {
     };
     let age = site.now() - newest.manifest.made_at;
     let state = health::backup(age, site.config.backup.every_hours * 3_600);
-    let text = Text::new("health.backup").with("at", shown(newest.manifest.made_at)).with("name", newest.name());
+    let text = Text::new("health.backup").with("at", shown(site, newest.manifest.made_at)).with("name", newest.name());
     Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure("age_seconds", age)
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn second_place(site: &Site) -> Fact {
     let newest = |backups: Vec<Backup>| backups.first().map(|backup| backup.manifest.made_at);
     let (here, there) = (newest(shelf(&site.config.data).list()), newest(there));
     let text = match there {
-        Some(at) => Text::new("health.second_place").with("dir", dir.display()).with("at", shown(at)),
+        Some(at) => Text::new("health.second_place").with("dir", dir.display()).with("at", shown(site, at)),
         None => Text::new("health.second_place.empty").with("dir", dir.display()),
     };
     let state = match (here, there) {
@@ -104,10 +104,10 @@ pub(crate) fn drill(site: &Site) -> Fact {
             Some(oldest) if site.now() - oldest.manifest.made_at > DAY_SECONDS => {
                 Fact::judged("drill", State::Warning, Text::new("health.drill.none"), next)
             }
-            _ => Fact::ok("drill", Text::new("health.drill.none")),
+            _ => Fact::ok("drill", Text::new("health.drill.due")),
         };
     };
-    let (at, name) = (shown(last.at), &last.backup);
+    let (at, name) = (shown(site, last.at), &last.backup);
     if !last.trouble.is_empty() {
         let text = Text::new("health.drill.failed").with("at", at).with("name", name).with("cause", last.trouble);
         return Fact::judged("drill", State::Alarm, text, Text::new("health.drill.next_failed"));
@@ -129,7 +129,7 @@ pub(crate) fn outbox(site: &Site) -> Fact {
         let key = if sends { "health.outbox" } else { "health.outbox.unsent" };
         let text = Text::new(key).with("waiting", waiting).with("dead", dead);
         let since = oldest.filter(|_| lag > OUTBOX_SECONDS_WARNING);
-        let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", shown(at))));
+        let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", shown(site, at))));
         Fact::judged("outbox", state, text, Text::new("health.outbox.next")).with_figure("lag_seconds", lag)
     });
     or_unreadable("outbox", fact)

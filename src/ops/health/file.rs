@@ -30,16 +30,16 @@ pub(crate) fn store(site: &Site) -> Fact {
 /// A brief look asks the newest backup, whose copy was read whole when it was made.
 pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Damage) {
-        let text = Text::new("health.integrity.since").with("at", shown(alarm.since)).with("what", alarm.cause);
+        let text = Text::new("health.integrity.since").with("at", shown(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"));
     }
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Changed) {
-        let text = Text::new("health.integrity.changed").with("at", shown(alarm.since)).with("what", alarm.cause);
+        let text = Text::new("health.integrity.changed").with("at", shown(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.changed_next"));
     }
     let newest = backup::shelf(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
-        Some(backup) => Text::new("health.integrity.copy").with("at", shown(backup.manifest.made_at)),
+        Some(backup) => Text::new("health.integrity.copy").with("at", shown(site, backup.manifest.made_at)),
         None => Text::new("health.integrity.none"),
     };
     if look == Look::Brief {
@@ -62,7 +62,7 @@ pub(crate) fn lost_writes(site: &Site) -> Fact {
     match alarm::find(&site.config.data, alarm::Kind::LostLog) {
         None => Fact::ok("lost_writes", Text::new("health.lost_writes")),
         Some(alarm) => {
-            let text = Text::new("health.lost_writes.some").with("at", shown(alarm.since)).with("cause", alarm.cause);
+            let text = Text::new("health.lost_writes.some").with("at", shown(site, alarm.since)).with("cause", alarm.cause);
             Fact::judged("lost_writes", State::Alarm, text, Text::new("health.lost_writes.next"))
         }
     }

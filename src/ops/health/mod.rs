@@ -6,6 +6,7 @@ mod doings;
 mod file;
 
 use crate::domain::health::{Fact, State};
+use crate::domain::local_time::Hall;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -88,6 +89,9 @@ impl Site {
 pub fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
     let text = Text::new("health.closed").with("cause", why);
     let closed = Fact::judged("store", State::Alarm, text, Text::new("health.closed.next"));
+    if !data.is_dir() {
+        return vec![closed, version()];
+    }
     vec![closed, disk::space(data), disk::ballast(data), disk::permissions(data), disk::wal(data), version()]
 }
 
@@ -110,7 +114,7 @@ fn clock(site: &Site) -> Fact {
     let state = if site.clock.is_suspect() { State::Alarm } else { State::Ok };
     let text = match state {
         State::Ok => Text::new("health.clock"),
-        _ => Text::new("health.clock.suspect").with("at", shown(site.now())),
+        _ => Text::new("health.clock.suspect").with("at", shown(site, site.now())),
     };
     Fact::judged("clock", state, text, Text::new("health.clock.next"))
 }
@@ -123,10 +127,10 @@ fn version() -> Fact {
     Fact::ok("version", text)
 }
 
-/// A moment, in UTC.
-fn shown(moment: i64) -> String {
-    jiff::Timestamp::from_second(moment)
-        .map_or_else(|_| moment.to_string(), |moment| moment.strftime("%Y-%m-%d %H:%M").to_string())
+/// A moment in the site's own time, with its zone; in UTC where the site cannot be read.
+fn shown(site: &Site, moment: i64) -> String {
+    let hall = site.hall().unwrap_or(Hall::UTC);
+    hall.shown(moment)
 }
 
 /// As disks are sold.

@@ -86,7 +86,7 @@ fn upgraded() -> (Desk, i64) {
     assert!(plain > 4);
     desk.add_member("late", "member");
     let said = desk.run(&["audit", "verify"]).done();
-    assert!(said.contains("is whole") && said.contains(&format!("{} rows", plain + 1)), "{said}");
+    assert!(said.contains("is intact") && said.contains(&format!("{} rows", plain + 1)), "{said}");
     (desk, plain)
 }
 
@@ -123,7 +123,7 @@ fn a_new_site_key_a_backup_and_a_restore_keep_the_log_whole_and_its_key() {
     let after = key();
     assert!(after.0 != before.0 && after.1 == before.1);
     let said = desk.run(&["audit", "verify"]).done();
-    assert!(said.contains("is whole") && said.contains("2 backups remember"), "{said}");
+    assert!(said.contains("is intact") && said.contains("2 backups remember"), "{said}");
     let listed = desk.json(&["backup", "list"]);
     // The other one is of before the upgrade, when there was no key.
     let mut names = listed["backups"].as_array().unwrap().iter().map(|backup| text(&backup["name"]));
@@ -131,7 +131,7 @@ fn a_new_site_key_a_backup_and_a_restore_keep_the_log_whole_and_its_key() {
     desk.run(&["restore", name]).done();
     assert_eq!(key(), before);
     let said = desk.run(&["audit", "verify"]).done();
-    assert!(said.contains("is whole"), "{said}");
+    assert!(said.contains("is intact"), "{said}");
     forge(&desk, plain + 1, plain + 1, false, hash);
     desk.run(&["audit", "verify"]).trouble(2);
 }

@@ -330,5 +330,5 @@ fn a_restore_is_in_the_log_that_it_brings_and_is_no_break() {
     let row = &rows(&desk)[0];
     assert_eq!((&row["deed"], text(&row["whom"])), (&json!("site.restored"), &*format!("backup:{oldest}")));
     let said = desk.run(&["audit", "verify"]).done();
-    assert!(said.contains("is whole") && said.contains("3 rows"), "{said}");
+    assert!(said.contains("is intact") && said.contains("3 rows"), "{said}");
 }

@@ -42,6 +42,7 @@ fn routes_lists_every_operation_of_the_contract() {
 fn a_new_site_says_what_to_do_next_and_is_made_once() {
     let desk = Desk::empty();
     let out = desk.run(&["init", "--name", "Windwerk", "--country", "ch", "--city", "Winterthur"]).done();
+    assert!(out.contains("begin at midnight in Europe/Zurich"), "the country's zone, whatever the machine's is: {out}");
     assert!(out.contains("member add") && out.contains("partner add") && out.contains("serve"), "{out}");
     let said = desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).trouble(1);
     assert!(said.contains("there is a site in"), "{said}");
@@ -53,4 +54,22 @@ fn a_new_site_says_what_to_do_next_and_is_made_once() {
     assert_eq!(made["time_zone"], "Europe/Zurich");
     assert_eq!(desk.json(&["tunnel", "list", "--data", "second"])[0]["time_zone"], "Europe/Zurich");
     assert_eq!(text(&made["site_id"]).len(), 32);
+    // Spain has two clocks, and nobody is there to say which.
+    let third = ["init", "--name", "Third", "--country", "ES", "--data", "third"];
+    let said = desk.run(&third).trouble(1);
+    assert!(said.contains("--time-zone, like Europe/Madrid, Atlantic/Canary"), "{said}");
+    assert_eq!(desk.json(&[&third[..], &["--time-zone", "Atlantic/Canary"]].concat())["time_zone"], "Atlantic/Canary");
+}
+
+#[test]
+fn moments_are_shown_in_the_site_s_own_time_with_the_zone() {
+    let desk = Desk::empty();
+    desk.run(&["init", "--name", "Windwerk", "--country", "JP"]).done();
+    let listed = desk.run(&["audit", "list"]).done();
+    let seconds = desk.json(&["audit", "list"])[0]["at"].as_i64().unwrap();
+    let there = jiff::Timestamp::from_second(seconds).unwrap().in_tz("Asia/Tokyo").unwrap();
+    assert!(listed.contains(&there.strftime("%Y-%m-%d %H:%M JST").to_string()), "{listed}");
+    let server = desk.serve();
+    assert!(desk.run(&["audit", "list"]).done().contains(" JST "), "a running server shows the same");
+    server.stop();
 }

@@ -135,7 +135,7 @@ fn a_rollback_brings_back_who_was_erased_only_until_the_next_upgrade_and_is_reco
     let rows: Vec<_> = log.as_array().unwrap().iter().map(|row| (text(&row["deed"]), text(&row["who"]))).collect();
     assert_eq!(rows, [("site.rolled_back", "job:upgrade")]);
     let said = desk.run(&["audit", "verify"]).done();
-    assert!(said.contains("is whole"), "{said}");
+    assert!(said.contains("is intact"), "{said}");
     let highest = "SELECT seq FROM sqlite_sequence WHERE name = 'history'";
     let highest: i64 = Connection::open(desk.database()).unwrap().query_row(highest, [], |row| row.get(0)).unwrap();
     assert!(highest >= 10_000, "numbers that others know are given again: {highest}");

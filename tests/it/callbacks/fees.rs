@@ -215,7 +215,7 @@ fn more_payments_than_fit_on_a_page_are_told_and_shown() {
     let clerk = Clerk::at(&site, &site.desk());
     let rows = |page: &str| page.matches("<li id=\"p").count();
     let first = clerk.get("/desk/payments").page();
-    let link = "<a href=\"/desk/payments?skip=100\">Show those that wait behind these (30)";
+    let link = "<a href=\"/desk/payments?skip=100\">Show more (30)";
     assert!(rows(&first) == 100 && first.contains(link), "{first}");
     let rest = clerk.get("/desk/payments?skip=100").page();
     assert!(rows(&rest) == 30 && rest.contains("id=\"p130\"") && !rest.contains("wait behind these"), "{rest}");

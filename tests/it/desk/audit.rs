@@ -75,18 +75,18 @@ fn the_log_is_read_whole_from_the_desk_and_a_changed_row_is_named() {
     let (desk, boss) = (site.desk(), site.admin());
     did(&site, &desk, "member.banned", 1);
     let admin = Clerk::at(&site, &boss);
-    assert!(admin.get(PAGE).page().contains("Nobody has verified it here yet"));
+    assert!(admin.get(PAGE).page().contains("Not checked here yet"));
     let begun = admin.post(PAGE, &[]);
     assert_eq!(begun.header("location"), Some("/desk/site/audit#verdict"), "{begun}");
     let page = admin.settled(PAGE);
-    assert!(page.contains("Whole on") && page.contains("2 rows") && page.contains("Verified this log"), "{page}");
+    assert!(page.contains("Intact on") && page.contains("2 rows") && page.contains("Checked this log"), "{page}");
     site.change(|tx| {
         tx.run("DROP TRIGGER audit_is_final", [])?;
         Ok(tx.run("UPDATE audit SET whom = 'member:2' WHERE seq = 1", [])?)
     });
     admin.post(PAGE, &[]);
     let page = admin.settled(PAGE);
-    assert!(page.contains("Not what was written") && page.contains("Row 1 was changed."), "{page}");
+    assert!(page.contains("Not intact") && page.contains("Row 1 was changed."), "{page}");
 }
 
 #[test]

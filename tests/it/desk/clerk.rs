@@ -35,7 +35,7 @@ impl Clerk {
     pub fn settled(&self, path: &str) -> String {
         for _ in 0..100_000 {
             let page = self.get(path).page();
-            if !page.contains("under way since") {
+            if !page.contains("in progress since") {
                 return page;
             }
             std::thread::yield_now();

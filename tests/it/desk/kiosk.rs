@@ -109,7 +109,7 @@ fn wrong_pins_delay_this_member_at_this_kiosk_and_not_for_long() {
     let wrong = if pin == "000000" { "111111" } else { "000000" };
     for who in [id.as_str(), "999999", "x"] {
         let reply = number(&kiosk, who, wrong);
-        assert!(reply.status == 422 && reply.page().contains("do not belong together"), "{reply}");
+        assert!(reply.status == 422 && reply.page().contains("Wrong member number or PIN"), "{reply}");
     }
     assert!(number(&kiosk, &id, wrong).page().contains(&format!("value=\"{id}\"")), "the number stays");
     for _ in 0..12 {
@@ -259,7 +259,7 @@ fn every_language_of_the_kiosk_says_all_of_it() {
     assert_eq!(seen.len(), 5);
     assert_eq!(kiosk.post("/kiosk/language", &[("language", "xx")]).status, 404);
     let refusal = kiosk.get("/kiosk/nothing").page();
-    assert!(refusal.contains("Non ha funzionato") && refusal.contains("href=\"/kiosk\""), "{refusal}");
+    assert!(refusal.contains("Qualcosa è andato storto") && refusal.contains("href=\"/kiosk\""), "{refusal}");
     // Whoever forges the cookie elsewhere is answered in a language that the API has.
     let asked = site.stranger().ask(Method::GET, "/public/countries").header("cookie", "kiosk-language=it").send();
     assert_eq!(asked.status, 200);

@@ -71,7 +71,7 @@ fn a_lost_password_is_replaced_by_code_and_answers() {
     let weak = set(&[("answer_3", "volvo"), ("password", "aaaaaaaaaa")]);
     assert!(weak.status == 422 && weak.page().contains("class=\"problem\""), "{weak}");
     let wrong = set(&[("answer_3", "saab"), ("password", NEW)]);
-    assert!(wrong.status == 422 && wrong.page().contains("not right, or no longer"), "{wrong}");
+    assert!(wrong.status == 422 && wrong.page().contains("are wrong or have expired"), "{wrong}");
     let done = set(&[("answer_3", " VOLVO "), ("password", NEW)]);
     assert!(done.status == 200 && done.page().contains("Your new password is set."), "{done}");
     assert_eq!(

@@ -52,7 +52,7 @@ fn members_are_found_by_what_people_remember_of_them() {
         let page = clerk.get(&format!("/desk/members?q={}", super::clerk::encoded(nobody)));
         assert_eq!(page.status, 200, "{nobody}: {page}");
     }
-    assert!(clerk.get("/desk/members?q=zzzz").page().contains("Nobody fits that"));
+    assert!(clerk.get("/desk/members?q=zzzz").page().contains("No match"));
     assert_eq!(found(&clerk, "").len(), 4, "without a question the newest");
     assert!(clerk.get("/desk/members").page().contains("<form class=\"search\" method=\"get\""), "without script too");
 }
@@ -192,7 +192,7 @@ fn a_clerk_helps_a_member_with_the_account() {
     assert_eq!(post("sessions").status, 303);
     assert!(!security().contains("Sign out everywhere"));
     assert_eq!(post("ban").status, 303);
-    assert!(login().is_empty() && security().contains("Banned: see an admin"));
+    assert!(login().is_empty() && security().contains("Banned: ask an admin"));
     assert_eq!(post("ban/lift").status, 403, "that is an admin's");
     let admin = Clerk::at(&site, &site.admin());
     assert_eq!(admin.post(&format!("{card}/ban/lift"), &[]).status, 303);

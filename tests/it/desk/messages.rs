@@ -70,7 +70,7 @@ fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
     kill();
     let page = clerk.get("/desk/messages").page();
     assert!(
-        page.contains("undeliverable") && page.contains("&#60;script&#62;") && !page.contains("<script>alert"),
+        page.contains("not deliverable") && page.contains("&#60;script&#62;") && !page.contains("<script>alert"),
         "{page}"
     );
     assert!(clerk.post(&format!("/desk/messages/{id}/retry"), &[]).header("location").unwrap().contains("done=again"));

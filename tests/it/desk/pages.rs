@@ -27,7 +27,7 @@ struct Page {
 const OUTSIDE: &[Page] = &[
     Page { name: "sign-in", path: "/desk/sign-in", shows: "Sign in to the desk" },
     Page { name: "sign-in-ended", path: "/desk/sign-in?ended=1", shows: "Please begin again" },
-    Page { name: "refusal", path: "/desk/nothing", shows: "That did not work" },
+    Page { name: "refusal", path: "/desk/nothing", shows: "Something went wrong" },
 ];
 
 /// Those of a clerk who is signed in. A page of the desk is not done before it stands here.
@@ -37,7 +37,7 @@ const INSIDE: &[Page] = &[
     Page { name: "today-done", path: "/desk?all&done=booked", shows: "Booked." },
     Page { name: "members", path: "/desk/members", shows: "The newest members" },
     Page { name: "members-found", path: "/desk/members?q=okonkow", shows: "Jane Okonkwo-Schmidt" },
-    Page { name: "members-nobody", path: "/desk/members?q=zzzzzz", shows: "Nobody fits that" },
+    Page { name: "members-nobody", path: "/desk/members?q=zzzzzz", shows: "No match" },
     Page { name: "member", path: "/desk/members/1", shows: "Add flight time" },
     Page { name: "member-bookings", path: "/desk/members/1?tab=bookings", shows: "12 min" },
     Page { name: "member-payments", path: "/desk/members/1?tab=payments", shows: "No payments yet" },
@@ -47,13 +47,13 @@ const INSIDE: &[Page] = &[
     Page { name: "member-record", path: "/desk/members/1/record", shows: "Record and sign" },
     Page { name: "member-opening", path: "/desk/members/1/opening", shows: "Levels and skills" },
     Page { name: "member-time", path: "/desk/members/1/time/1", shows: "Correct flight time" },
-    Page { name: "sign-offs", path: "/desk/sign-offs", shows: "Sign or deny" },
+    Page { name: "sign-offs", path: "/desk/sign-offs", shows: "Review" },
     Page { name: "partners", path: "/desk/partners", shows: "Refused calls" },
     Page { name: "partner", path: "/desk/partners/5?done=restored", shows: "does not fit the body" },
     Page { name: "partner-digest", path: "/desk/partners/5/digest", shows: "What was sent" },
     Page { name: "messages", path: "/desk/messages", shows: "my daughter turns nine" },
     Page { name: "messages-waiting", path: "/desk/messages?box=waiting", shows: "Passcode for a lost password" },
-    Page { name: "messages-dead", path: "/desk/messages?box=dead", shows: "undeliverable" },
+    Page { name: "messages-dead", path: "/desk/messages?box=dead", shows: "not deliverable" },
     Page { name: "messages-marked", path: "/desk/messages?box=marked", shows: "gone@example.org" },
     Page { name: "reports", path: "/desk/reports", shows: "Minutes flown" },
     Page { name: "reports-members", path: "/desk/reports/members", shows: "By currency" },

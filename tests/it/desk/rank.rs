@@ -120,7 +120,7 @@ fn an_admin_reads_what_others_are_told_and_nobody_reads_what_opens_an_account_of
         let secret = message(&site, &other, template, &values);
         let refused = root.post(&format!("/desk/messages/{secret}/read"), &[]);
         assert!(refused.status == 403 && !refused.page().contains("481516"), "{template}: {refused}");
-        assert!(refused.page().contains("read out to nobody"), "{refused}");
+        assert!(refused.page().contains("so it is not shown"), "{refused}");
     }
     kill(&site, told);
     assert_eq!(root.post("/desk/messages/retry", &[]).status, 303);

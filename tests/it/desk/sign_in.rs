@@ -73,8 +73,8 @@ fn whoever_stays_outside_is_told_what_to_do() {
     let clerk = Clerk::outside(&site);
     for (name, password, said) in [
         (jane.name.as_str(), PASSWORD, "ask an admin to give yours that role"),
-        (jane.name.as_str(), "wrong", "do not belong together"),
-        ("nobody", "wrong", "do not belong together"),
+        (jane.name.as_str(), "wrong", "Wrong username or password"),
+        ("nobody", "wrong", "Wrong username or password"),
         (desk.name.as_str(), "", "both your username and your password"),
     ] {
         let reply = clerk.post(FORM, &[("username", name), ("password", password)]);

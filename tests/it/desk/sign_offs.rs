@@ -26,8 +26,8 @@ fn a_signer_signs_at_the_desk_by_the_own_password() {
     let page = clerk.get(&path).page();
     assert!(page.contains("name=\"username\" value=\"ines\"") && page.contains("waits for a signature"), "{page}");
     for (name, secret, said) in [
-        ("ines", "wrong", "do not belong together"),
-        ("nobody", PASSWORD, "do not belong together"),
+        ("ines", "wrong", "Wrong username or password"),
+        ("nobody", PASSWORD, "Wrong username or password"),
         ("ines", "", "Type the signer"),
         ("jane", PASSWORD, "Nobody signs for themselves"),
     ] {
@@ -46,7 +46,7 @@ fn a_signer_signs_at_the_desk_by_the_own_password() {
         (&rows[0]["instructor"], &rows[0]["comments_instructor"]),
         (&ines.id.to_string().into(), &"steady".into())
     );
-    assert!(clerk.get("/desk/sign-offs").page().contains("Nothing waits for a signature"));
+    assert!(clerk.get("/desk/sign-offs").page().contains("No requests for a signature"));
     let again = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD)]);
     assert_eq!(again.status, 422, "{again}");
 }
@@ -95,7 +95,7 @@ fn guessing_at_a_signer_is_slowed_down_like_signing_in() {
         assert_eq!(clerk.post(&path, &[("username", "ines"), ("password", "wrong")]).status, 422);
     }
     let right = clerk.post(&path, &[("username", "ines"), ("password", PASSWORD)]);
-    assert!(right.status == 422 && right.page().contains("do not belong together"), "{right}");
+    assert!(right.status == 422 && right.page().contains("Wrong username or password"), "{right}");
     assert_eq!(status(&site, entry), "pending");
     site.advance(std::time::Duration::from_secs(3600));
     assert_eq!(clerk.post(&path, &[("username", "ines"), ("password", PASSWORD)]).status, 303);
@@ -121,9 +121,9 @@ fn an_entry_is_denied_suspended_and_given_back() {
     let path = format!("/desk/sign-offs/{entry}");
     let signed = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD)]);
     assert_eq!(signed.status, 303, "{signed}");
-    assert!(!clerk.get(&path).page().contains("Suspend this skill"));
+    assert!(!clerk.get(&path).page().contains("Suspend skill"));
     assert_eq!(clerk.post(&format!("{path}/suspend"), &[]).status, 403);
-    assert!(admin.get(&path).page().contains("Suspend this skill"));
+    assert!(admin.get(&path).page().contains("Suspend skill"));
     assert_eq!(admin.post(&format!("{path}/suspend"), &[]).status, 303);
     assert_eq!(status(&site, entry), "suspended");
     assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 403);
@@ -201,7 +201,7 @@ fn a_queue_longer_than_its_page_says_so_and_goes_on() {
     let rows = |page: &str| page.matches("<li id=\"e").count();
     let first = clerk.get("/desk/sign-offs").page();
     assert!(rows(&first) == 100 && first.contains("<a href=\"/desk/sign-offs?skip=100\">"), "{first}");
-    assert!(first.contains("Show those that wait behind these (30)"), "{first}");
+    assert!(first.contains("Show more (30)"), "{first}");
     let rest = clerk.get("/desk/sign-offs?skip=100").page();
     assert!(rows(&rest) == 30 && !rest.contains("wait behind these"), "{rest}");
 }

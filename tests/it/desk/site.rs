@@ -9,8 +9,8 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
     let site = demo();
     let admin = Clerk::at(&site, &site.admin());
     let before = admin.get("/desk/site").page();
-    let none = "Make the first: tunneldesk backup";
-    assert!(before.contains(none) && before.contains("None took place yet"), "{before}");
+    let none = "Make the first backup: tunneldesk backup";
+    assert!(before.contains(none) && before.contains("runs the first restore drill by itself"), "{before}");
     let drilled = admin.post("/desk/site/drill", &[]);
     assert_eq!(drilled.header("location"), Some("/desk/site?done=begun#backups"), "{drilled}");
     assert!(admin.settled("/desk/site").contains("The restore drill failed: there is no backup yet"));
@@ -19,7 +19,7 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
     assert!(page.contains("is made and verified") && !page.contains(none), "{page}");
     admin.post("/desk/site/drill", &[]);
     let page = admin.settled("/desk/site");
-    assert!(page.contains("can be restored") && page.contains("Last drill"), "{page}");
+    assert!(page.contains("can be restored") && page.contains("Last restore drill"), "{page}");
 }
 
 #[test]
@@ -28,9 +28,9 @@ fn what_the_disk_spoilt_and_what_another_program_changed_stands_on_the_page() {
     let site = demo();
     let admin = Clerk::at(&site, &site.admin());
     let told = [
-        (Kind::Changed, "page 7 is", "was not what this program wrote"),
-        (Kind::Damage, "page 8 is", "The file is damaged"),
-        (Kind::SpoiltBackup, "2026-01-01T00", "is not what was written"),
+        (Kind::Changed, "page 7 is", "was not what this program had written"),
+        (Kind::Damage, "page 8 is", "The database is damaged"),
+        (Kind::SpoiltBackup, "2026-01-01T00", "is no longer what was written"),
     ];
     for (kind, cause, words) in told {
         assert!(!admin.get("/desk/site").page().contains(words), "{kind:?}");

@@ -17,17 +17,17 @@ fn a_sync_is_asked_for_at_the_desk_by_admins_and_tells_how_it_went() {
     assert_eq!(Clerk::at(&site, &site.desk()).post("/desk/site/sync", &[]).status, 403);
     let admin = Clerk::at(&site, &site.admin());
     let before = admin.get("/desk/site").page();
-    assert!(before.contains("Nothing has gone upstream yet.") && before.contains("Rows that wait: 25."), "{before}");
+    assert!(before.contains("Nothing has gone upstream yet.") && before.contains("Rows waiting: 25."), "{before}");
     let begun = admin.post("/desk/site/sync", &[]);
     assert_eq!(begun.header("location"), Some("/desk/site?done=begun#upstream"), "{begun}");
     let page = admin.settled("/desk/site");
-    assert!(page.contains("Rows that went: 25.") && page.contains("everything up to row 25"), "{page}");
+    assert!(page.contains("Rows sent: 25.") && page.contains("everything up to row 25"), "{page}");
     assert_eq!(receiver.state().book.numbers(), (1..=25).collect::<Vec<_>>());
     receiver.will(&[Fault::Say(503, "", "")]);
     add_rows(site.inside(), 26..=26);
     admin.post("/desk/site/sync", &[]);
     let page = admin.settled("/desk/site");
-    assert!(page.contains("The sync came to nothing") && page.contains("Rows that wait: 1."), "{page}");
+    assert!(page.contains("The sync failed") && page.contains("Rows waiting: 1."), "{page}");
 }
 
 #[test]

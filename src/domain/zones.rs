@@ -1,0 +1,28 @@
+//! The time zones of each country: `assets/countries/zones.tsv`, whose shape is told in the README beside it.
+
+static ZONES: &str = include_str!("../../assets/countries/zones.tsv");
+
+/// The clocks that run in a country, by its ISO 3166 code: of each the zones that show it, the best known first. Empty for a
+/// country that the list does not have.
+pub(crate) fn clocks_of(country: &str) -> Vec<Vec<&'static str>> {
+    let of_country = |line: &&'static str| line.split('\t').next() == Some(country);
+    let words = ZONES.lines().find(of_country).and_then(|line| line.split('\t').nth(1));
+    words.into_iter().flat_map(str::split_whitespace).map(|clock| clock.split(',').collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::local_time::zone;
+
+    #[test]
+    fn a_country_has_its_clocks_and_each_zone_is_known() {
+        assert_eq!(clocks_of("CH"), [["Europe/Zurich"]]);
+        assert_eq!(clocks_of("DE"), [["Europe/Berlin", "Europe/Busingen"]]);
+        assert_eq!(clocks_of("ES").len(), 2);
+        assert!(clocks_of("QQ").is_empty());
+        for name in ZONES.lines().filter_map(|line| line.split('\t').nth(1)).flat_map(|zones| zones.split([' ', ','])) {
+            assert!(zone(name).is_ok(), "{name}");
+        }
+    }
+}
