@@ -6,6 +6,7 @@ use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, Who};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions::{self, TokenHash};
@@ -56,7 +57,8 @@ impl Clerk {
 
     /// For what only an admin may do.
     pub fn check_admin(&self) -> Result<(), Failure> {
-        if self.role == Role::Admin { Ok(()) } else { Err(Failure::not_allowed()) }
+        let refused = || Failure::not_allowed().saying(Text::new("site.admins"));
+        if self.role == Role::Admin { Ok(()) } else { Err(refused()) }
     }
 }
 

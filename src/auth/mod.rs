@@ -115,6 +115,9 @@ pub fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         Access::Desk(page) => {
             origin::check(call)?;
             let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
+            if call.row.admins {
+                clerk.check_admin()?;
+            }
             rates::take_change(site, call)?;
             repeat::or_run(site, call, call.who.get(), || page(site, call, &clerk))
         }

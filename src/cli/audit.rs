@@ -181,9 +181,7 @@ fn moment(text: &str, now: i64, hall: &Hall) -> Result<i64, Trouble> {
     };
     let ago = ago('m', 60).or_else(|| ago('h', 3_600)).or_else(|| ago('d', 86_400));
     let seconds = || text.parse::<i64>().ok();
-    let date = || {
-        text.strip_suffix('Z').map_or_else(|| hall.moment_of(text), |written| Hall::UTC.moment_of(written))
-    };
+    let date = || text.strip_suffix('Z').map_or_else(|| hall.moment_of(text), |written| Hall::UTC.moment_of(written));
     ago.or_else(seconds).or_else(date).ok_or_else(|| {
         refused(format!("--since {text} is no moment: give 2026-11-21, 2026-11-21T12:00, Unix seconds, 90m, 24h or 7d"))
     })
@@ -198,7 +196,8 @@ fn verify(walk: &Walk) -> Answered {
             1 => "1 backup remembers the same".to_owned(),
             many => format!("{many} backups remember the same"),
         };
-        let words = format!("The audit log is intact: {} rows, {backups}.\nThe last fingerprint is {}.", walk.rows, walk.head);
+        let words =
+            format!("The audit log is intact: {} rows, {backups}.\nThe last fingerprint is {}.", walk.rows, walk.head);
         return done(words, values);
     };
     values["row"] = json!(broken.row());

@@ -13,9 +13,7 @@ use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter};
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the off-site backup was not made."
-)]
+#[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the off-site backup was not made.")]
 pub(super) struct Command {
     #[command(subcommand)]
     action: Option<Action>,

@@ -222,7 +222,9 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
     (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)?;
     say(&stream, &Said::Heard)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
-        _ if busy => Outcome::broken("too many commands are in progress at once: try again when one of them is through"),
+        _ if busy => {
+            Outcome::broken("too many commands are in progress at once: try again when one of them is through")
+        }
         Ok(request) => {
             let mut part = |text: &str| say(&stream, &Said::Part(text.to_owned()));
             let mut progress = teller(&stream);

@@ -22,9 +22,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io::IsTerminal;
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit codes: 0 OK; 1 a warning; 2 something critical. Works with and without a running server."
-)]
+#[command(after_help = "Exit codes: 0 OK; 1 a warning; 2 something critical. Works with and without a running server.")]
 pub(super) struct Doctor {
     /// Writes that the last stop lost, or changes by another program, are noted: the alarm about them is over
     #[arg(long)]

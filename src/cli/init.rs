@@ -17,7 +17,7 @@ use crate::store::engine::place::{Place, Unheld, database};
 use crate::store::queries::erasure;
 use crate::store::tables::{audit, tunnels};
 use clap::Args;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 
 #[derive(Args)]
 pub(super) struct Init {
@@ -69,9 +69,10 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
             "the time zone does not follow from --country {country}: name it with --time-zone, like {choice}"
         )));
     }
-    eprintln!("The country {country} has no one time zone. {}", choice.join(", "));
+    let mut terminal = std::io::stderr();
+    _ = writeln!(terminal, "{country} has several time zones: {}", choice.join(", "));
     for _ in 0..ASKED_MAX {
-        eprint!("Time zone: ");
+        _ = write!(terminal, "Time zone: ");
         let mut line = String::new();
         let read = std::io::stdin().read_line(&mut line);
         if read.map_err(|e| broken(format!("cannot read the time zone: {e}")))? == 0 {
@@ -79,7 +80,7 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
         }
         match local_time::zone(line.trim()) {
             Ok(zone) => return Ok(zone),
-            Err(what) => eprintln!("{} {what}", line.trim()),
+            Err(what) => _ = writeln!(terminal, "{} {what}", line.trim()),
         }
     }
     Err(refused("no time zone was given"))

@@ -64,8 +64,8 @@ impl Restore {
             1 => "\nOne member had been erased since, and is not in it any more.",
             _ => &*format!("\n{erased} members had been erased since, and are not in it any more."),
         };
-        let passed_over =
-            passed_over.map_or_else(String::new, |silent| format!("\nThe off-site backups were passed over: {silent}."));
+        let passed_over = passed_over
+            .map_or_else(String::new, |silent| format!("\nThe off-site backups were passed over: {silent}."));
         let unreadable: String = unreadable
             .iter()
             .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))

@@ -284,15 +284,7 @@ impl Call {
 
     /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
     pub fn prefers_page(&self) -> bool {
-        let accept = self.header("accept").unwrap_or("");
-        let quality = |wanted: &str| {
-            let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
-            let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
-            let read =
-                |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
-            found.filter_map(read).fold(0.0_f32, f32::max)
-        };
-        quality("text/html") > quality("application/json")
+        prefers_page(&self.headers)
     }
 
     /// The opaque tag that some clients send for the log.
@@ -300,6 +292,19 @@ impl Call {
         self.header(MONITOR_USER)
             .filter(|tag| tag.len() <= TAG_CHARS_MAX && tag.bytes().all(|b| b.is_ascii_graphic() || b == b' '))
     }
+}
+
+/// See [`Call::prefers_page`].
+pub(crate) fn prefers_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let quality = |wanted: &str| {
+        let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
+        let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
+        let read =
+            |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
+        found.filter_map(read).fold(0.0_f32, f32::max)
+    };
+    quality("text/html") > quality("application/json")
 }
 
 crate::body! {

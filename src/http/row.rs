@@ -56,6 +56,8 @@ pub struct Row {
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
     pub body_bytes_max: usize,
+    /// Of the desk, for admins alone.
+    pub admins: bool,
     /// Beside the contract.
     pub ours: bool,
     /// Answers over a plain connection too, where everything else is sent over to https.
@@ -96,6 +98,7 @@ impl Row {
             on_the_beat: false,
             client_id: false,
             body_bytes_max,
+            admins: false,
             ours: false,
             in_clear: false,
             when_full: false,

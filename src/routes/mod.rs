@@ -202,16 +202,16 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/sign-offs/{entry_id}/reinstate",                desk::sign_offs::moves::reinstate),
 
     // Partners
-    desk    (GET,    "/desk/partners",                                      desk::partners::list),
-    desk    (POST,   "/desk/partners",                                      desk::partners::create),
-    desk    (GET,    "/desk/partners/{partner_id}",                         desk::partners::card::show),
-    desk    (POST,   "/desk/partners/{partner_id}/terms",                   desk::partners::card::set_terms),
-    desk    (POST,   "/desk/partners/{partner_id}/rotate",                  desk::partners::card::rotate),
-    desk    (POST,   "/desk/partners/{partner_id}/revoke",                  desk::partners::card::revoke),
-    desk    (GET,    "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show_form),
-    desk    (POST,   "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show).taking(PASTED_BYTES_MAX),
-    desk    (POST,   "/desk/partners/{partner_id}/users/restore",           desk::partners::users::restore_all),
-    desk    (POST,   "/desk/partners/{partner_id}/users/{user_id}/restore", desk::partners::users::restore),
+    desk    (GET,    "/desk/partners",                                      desk::partners::list).for_admins(),
+    desk    (POST,   "/desk/partners",                                      desk::partners::create).for_admins(),
+    desk    (GET,    "/desk/partners/{partner_id}",                         desk::partners::card::show).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/terms",                   desk::partners::card::set_terms).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/rotate",                  desk::partners::card::rotate).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/revoke",                  desk::partners::card::revoke).for_admins(),
+    desk    (GET,    "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show_form).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show).taking(PASTED_BYTES_MAX).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/users/restore",           desk::partners::users::restore_all).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/users/{user_id}/restore", desk::partners::users::restore).for_admins(),
 
     // Messages
     desk    (GET,    "/desk/messages",                                      desk::messages::list),
@@ -236,15 +236,15 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/reports/members.csv",                           desk::reports::members::csv).drawing(),
 
     // Site
-    desk    (GET,    "/desk/site",                                          desk::site::show),
-    desk    (POST,   "/desk/site/backup",                                   desk::site::backup::make),
-    desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill),
-    desk    (POST,   "/desk/site/sync",                                     desk::site::sync::now),
-    desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test),
-    desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show),
-    desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify),
-    desk    (GET,    "/desk/site/users",                                    desk::site::users::list),
-    desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role),
+    desk    (GET,    "/desk/site",                                          desk::site::show).for_admins(),
+    desk    (POST,   "/desk/site/backup",                                   desk::site::backup::make).for_admins(),
+    desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill).for_admins(),
+    desk    (POST,   "/desk/site/sync",                                     desk::site::sync::now).for_admins(),
+    desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test).for_admins(),
+    desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show).for_admins(),
+    desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify).for_admins(),
+    desk    (GET,    "/desk/site/users",                                    desk::site::users::list).for_admins(),
+    desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role).for_admins(),
 
     // Kiosks, at the desk
     desk    (GET,    "/desk/kiosks",                                        desk::kiosks::show),

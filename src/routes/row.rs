@@ -96,6 +96,11 @@ impl Route {
         self
     }
 
+    pub(super) const fn for_admins(mut self) -> Route {
+        self.row.admins = true;
+        self
+    }
+
     pub(super) const fn drawing(mut self) -> Route {
         self.row.draws = true;
         self

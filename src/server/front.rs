@@ -15,7 +15,7 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::CALLBACK_BODY_BYTES_MAX;
 use crate::i18n::language::Language;
 use crate::routes::TABLE;
-use crate::site::Site;
+use crate::site::{LastName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
 use bytes::Bytes;
@@ -75,6 +75,8 @@ pub(super) struct Front {
     pub stats: Arc<Stats>,
     large_bodies: Arc<Semaphore>,
     site: std::sync::Mutex<Site>,
+    /// The hall's name, for pages that tell a failure of a request that meets no operation.
+    site_name: Arc<LastName>,
     names: Vec<String>,
     proxies: Vec<IpNet>,
     origins: Origins,
@@ -102,6 +104,9 @@ struct Line {
 
 impl Front {
     pub(super) fn new(site: &Site, pool: Pool) -> Front {
+        // Read once, so that it is known before the first page.
+        _ = site.name();
+        site.store.rest();
         let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
         let limiter =
             |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
@@ -113,6 +118,7 @@ impl Front {
             stats: site.stats.clone(),
             large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
             site: std::sync::Mutex::new(site.for_another_thread()),
+            site_name: site.kept(),
             names: site.config.names.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
@@ -150,7 +156,7 @@ impl Front {
             large: None,
         };
         let language = call::language(request.headers());
-        let page = web::refusal_of(request.uri().path());
+        let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
         let asked = self.origins.look(&request);
         if door == Door::Metrics && request.uri().path() == "/metrics" {
             progress.set(Waits::Answer);
@@ -168,7 +174,12 @@ impl Front {
         let finished = match taken {
             Ok((access, call)) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
-                let edge = pool::Edge { stats: &self.stats, language, request_id: &line.request_id };
+                let edge = pool::Edge {
+                    stats: &self.stats,
+                    site_name: &self.site_name,
+                    language,
+                    request_id: &line.request_id,
+                };
                 let on_the_beat = call.row.on_the_beat;
                 let finished = self.pool.run(&edge, access, call).await;
                 if finished.held {
@@ -184,7 +195,7 @@ impl Front {
                     return self.respond(line, finished(reply), asked);
                 }
                 let reply = match page {
-                    Some(page) => page(&failure, Frame::bare(language), &line.request_id),
+                    Some(page) => page(&failure, Frame::named(self.site_name.get(), language), &line.request_id),
                     None => reply::refusal(&failure, language, &line.request_id),
                 };
                 Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }

@@ -121,7 +121,7 @@ impl Pool {
         if let Some(job) = unqueued.and_then(TrySendError::into_inner) {
             edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
-            return refused(&job.call, failure, || Frame::bare(edge.language));
+            return refused(&job.call, failure, || Frame::named(edge.site_name.get(), edge.language));
         }
         answer.await.map(|(finished, _)| finished).unwrap_or_else(|_| {
             let failure = Failure::broken().because("a thread for requests ended early");
@@ -177,6 +177,7 @@ impl Lane {
 /// What an answer needs when the thread that had the call is gone.
 pub(super) struct Edge<'a> {
     pub stats: &'a crate::stats::Stats,
+    pub site_name: &'a crate::site::LastName,
     pub language: crate::i18n::language::Language,
     pub request_id: &'a str,
 }
@@ -215,7 +216,10 @@ fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished 
 fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
     let reply = match call.row.is_page() {
         true => web::refusal_of(&call.path).unwrap_or(web::refusal)(&failure, frame(), &call.request_id),
-        false => reply::refusal(&failure, call.language(), &call.request_id),
+        false => match web::refusal_for(&call.method, &call.path, &call.headers) {
+            Some(page) => page(&failure, frame(), &call.request_id),
+            None => reply::refusal(&failure, call.language(), &call.request_id),
+        },
     };
     finished(reply, call.who.get(), Some(failure))
 }
@@ -284,7 +288,8 @@ mod tests {
         config.limits.pool_threads = 1;
         let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         let pool = Pool::start(&site).unwrap();
-        let edge = Edge { stats: &site.stats, language: Language::English, request_id: "request-1" };
+        let site_name = &site.kept();
+        let edge = Edge { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
         for _ in 0..3 {
             let finished = pool.run(&edge, &PANICS, call()).await;
             assert_eq!(finished.reply.status, StatusCode::INTERNAL_SERVER_ERROR);

@@ -63,6 +63,22 @@ pub struct Ports {
     pub secure: Vec<u16>,
 }
 
+/// The tunnel's name as it was last read, for who answers without the database.
+#[derive(Default)]
+pub(crate) struct LastName(RwLock<String>);
+
+impl LastName {
+    pub(crate) fn get(&self) -> String {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, name: &str) {
+        if self.0.read().unwrap_or_else(PoisonError::into_inner).as_str() != name {
+            name.clone_into(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
 impl Ports {
     /// The one that people use: by https where there is one; 0 while there is none.
     pub fn public(&self) -> u16 {
@@ -138,7 +154,10 @@ impl Site {
 
     /// The tunnel's name, as people know it.
     pub fn name(&self) -> Result<String, Failure> {
-        self.store.read(|tx| Ok(tunnels::find(tx, self.tunnel_id)?.map_or_else(String::new, |tunnel| tunnel.name)))
+        let found = self.store.read(|tx| Ok(tunnels::find(tx, self.tunnel_id)?))?;
+        let name = found.map_or_else(String::new, |tunnel| tunnel.name);
+        self.kept::<LastName>().keep(&name);
+        Ok(name)
     }
 
     /// Now, in Unix seconds.

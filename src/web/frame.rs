@@ -5,7 +5,7 @@ use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::site::Site;
+use crate::site::{LastName, Site};
 use crate::store::tables::members;
 
 /// A part of the desk, by the path of its first page.
@@ -14,18 +14,20 @@ pub(crate) struct Part {
     pub path: &'static str,
     /// The key of its name.
     pub key: &'static str,
+    /// Whether it is for admins alone.
+    pub admins: bool,
 }
 
 /// In the order in which they are needed.
 pub(super) static PARTS: [Part; 8] = [
-    Part { path: "/desk", key: "desk.today" },
-    Part { path: "/desk/members", key: "desk.members" },
-    Part { path: "/desk/sign-offs", key: "desk.sign_offs" },
-    Part { path: "/desk/partners", key: "desk.partners" },
-    Part { path: "/desk/messages", key: "desk.messages" },
-    Part { path: "/desk/reports", key: "desk.reports" },
-    Part { path: "/desk/kiosks", key: "kiosk.desk_title" },
-    Part { path: "/desk/site", key: "desk.site" },
+    Part { path: "/desk", key: "desk.today", admins: false },
+    Part { path: "/desk/members", key: "desk.members", admins: false },
+    Part { path: "/desk/sign-offs", key: "desk.sign_offs", admins: false },
+    Part { path: "/desk/partners", key: "desk.partners", admins: true },
+    Part { path: "/desk/messages", key: "desk.messages", admins: false },
+    Part { path: "/desk/reports", key: "desk.reports", admins: false },
+    Part { path: "/desk/kiosks", key: "kiosk.desk_title", admins: false },
+    Part { path: "/desk/site", key: "desk.site", admins: true },
 ];
 
 pub(crate) struct Frame {
@@ -36,6 +38,8 @@ pub(crate) struct Frame {
     pub part: &'static str,
     /// Who is signed in.
     pub clerk: Option<String>,
+    /// Whether that is an admin, who sees all parts.
+    pub admin: bool,
     /// What was just done.
     pub done: Option<String>,
 }
@@ -43,14 +47,19 @@ pub(crate) struct Frame {
 impl Frame {
     /// For a page that needs nothing of the site.
     pub(crate) fn bare(language: Language) -> Frame {
-        Frame { language, site_name: String::new(), part: "", clerk: None, done: None }
+        Frame { language, site_name: String::new(), part: "", clerk: None, admin: false, done: None }
+    }
+
+    /// For a page that needs nothing of the site but the name that it was last known by.
+    pub(crate) fn named(site_name: String, language: Language) -> Frame {
+        Frame { site_name, ..Frame::bare(language) }
     }
 
     /// For a page that tells of a failure, which may be that nothing can be read.
     pub(crate) fn of_failure(site: &Site, language: Language) -> Frame {
-        let site_name = site.name().unwrap_or_default();
+        let site_name = site.name().unwrap_or_else(|_| site.kept::<LastName>().get());
         site.store.rest();
-        Frame { site_name, ..Frame::bare(language) }
+        Frame::named(site_name, language)
     }
 
     /// For a page before sign-in.
@@ -62,7 +71,7 @@ impl Frame {
     pub(crate) fn of(site: &Site, call: &Call, clerk: &Clerk, part: &'static str) -> Result<Frame, Failure> {
         let profile = site.store.read(|tx| Ok(members::find(tx, clerk.id())?))?;
         let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
-        Ok(Frame { part, clerk: name, ..Frame::outside(site, call)? })
+        Ok(Frame { part, clerk: name, admin: clerk.check_admin().is_ok(), ..Frame::outside(site, call)? })
     }
 
     pub(crate) fn language(&self) -> Language {
@@ -89,7 +98,8 @@ impl Frame {
         assets::path(name)
     }
 
-    pub(crate) fn parts(&self) -> &'static [Part] {
-        &PARTS
+    /// The parts that the clerk may see.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &'static Part> {
+        PARTS.iter().filter(|part| self.admin || !part.admins)
     }
 }

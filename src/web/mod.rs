@@ -12,7 +12,7 @@ pub(crate) use frame::Frame;
 
 use crate::http::Answer;
 use crate::http::assets;
-use crate::http::call::Call;
+use crate::http::call::{Call, prefers_page};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Reply};
@@ -20,7 +20,7 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::engine::writer_held;
 use askama::Template;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 
 /// `GET /assets/{file}`: a file that pages are made of.
@@ -46,6 +46,13 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
         _ if below("/desk") => Some(refusal),
         _ => None,
     }
+}
+
+/// What tells a failure to whoever asked for a path so: a page where pages are, and to a browser everywhere but in the API.
+pub(crate) fn refusal_for(method: &Method, path: &str, headers: &HeaderMap) -> Option<Refusal> {
+    let in_api = path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_browser = || matches!(*method, Method::GET | Method::HEAD) && prefers_page(headers);
+    refusal_of(path).or_else(|| (!in_api && is_browser()).then_some(public::refusal as Refusal))
 }
 
 #[derive(Template)]

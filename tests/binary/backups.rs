@@ -375,7 +375,8 @@ fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_b
     for _ in 0..2 {
         let server = desk.serve();
         desk.run(&["backup"]).trouble(2);
-        for (name, word) in [("integrity", "file is damaged, as was found"), ("backup", "None could be made")] {
+        for (name, word) in [("integrity", "database is damaged, as was found"), ("backup", "No backup could be made")]
+        {
             let (state, said) = doctor_on(&desk, name);
             assert!(state == "alarm" && said.contains(word), "{name} {state}: {said}");
             let ready = server.get(&crate::harness::Caller::Anyone, "/readyz?verbose");

@@ -62,7 +62,7 @@ fn the_desk_sees_every_event_and_matches_what_is_nobody_s() {
     assert_eq!((&rows["callbacks"][0]["about"], &rows["callbacks"][0]["times"]), (&json!("pi_1"), &json!(1)));
     let number = rows["callbacks"][0]["callback_id"].to_string();
     let shown = desk.run(&["callbacks", "show", &number]).done();
-    assert!(shown.contains("Verdict: applied") && shown.contains("\"currency\": \"chf\""), "{shown}");
+    assert!(shown.contains("Verdict:  applied") && shown.contains("\"currency\": \"chf\""), "{shown}");
     let raw = desk.json(&["callbacks", "show", &number])["raw"].clone();
     assert_eq!(serde_json::from_str::<Value>(text(&raw)).unwrap()["id"], "evt_1");
     assert!(desk.run(&["callbacks", "show", "99"]).trouble(1).contains("there is no event 99"));
@@ -91,7 +91,7 @@ fn the_desk_lifts_a_mark() {
     drop(conn);
     let _server = serve(&desk);
     let marked = desk.run(&["outbox", "marked"]).done();
-    assert!(marked.contains("jane@example.com  hard_bounce  2026-05-28 20:26  550 nobody"), "{marked}");
+    assert!(marked.contains("jane@example.com  hard_bounce  2026-05-28 22:26 CEST  550 nobody"), "{marked}");
     assert_eq!(desk.json(&["outbox", "marked"])[0]["reason"], "hard_bounce");
     let said = desk.run(&["outbox", "retry", "1"]).trouble(1);
     assert!(said.contains("no mail goes to jane@example.com since its hard_bounce"), "{said}");

@@ -107,8 +107,7 @@ fn a_new_site_is_told_what_to_do_first() {
     let desk = Desk::with_site();
     let ran = desk.run(&["doctor"]);
     assert_eq!((ran.code, &*ran.err), (Some(1), ""));
-    for words in
-        ["Warning   Backup", "→ Make the first backup: tunneldesk backup", "→ Name a directory", "2 warnings."]
+    for words in ["Warning   Backup", "→ Make the first backup: tunneldesk backup", "→ Name a directory", "2 warnings."]
     {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
@@ -247,7 +246,12 @@ fn messages_that_are_late_or_dead_are_noticed_where_something_sends() {
         &desk,
         &format!("{second}[mail]\nserver = \"127.0.0.1:2525\"\nsecurity = \"none\"\nfrom = \"desk@example.com\"\n"),
     );
-    finds(&desk, "outbox", "alarm", &["1 waiting, 0 not deliverable", "The oldest has been waiting since", "outbox list"]);
+    finds(
+        &desk,
+        "outbox",
+        "alarm",
+        &["1 waiting, 0 not deliverable", "The oldest has been waiting since", "outbox list"],
+    );
     sql(&desk, "DELETE FROM outbox");
     insert("waiting", 2 * 3_600);
     finds(&desk, "outbox", "warning", &["1 waiting, 0 not deliverable"]);

@@ -59,7 +59,10 @@ fn without_a_server_the_desk_reads_messages_out() {
     three(&desk);
     let _server = desk.serve();
     let listed = desk.run(&["outbox", "list"]).done();
-    assert!(listed.contains("3 waiting, 0 dead; neither a mail server nor an SMS gateway is configured"), "{listed}");
+    assert!(
+        listed.contains("3 waiting, 0 not deliverable; neither a mail server nor an SMS gateway is configured"),
+        "{listed}"
+    );
     assert!(listed.contains("+41791234567") && !listed.contains("314159") && !listed.contains("271828"), "{listed}");
     let mail = desk.run(&["outbox", "show", "1"]).done();
     assert!(mail.contains("Subject: Your sign-in code for Windwerk") && mail.contains("    314159"), "{mail}");
@@ -75,7 +78,7 @@ fn without_a_server_the_desk_reads_messages_out() {
 #[test]
 fn retry_says_what_it_did_and_why_it_cannot() {
     let desk = Desk::with_site();
-    assert!(desk.run(&["outbox", "list"]).done().starts_with("0 waiting, 0 dead"));
+    assert!(desk.run(&["outbox", "list"]).done().starts_with("0 waiting, 0 not deliverable"));
     three(&desk);
     assert_eq!(desk.run(&["outbox", "retry", "1", "3"]).done().trim_end(), "2 messages queued again");
     assert_eq!(desk.json(&["outbox", "retry", "--dead"]), json!({"retried": 0}));
@@ -145,7 +148,7 @@ fn a_killed_server_loses_no_message() {
     assert!(kills >= 8, "it was killed {kills} times only");
     assert!(copies <= MESSAGES + kills, "{copies} mails of {MESSAGES} messages after {kills} kills");
     assert!(arrived.values().all(|names| names.len() == 1), "both copies of a mail bear the same Message-ID");
-    assert!(desk.run(&["outbox", "list"]).done().starts_with("0 waiting, 0 dead"));
+    assert!(desk.run(&["outbox", "list"]).done().starts_with("0 waiting, 0 not deliverable"));
 }
 
 fn message_id(mail: &Value) -> String {

@@ -41,7 +41,8 @@ pub(crate) fn certificate(site: &Site) -> Fact {
     };
     let left = ends_at - site.now();
     let state = State::below(left, CERTIFICATE_SECONDS_WARNING, CERTIFICATE_SECONDS_ALARM);
-    let text = Text::new("health.certificate").with("at", shown(site, ends_at)).with("days", left.div_euclid(DAY_SECONDS));
+    let text =
+        Text::new("health.certificate").with("at", shown(site, ends_at)).with("days", left.div_euclid(DAY_SECONDS));
     Fact::judged("certificate", state, text, next).with_figure("days_left", left.div_euclid(DAY_SECONDS))
 }
 

@@ -62,7 +62,8 @@ pub(crate) fn lost_writes(site: &Site) -> Fact {
     match alarm::find(&site.config.data, alarm::Kind::LostLog) {
         None => Fact::ok("lost_writes", Text::new("health.lost_writes")),
         Some(alarm) => {
-            let text = Text::new("health.lost_writes.some").with("at", shown(site, alarm.since)).with("cause", alarm.cause);
+            let text =
+                Text::new("health.lost_writes.some").with("at", shown(site, alarm.since)).with("cause", alarm.cause);
             Fact::judged("lost_writes", State::Alarm, text, Text::new("health.lost_writes.next"))
         }
     }

@@ -256,7 +256,7 @@ fn tampered(sql: &str) -> (String, Value) {
 fn whoever_changes_a_row_is_found_out() {
     for column in ["at = at + 1", "who = 'cli:x(1)'", "deed = 'x'", "whom = 'site'", "origin = 'x'", "detail = '{}'"] {
         let (said, json) = tampered(&format!("UPDATE audit SET {column} WHERE seq = 4"));
-        assert!(said.contains("row 4 was changed") && said.contains("rows 1 to 3 are sound"), "{said}");
+        assert!(said.contains("row 4 was changed") && said.contains("rows 1 to 3 are intact"), "{said}");
         assert_eq!(
             (&json["sound"], &json["row"], &json["broken"]["what"]),
             (&json!(false), &json!(4), &json!("changed"))

@@ -100,7 +100,7 @@ fn the_desk_reads_what_was_written_and_marks_it_done() {
     let listed = desk.run(&["contact", "list"]).done();
     assert!(listed.contains("Do you open on Sundays? We are four") && listed.contains("2 open"), "{listed}");
     let shown = desk.run(&["contact", "show", "1"]).done();
-    for part in ["From:     Ann Other <ann@example.com>", "31 (by the sender's own word)", "Sundays?\nWe are four"] {
+    for part in ["From:      Ann Other <ann@example.com>", "31 (by the sender's own word)", "Sundays?\nWe are four"] {
         assert!(shown.contains(part), "{shown}");
     }
     assert_eq!(desk.run(&["contact", "done", "1"]).done().trim_end(), "1 message marked as done");

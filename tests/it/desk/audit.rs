@@ -94,6 +94,5 @@ fn only_admins_see_it() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!((clerk.get(PAGE).status, clerk.post(PAGE, &[]).status), (403, 403));
-    assert!(!clerk.get("/desk/site").page().contains(PAGE), "no link that leads to a refusal");
     assert!(Clerk::at(&site, &site.admin()).get("/desk/site").page().contains(PAGE));
 }

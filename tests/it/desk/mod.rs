@@ -13,6 +13,7 @@ mod live;
 mod mail_links;
 mod members;
 mod messages;
+mod nowhere;
 mod pages;
 mod partners;
 mod rank;

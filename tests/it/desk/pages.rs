@@ -57,10 +57,10 @@ const INSIDE: &[Page] = &[
     Page { name: "messages-marked", path: "/desk/messages?box=marked", shows: "gone@example.org" },
     Page { name: "reports", path: "/desk/reports", shows: "Minutes flown" },
     Page { name: "reports-members", path: "/desk/reports/members", shows: "By currency" },
-    Page { name: "site", path: "/desk/site", shows: "Make the first: tunneldesk backup" },
+    Page { name: "site", path: "/desk/site", shows: "Make the first backup: tunneldesk backup" },
     Page { name: "site-users", path: "/desk/site/users", shows: "Give a role" },
     Page { name: "site-audit", path: "/desk/site/audit", shows: "Signed in to serve others" },
-    Page { name: "site-audit-none", path: "/desk/site/audit?deed=key.rotated", shows: "Nothing of the kind" },
+    Page { name: "site-audit-none", path: "/desk/site/audit?deed=key.rotated", shows: "No entries." },
     Page { name: "contact", path: "/desk/contact/1", shows: "A birthday" },
     Page { name: "payments", path: "/desk/payments", shows: "pi_too_little" },
 ];

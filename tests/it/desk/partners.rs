@@ -64,10 +64,13 @@ fn only_an_admin_gives_or_takes_access() {
     let partner = site.partner();
     let id = number(&site, &partner);
     let clerk = Clerk::at(&site, &site.desk());
-    let page = clerk.get(&format!("/desk/partners/{id}")).page();
-    assert!(!page.contains("/rotate\"") && page.contains("An admin changes partners"), "{page}");
     let rows = site.rows();
     let card = format!("/desk/partners/{id}");
+    for path in ["/desk/partners", &card] {
+        let refused = clerk.get(path);
+        assert!(refused.status == 403 && refused.page().contains("Admins only"), "{refused}");
+    }
+    assert!(!clerk.get("/desk").page().contains("/desk/partners"), "no link that leads to a refusal");
     for path in ["/terms", "/rotate", "/revoke", "/digest"].map(|end| format!("{card}{end}")) {
         assert_eq!(clerk.post(&path, &[("name", "x"), ("keep_days", "0")]).status, 403, "{path}");
     }
@@ -110,7 +113,7 @@ fn a_refused_call_is_listed_with_the_reason_in_words() {
     let site = demo();
     let (partner, strict) = (site.partner(), site.strict_partner());
     let far = site.partner_with(false, &["10.0.0.0/8"], None);
-    let clerk = Clerk::at(&site, &site.desk());
+    let clerk = Clerk::at(&site, &site.admin());
     let client_id = partner.client_id().to_owned();
     let stranger = site.stranger();
     let ask = |client_id: &str| stranger.ask(Method::GET, USERS).header("client-id", client_id);
@@ -191,7 +194,7 @@ fn the_expected_digest_is_shown_for_each_way_the_body_may_have_been_sent() {
 fn what_a_partner_deleted_comes_back() {
     let site = demo();
     let partner = site.partner();
-    let clerk = Clerk::at(&site, &site.desk());
+    let clerk = Clerk::at(&site, &site.admin());
     let card = format!("/desk/partners/{}", number(&site, &partner));
     let make = |email: &str| partner.post(USERS, json!({ "email": email })).json()["id"].as_i64().unwrap();
     let delete = |id: i64| partner.ask(Method::DELETE, &format!("{USERS}/{id}")).send().ok();

@@ -46,8 +46,11 @@ fn what_only_admins_do_is_refused_to_the_desk() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     let rows = site.rows();
-    assert_eq!(clerk.get("/desk/site").status, 200);
-    assert_eq!(clerk.get("/desk/site/users").status, 403);
+    for path in ["/desk/site", "/desk/site/users"] {
+        let refused = clerk.get(path);
+        assert!(refused.status == 403 && refused.page().contains("Admins only"), "{refused}");
+    }
+    assert!(!clerk.get("/desk").page().contains("/desk/site"), "no link that leads to a refusal");
     for path in ["/desk/site/backup", "/desk/site/drill", "/desk/site/users"] {
         assert_eq!(clerk.post(path, &[("member", "1"), ("role", "admin")]).status, 403, "{path}");
     }
@@ -83,7 +86,7 @@ fn a_test_message_goes_to_the_clerk_s_own_address() {
         config.demo = true;
         config.mail = Some(senders::mail_to_nowhere());
     });
-    let desk = site.desk();
+    let desk = site.admin();
     let clerk = Clerk::at(&site, &desk);
     assert!(clerk.get("/desk/site").page().contains("No test message of yours yet"));
     assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
@@ -97,6 +100,18 @@ fn a_test_message_goes_to_the_clerk_s_own_address() {
     assert_eq!(sent, json!([own, "test"]));
     let other = demo();
     other.expects_faults();
-    let refused = Clerk::at(&other, &other.desk()).post("/desk/site/mail-test", &[]);
+    let refused = Clerk::at(&other, &other.admin()).post("/desk/site/mail-test", &[]);
     assert!(refused.status == 503 && refused.page().contains("Name a mail server"), "{refused}");
+}
+
+#[test]
+fn problems_stand_on_top_and_what_passed_is_folded() {
+    let site = demo();
+    let page = Clerk::at(&site, &site.admin()).get("/desk/site").page();
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}: {page}"));
+    assert!(at("Make the first backup") < at("<details class=\"passed\">"), "{page}");
+    assert!(at("<details class=\"passed\">") < at("The database can be read and written."), "{page}");
+    let passed = page[at("class=\"passed\"")..at("checks passed")].rsplit('>').next().unwrap().trim().parse::<usize>();
+    let folded = page[at("checks passed")..].split("</details>").next().unwrap().matches("mark good").count();
+    assert_eq!(passed, Ok(folded), "{page}");
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::health::State;
 use crate::http::call::Call;
+use crate::i18n::language::Text;
 use crate::ops::health::{self, Look};
 use crate::site::Site;
 
@@ -15,7 +16,8 @@ pub(super) struct Fact {
     pub next: String,
 }
 
-pub(super) fn list(site: &Site, call: &Call) -> Vec<Fact> {
+/// Those that call for something to be done, the most urgent first, and those that are as they should be.
+pub(super) fn list(site: &Site, call: &Call) -> (Vec<Fact>, Vec<Fact>) {
     let language = call.language();
     let fact = |fact: &crate::domain::health::Fact| {
         let (tone, key) = match fact.state {
@@ -32,5 +34,14 @@ pub(super) fn list(site: &Site, call: &Call) -> Vec<Fact> {
         }
     };
     // As it is now: whoever has just made a backup looks whether it is there.
-    health::look(site, Look::Brief).iter().map(fact).collect()
+    let mut all = health::look(site, Look::Brief);
+    all.sort_by_key(|fact| std::cmp::Reverse(fact.state));
+    let (passed, problems): (Vec<_>, Vec<_>) = all.iter().partition(|fact| fact.state == State::Ok);
+    (problems.into_iter().map(fact).collect(), passed.into_iter().map(fact).collect())
+}
+
+/// `14 checks passed`.
+pub(super) fn passed_said(call: &Call, count: usize) -> String {
+    let key = if count == 1 { "site.passed_one" } else { "site.passed" };
+    call.language().say(&Text::new(key).with("count", count))
 }

@@ -43,8 +43,11 @@ const DONE: [(&str, &str); 4] = [
 #[template(path = "desk/site.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    admin: bool,
-    facts: Vec<Fact>,
+    /// What calls for something to be done, the most urgent first.
+    problems: Vec<Fact>,
+    /// What is as it should be.
+    passed: Vec<Fact>,
+    passed_said: String,
     backups: Vec<Row>,
     asked: Option<String>,
     asked_tone: &'static str,
@@ -72,9 +75,11 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let asked = site.kept::<Asking<Work>>().last();
     let backups = shelf(&site.config.data).list();
     let drill = drill::last(&site.config.data);
+    let (problems, passed) = facts::list(site, call);
     let page = Page {
-        admin: clerk.check_admin().is_ok(),
-        facts: facts::list(site, call),
+        passed_said: facts::passed_said(call, passed.len()),
+        problems,
+        passed,
         asked_tone: tone(asked.as_ref()),
         asked: asked.map(|asked| in_words(call, &hall, &asked)),
         drill: drill_in_words(call, &hall, drill.as_ref()),
