@@ -216,10 +216,7 @@ fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished 
 fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
     let reply = match call.row.is_page() {
         true => web::refusal_of(&call.path).unwrap_or(web::refusal)(&failure, frame(), &call.request_id),
-        false => match web::refusal_for(&call.method, &call.path, &call.headers) {
-            Some(page) => page(&failure, frame(), &call.request_id),
-            None => reply::refusal(&failure, call.language(), &call.request_id),
-        },
+        false => reply::refusal(&failure, call.language(), &call.request_id),
     };
     finished(reply, call.who.get(), Some(failure))
 }

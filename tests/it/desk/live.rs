@@ -3,7 +3,7 @@
 
 use super::pages::SHIFT_MAX;
 use super::{Clerk, book, day, demo};
-use crate::harness::{Browser, PASSWORD, Site};
+use crate::harness::{Browser, Caller, PASSWORD, Site};
 use http::Method;
 use serde_json::json;
 
@@ -12,13 +12,16 @@ const HURRY: &str = "const later = window.setInterval; window.setInterval = (wha
 
 /// A clerk with a browser that hurries.
 fn a_clerk(site: &Site) -> Browser {
-    let desk = site.desk();
+    signed_in(site, &site.desk())
+}
+
+fn signed_in(site: &Site, clerk: &Caller) -> Browser {
     let browser = Browser::open();
     browser.prepare(HURRY);
     browser.go(&format!("{}/desk/sign-in", site.origin()));
     browser.run(
         "const form = document.forms[0]; form.username.value = arguments[0]; form.password.value = arguments[1]; form.requestSubmit()",
-        json!([desk.name, PASSWORD]),
+        json!([clerk.name, PASSWORD]),
     );
     browser.wait("return location.pathname === '/desk'");
     browser
@@ -79,7 +82,7 @@ fn an_arrival_shows_at_the_other_desk_and_what_is_typed_stays() {
 fn a_refused_call_shows_while_the_desk_looks() {
     let site = demo();
     let partner = site.partner();
-    let browser = a_clerk(&site);
+    let browser = signed_in(&site, &site.admin());
     open(&site, &browser, "/desk/partners");
     assert!(!browser.text().contains("does not fit the body"));
     let users = "/external/partner-metrics/op";

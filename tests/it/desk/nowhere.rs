@@ -9,7 +9,7 @@ const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*
 fn a_browser_gets_a_page_with_the_hall_s_name_wherever_there_is_nothing() {
     let site = demo();
     let hall = site.inside().name().unwrap();
-    for path in ["/nowhere", "/desk/nowhere", "/kiosk/nowhere", "/confirm/nowhere", "/ca.crt"] {
+    for path in ["/nowhere", "/desk/nowhere", "/kiosk/nowhere", "/confirm/nowhere"] {
         let reply = site.stranger().ask_at_root(Method::GET, path).header("accept", BROWSER).send();
         let page = reply.page();
         assert!(reply.status == 404 && page.starts_with("<!doctype html>"), "{path}: {reply}");
