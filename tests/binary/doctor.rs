@@ -303,7 +303,7 @@ fn a_certificate_that_ends_soon_is_noticed() {
     let desk = sound();
     let second = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
     settings(&desk, &format!("{second}[tls]\nlisten = [\"127.0.0.1:0\"]\n"));
-    finds(&desk, "certificate", "alarm", &["none", "tunneldesk tls init"]);
+    finds(&desk, "certificate", "alarm", &["no valid certificate", "tunneldesk tls init"]);
     desk.run(&["tls", "init", "--name", "tunnel.example.org"]).done();
     finds(&desk, "certificate", "ok", &["more days"]);
     let ends_in = |seconds: i64| sql(&desk, &format!("UPDATE tls SET ends_at = {}", now() + seconds));

@@ -33,7 +33,7 @@ fn an_instructor_records_a_brief_and_skills_with_one_proof() {
     let nothing = clerk.post(&path, &[("username", "ines"), ("password", PASSWORD)]);
     assert!(nothing.status == 422 && nothing.page().contains("Tick at least one"), "{nothing}");
     for (name, secret, said) in [
-        ("ines", "wrong", "do not belong together"),
+        ("ines", "wrong", "Wrong username or password"),
         ("jane", PASSWORD, "Nobody signs for themselves"),
         ("", "", "Type the signer"),
     ] {
