@@ -124,8 +124,7 @@ impl Serve {
         let end = ending.wait();
         if end == End::StoreStopped {
             running.stop_within(STOPPED_DRAIN_TIME_MAX);
-            // Nothing that is written from here on could be trusted.
-            return Err(broken(ending::FLUSH_FAILED));
+            ending::end_after_failed_flush(BROKEN);
         }
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");

@@ -1,6 +1,7 @@
 //! Why a running server ends, and its end by a deadline whatever hangs: a disk that does not answer, a lock, a full pipe.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -74,8 +75,7 @@ impl Ending {
             std::thread::sleep(end.time_max());
             _ = say.try_send(end.last_words());
             std::thread::sleep(WORDS_TIME_MAX);
-            // SAFETY: ends the process at once. What was acknowledged is on the disk.
-            unsafe { libc::_exit(code.into()) }
+            exit(code)
         };
         std::thread::Builder::new().name("ending".to_owned()).spawn(wait)?;
         Ok(Ending(told))
@@ -113,9 +113,29 @@ async fn first_reason(
 fn start_speaker(said: mpsc::Receiver<&'static str>) -> std::io::Result<()> {
     let speak = move || {
         if let Ok(words) = said.recv() {
-            crate::log::flush();
-            _ = writeln!(std::io::stderr(), "tunneldesk: {words}");
+            say_once(words);
         }
     };
     std::thread::Builder::new().name("last-words".to_owned()).spawn(speak).map(|_| ())
+}
+
+/// Ends the process after a failed flush. Nothing is closed: nothing that is written from here on could be trusted, and a
+/// thread in the middle of a write may hold what would be waited for.
+pub(crate) fn end_after_failed_flush(code: u8) -> ! {
+    say_once(FLUSH_FAILED);
+    exit(code)
+}
+
+/// The server ends with one line, whoever comes to it first.
+fn say_once(words: &str) {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    if !IS_SAID.swap(true, Ordering::SeqCst) {
+        crate::log::flush();
+        _ = writeln!(std::io::stderr(), "tunneldesk: {words}");
+    }
+}
+
+fn exit(code: u8) -> ! {
+    // SAFETY: ends the process at once. What was acknowledged is on the disk.
+    unsafe { libc::_exit(code.into()) }
 }

@@ -205,6 +205,9 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount:
         }
         if !sums.agrees(*part, index, page()) {
             if *part == Part::Database || !is_another_s_frame(file, index) {
+                if sums.is_believed(*part, index) {
+                    return ffi::SQLITE_OK;
+                }
                 sums.note_bad(*part, index);
                 return ffi::SQLITE_IOERR_DATA;
             }

@@ -2,7 +2,7 @@
 
 use super::connection::{open_checked, prepare_connection};
 use super::reader::CACHE_KIB;
-use super::sums::Sums;
+use super::sums::believing_bad;
 use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
 use crate::store::queries::erasure;
@@ -72,19 +72,25 @@ fn is_of_the_file(e: &rusqlite::Error) -> bool {
     )
 }
 
-fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
-    let mut lines: Vec<String> = Vec::new();
+/// What SQLite's check says.
+fn check(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut said: Vec<String> = Vec::new();
     let mut check = conn.prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?;
-    for line in check.query_map([], |row| row.get::<_, String>(0))? {
-        match line {
-            Ok(line) => lines.push(line),
+    for text in check.query_map([], |row| row.get::<_, String>(0))? {
+        match text {
+            Ok(text) => said.push(text),
             // The pages of an index were found bad, and the rows cannot be compared with it.
-            Err(e) if is_of_bad_page(&e) && !lines.is_empty() => break,
+            Err(e) if is_of_bad_page(&e) && !said.is_empty() => break,
             Err(e) => return Err(e),
         }
     }
-    let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("***")).collect();
-    let Some(first) = lines.first().filter(|line| **line != "ok") else {
+    let lines = said.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("***"));
+    Ok(lines.map(str::to_owned).collect())
+}
+
+fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
+    let lines = check(conn)?;
+    let Some(first) = lines.first().filter(|line| *line != "ok") else {
         return Ok(match conn.prepare("PRAGMA foreign_key_check")?.exists([])? {
             true => Finding::Inconsistent("a row refers to one that is not there".to_owned()),
             false => Finding::Sound,
@@ -94,8 +100,8 @@ fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
     let spoken = lines.iter().filter(|line| !(has_bad_page && is_of_unused_page(line)));
     let indexes: Option<BTreeSet<String>> = spoken.map(|line| known_index(conn, line)).collect();
     Ok(match indexes {
-        Some(names) if lines.len() < LINES_MAX && !names.is_empty() => Finding::Indexes(names, (*first).to_owned()),
-        _ => Finding::Damaged((*first).to_owned()),
+        Some(names) if lines.len() < LINES_MAX && !names.is_empty() => Finding::Indexes(names, first.clone()),
+        _ => Finding::Damaged(first.clone()),
     })
 }
 
@@ -110,14 +116,11 @@ pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result
     let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
     store.rest();
     let failed = |e: rusqlite::Error| format!("the indexes could not be built anew: {e}");
-    let rebuild = || store.writer().alone(|conn| conn.execute_batch(&format!("BEGIN; {sql} COMMIT")));
-    let rebuilt = match Sums::of_open(store.path()) {
-        Some(sums) => sums.believing_all(rebuild),
-        None => rebuild(),
-    };
-    rebuilt.map_err(|e| {
-        _ = store.writer().alone(|conn| conn.execute_batch("ROLLBACK"));
-        failed(e)
+    store.writer().alone(|conn| {
+        conn.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        let rebuilt = reindex(conn, &sql).map_err(failed).and_then(|wrong| wrong.map_or(Ok(()), Err));
+        let ended = conn.execute_batch(if rebuilt.is_ok() { "COMMIT" } else { "ROLLBACK" });
+        rebuilt.and(ended.map_err(failed))
     })?;
     // Pages of the old index that nobody uses any more are not left behind.
     erasure::rebuild(store)?;
@@ -127,6 +130,14 @@ pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result
             Err(format!("the file is damaged after that too: {line}"))
         }
     }
+}
+
+/// Builds indexes anew in an open transaction. `Some`: a line that says why the transaction is not to be committed. A page
+/// of an index may name another page as its own that is one of rows, which is given up with the old index then.
+fn reindex(conn: &Connection, sql: &str) -> rusqlite::Result<Option<String>> {
+    believing_bad(|| conn.execute_batch(sql))?;
+    let wrong = check(conn)?.into_iter().find(|line| line != "ok" && !is_of_unused_page(line));
+    Ok(wrong.map(|line| format!("the indexes cannot be built anew alone: {line}")))
 }
 
 #[cfg(test)]

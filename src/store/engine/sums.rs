@@ -6,6 +6,7 @@
 //! sums are older; each of them is in the log, whence it is read and moved once more. A page without a sum is believed the
 //! first time it is read: in a file of an earlier version, or one that a backup took the place of.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io;
@@ -34,13 +35,13 @@ pub(super) struct Sums {
     database: Table,
     log: Table,
     kept: Option<File>,
+    /// Held while sums go to the file, so that no older ones follow newer ones there.
+    keeping: Mutex<()>,
     /// Pages that were read twice and are not what was written, from 0.
     bad: Mutex<BTreeSet<(Part, usize)>>,
     /// Whether the log was begun anew, or was empty, since the database was opened: then no page of the database is older
     /// than its sum.
     is_settled: AtomicBool,
-    /// Whether a page is believed whatever its sum.
-    believes_all: AtomicBool,
 }
 
 #[derive(Default)]
@@ -57,6 +58,11 @@ struct Noted {
     changed: BTreeSet<usize>,
     /// Whether the file may have more sums than there are.
     is_cut: bool,
+}
+
+thread_local! {
+    /// Whether pages that are known to be bad are believed on this thread.
+    static BELIEVES_BAD: Cell<bool> = const { Cell::new(false) };
 }
 
 static OPEN: Mutex<BTreeMap<PathBuf, Weak<Sums>>> = Mutex::new(BTreeMap::new());
@@ -137,7 +143,10 @@ impl Sums {
     fn load(database: &Path, pages: usize) -> Sums {
         let path = beside(database);
         let open = |writes| File::options().read(true).write(writes).create(writes).mode(0o600).open(&path);
-        let kept = open(true).or_else(|_| open(false)).ok();
+        let kept = open(true).or_else(|e| if path.exists() { open(false) } else { Err(e) });
+        let kept = kept
+            .inspect_err(|e| tracing::warn!(cause = %e, path = %path.display(), "the sums of the pages are not kept"))
+            .ok();
         let bytes = if kept.is_some() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
         let entries = bytes.chunks_exact(ENTRY_BYTES).map(|entry| {
             let half = |at: usize| u32::from_be_bytes(entry[at..at + 4].try_into().expect("four bytes"));
@@ -154,9 +163,9 @@ impl Sums {
             database: Table { writing: Mutex::default(), noted: Mutex::new(noted) },
             log: Table::default(),
             kept,
+            keeping: Mutex::default(),
             bad: Mutex::default(),
             is_settled: AtomicBool::new(log_bytes(database) == 0),
-            believes_all: AtomicBool::new(false),
         }
     }
 
@@ -178,7 +187,7 @@ impl Sums {
         let mut noted = lock(&self.table(part).noted);
         match noted.sums.get(index).copied().unwrap_or(UNKNOWN) {
             UNKNOWN => noted.set(index, found),
-            known => return known == found || self.believes_all.load(Ordering::Relaxed),
+            known => return known == found,
         }
         true
     }
@@ -186,6 +195,7 @@ impl Sums {
     /// The page that was written there; `None`: something that is no whole page.
     pub(super) fn note(&self, part: Part, index: usize, page: Option<&[u8]>) {
         lock(&self.table(part).noted).set(index, page.map_or(UNKNOWN, sum));
+        self.note_good(part, index);
     }
 
     /// A page of the database is taken for what it is.
@@ -201,6 +211,7 @@ impl Sums {
             noted.is_cut = true;
         }
         drop(noted);
+        lock(&self.bad).retain(|(of, index)| *of != part || *index < pages);
         if part == Part::Log && pages == 0 {
             self.is_settled.store(true, Ordering::Release);
         }
@@ -232,19 +243,20 @@ impl Sums {
         lock(&self.bad).iter().copied().collect()
     }
 
-    /// While indexes are built anew from their rows, what they hold does not count.
-    pub(super) fn believing_all<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.believes_all.store(true, Ordering::Relaxed);
-        let done = work();
-        self.believes_all.store(false, Ordering::Relaxed);
-        lock(&self.bad).clear();
-        done
+    /// Whether a page that is known to be bad is to be read as it is: see [`believing_bad`].
+    pub(super) fn is_believed(&self, part: Part, index: usize) -> bool {
+        BELIEVES_BAD.get() && lock(&self.bad).contains(&(part, index))
     }
 
     /// All that is known of the database is in the file, and on the disk.
     pub(super) fn keep(&self) -> io::Result<()> {
         self.write_changed()?;
-        self.kept.as_ref().map_or(Ok(()), File::sync_data)
+        let flushed = self.kept.as_ref().map_or(Ok(()), File::sync_data);
+        if flushed.is_err() {
+            // What was written since the last flush may be lost, and the system tells so only once.
+            lock(&self.database.noted).change_all();
+        }
+        flushed
     }
 
     /// Gives the file of the sums the date of its database: see [`is_dated`].
@@ -255,6 +267,7 @@ impl Sums {
 
     fn write_changed(&self) -> io::Result<()> {
         let Some(file) = &self.kept else { return Ok(()) };
+        let _keeping = lock(&self.keeping);
         let (blocks, cut_to) = lock(&self.database.noted).take_changed();
         let written = blocks
             .iter()
@@ -269,6 +282,19 @@ impl Sums {
     }
 }
 
+/// While indexes are built anew from their rows on this thread, what the pages that are known to be bad hold does not count.
+pub(super) fn believing_bad<T>(work: impl FnOnce() -> T) -> T {
+    struct Believing;
+    impl Drop for Believing {
+        fn drop(&mut self) {
+            BELIEVES_BAD.set(false);
+        }
+    }
+    BELIEVES_BAD.set(true);
+    let _believing = Believing;
+    work()
+}
+
 impl Noted {
     fn set(&mut self, index: usize, sum: u32) {
         if index >= self.sums.len() {
@@ -278,6 +304,11 @@ impl Noted {
             self.sums[index] = sum;
             self.changed.insert(index / BLOCK_SUMS);
         }
+    }
+
+    fn change_all(&mut self) {
+        self.changed = (0..self.sums.len().div_ceil(BLOCK_SUMS)).collect();
+        self.is_cut = true;
     }
 
     /// The bytes of each changed block, and how many sums the file is to be cut to.
@@ -327,6 +358,48 @@ mod tests {
             assert!(sums.known(1).is_some());
         }
         assert_eq!(Sums::load(&database, 9).count(Part::Database), 9, "the rest is of pages that are gone");
+    }
+
+    #[test]
+    fn older_sums_never_follow_newer_ones_into_the_file() {
+        const ROUNDS: u32 = 3_000;
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("numbers");
+        let sums = Sums::load(&database, 0);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // As the walk through all pages does at its end, whatever the writer is at.
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        sums.write_changed().unwrap();
+                    }
+                });
+            }
+            let wrong = (1..=ROUNDS).find(|round| {
+                (0..BLOCK_SUMS).for_each(|index| sums.take(index, *round));
+                sums.write_changed().unwrap();
+                // What a process that is killed now leaves.
+                let kept = Sums::load(&database, BLOCK_SUMS);
+                (0..BLOCK_SUMS).any(|index| kept.known(index) != Some(*round))
+            });
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(wrong, None);
+        });
+    }
+
+    #[test]
+    fn a_bad_page_is_good_once_it_is_written_anew_or_cut_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let sums = Sums::load(&dir.path().join("numbers"), 0);
+        (0..9).for_each(|index| sums.note_bad(Part::Database, index));
+        sums.note_bad(Part::Log, 8);
+        sums.note(Part::Database, 3, Some(&page(3)));
+        sums.cut(Part::Database, 5);
+        assert_eq!(
+            sums.bad(),
+            [0, 1, 2, 4].map(|index| (Part::Database, index)).into_iter().chain([(Part::Log, 8)]).collect::<Vec<_>>()
+        );
     }
 
     #[test]

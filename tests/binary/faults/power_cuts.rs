@@ -12,7 +12,7 @@
 use super::machine::{Mount, make_image, own_mounts, run, shown};
 use super::{or_skip, rounds, tracer};
 use crate::harness::{Desk, Random, Server};
-use crate::kills::checkpoint::{self, ANSWERS_MAX, Namer, WRITES_MAX};
+use crate::kills::checkpoint::{self, ANSWERS_MAX, Namer, TOO_LATE, WRITES_MAX};
 use crate::kills::{CLIENTS, Client, Heard, Seed, Site};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -215,7 +215,7 @@ fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mu
         for client in &mut site.clients {
             let endure = move |client: &mut Client| {
                 client.endure(server_.address, cut, |heard| {
-                    assert_eq!(heard, Heard::Done);
+                    assert!(matches!(heard, Heard::Done | Heard::Refused(TOO_LATE)), "{heard:?}");
                     answers.fetch_add(1, Ordering::SeqCst) < ANSWERS_MAX
                 });
             };
@@ -231,7 +231,7 @@ fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mu
         server_.kill();
         stopped
     });
-    server.ended();
+    checkpoint::assert_refused_for_the_queue_alone(&server.ended().log);
     rig.boot(&site.desk);
     stopped
 }

@@ -15,6 +15,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// Answered to a request that waited in the queue too long.
+pub const TOO_LATE: u16 = 503;
 const SHORT: u64 = 6;
 const ROUNDS_A_SITE: u64 = 25;
 /// Answers in a round after which it ends, whether or not a checkpoint was met.
@@ -69,8 +71,10 @@ impl Namer {
             if ended.load(Ordering::SeqCst) {
                 return;
             }
-            answer.ok();
-            self.acknowledged = self.sent;
+            if answer.status != TOO_LATE {
+                answer.ok();
+                self.acknowledged = self.sent;
+            }
         }
     }
 
@@ -137,7 +141,7 @@ fn serve_until_killed(site: &mut Site, namer: &mut Namer, random: &mut Random) -
                 scope.spawn(move || namer.rename(server_, over));
                 let endure = move |client: &mut Client| {
                     client.endure(server_.address, cut, |heard| {
-                        assert_eq!(heard, Heard::Done);
+                        assert!(matches!(heard, Heard::Done | Heard::Refused(TOO_LATE)), "{heard:?}");
                         answers.fetch_add(1, Ordering::SeqCst) < ANSWERS_MAX
                     });
                 };
@@ -151,7 +155,19 @@ fn serve_until_killed(site: &mut Site, namer: &mut Namer, random: &mut Random) -
         }
     };
     assert!(matches!(ended.code, None | Some(0)), "{:?}", ended.log);
+    assert_refused_for_the_queue_alone(&ended.log);
     ended.code.is_none()
+}
+
+/// A request that a busy machine left in the queue too long was refused, which is a promise that nothing of it was done. Any
+/// other refusal would be for the file.
+pub fn assert_refused_for_the_queue_alone(log: &[String]) {
+    let others: Vec<_> = log
+        .iter()
+        .filter(|line| line.contains(&format!("\"status\":{TOO_LATE}")) || line.contains("the file is damaged"))
+        .filter(|line| !line.contains("the request waited too long in the queue"))
+        .collect();
+    assert!(others.is_empty(), "{others:?}");
 }
 
 /// Makes the file remember a moment that is still to come, and names the command that has it forgotten.

@@ -151,11 +151,13 @@ pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<Str
     Ok(Some(format!("{} pages of the file are not what this program wrote", changes.len())))
 }
 
-/// Whether the disk changed the file rather than somebody who put another in its place: one bit, or one page without which
-/// the file is not sound.
+/// Whether the disk changed the file rather than somebody who put another in its place: no more than a bit in any page, or
+/// one page without which the file is not sound.
 fn is_disk_s(path: &Path, changes: &[Change]) -> bool {
     match changes {
-        [one] => one.is_one_bit || !log_match::is_whole_alone(path),
+        [] => false,
+        bits if bits.iter().all(|change| change.is_one_bit) => true,
+        [_] => !log_match::is_whole_alone(path),
         _ => false,
     }
 }

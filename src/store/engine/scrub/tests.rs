@@ -227,3 +227,121 @@ fn a_spoilt_page_of_an_index_is_built_anew_and_one_of_rows_is_damage() {
     flip(&database, (pages_of("words")[2] - 1) * 4096 * 8 + 4_000 * 8);
     assert!(matches!(repair::find_damage(&store).unwrap(), Finding::Damaged(_)));
 }
+
+/// The files of a site, as a copy of its directory has them.
+fn copy_site(from: &Place, to: &Place) {
+    let files = [from.database(), log_match::log_of(&from.database())];
+    for (file, other) in files.iter().zip([to.database(), log_match::log_of(&to.database())]) {
+        std::fs::copy(file, other).unwrap();
+    }
+}
+
+#[test]
+fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_and_without() {
+    for has_log in [true, false] {
+        let (copies, copy) = site();
+        let (dir, place) = site();
+        let store = open(&place);
+        insert(&store, ROWS, ROWS + 100);
+        if !has_log {
+            store.empty_log().unwrap();
+        }
+        copy_site(&place, &copy);
+        // Nearly every page of rows is another one after this.
+        store.write(0, |tx| Ok(tx.run("UPDATE words SET size = n", []).map(drop)?)).unwrap();
+        store.empty_log().unwrap();
+        insert(&store, ROWS + 100, ROWS + 200);
+        drop(store);
+        assert_eq!(log_match::log_is_empty(&copy.database()), !has_log);
+        copy_site(&copy, &place);
+        soundness::settle(&place.database()).unwrap();
+        let told = alarm::find(dir.path(), alarm::Kind::Changed).expect("it is told");
+        assert!(told.cause.contains("not what this program wrote"), "{}", told.cause);
+        let store = open(&place);
+        assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
+        let rows = store.read(|tx| Ok(tx.list("SELECT size FROM words", [], |row| row.get::<_, i64>(0))?)).unwrap();
+        assert_eq!(rows, [1; ROWS as usize + 100], "the rows of the copy, log {has_log}");
+        store.rest();
+        drop(store);
+        alarm::clear(dir.path(), alarm::Kind::Changed);
+        soundness::settle(&place.database()).unwrap();
+        assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None, "it is told once");
+        drop(copies);
+    }
+}
+
+#[test]
+fn a_copy_that_the_system_dates_like_the_sums_is_not_taken_for_what_was_left() {
+    let (dir, place) = site();
+    let path = place.database();
+    soundness::settle(&path).unwrap();
+    assert!(sums::is_dated(&path), "whoever closed it last dated it");
+    Connection::open(&path).unwrap().execute_batch("UPDATE words SET size = 3 WHERE n = 9").unwrap();
+    assert!(!sums::is_dated(&path), "another program wrote to it");
+    soundness::settle(&path).unwrap();
+    assert!(sums::is_dated(&path));
+    assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
+}
+
+#[test]
+fn bits_that_flip_in_several_pages_after_a_kill_are_the_disk_s_doing() {
+    let (dir, place) = site();
+    let path = place.database();
+    soundness::settle(&path).unwrap();
+    let file = raw(&path);
+    let pages = file.metadata().unwrap().len() / PAGE_BYTES as u64;
+    let spoilt: Vec<u64> = [pages / 3, pages / 2].iter().map(|page| page * PAGE_BYTES as u64 * 8 + 9_999).collect();
+    spoilt.iter().for_each(|bit| flip(&file, *bit));
+    assert!(!sums::is_dated(&path), "as after a kill");
+    assert!(log_match::log_of(&path).exists());
+    let refused = soundness::settle(&path).is_err();
+    assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
+    assert!(refused || matches!(pass(&open(&place)), Step::Bad(_)));
+    spoilt.iter().for_each(|bit| flip(&file, *bit));
+    assert_eq!(pass(&open(&place)), Step::Passed);
+}
+
+#[test]
+fn an_index_that_names_a_page_of_rows_as_its_own_costs_no_row() {
+    let (_dir, place) = site();
+    let database = raw(place.database());
+    let store = open(&place);
+    let roots = store
+        .read(|tx| {
+            let page = |name: &str, kind: &str| {
+                let sql = "SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = ?2 ORDER BY pageno DESC";
+                tx.list(sql, [name, kind], |row| row.get::<_, u32>(0)).map(|pages| pages[0])
+            };
+            Ok((page("by_word", "internal")?, page("words", "leaf")?))
+        })
+        .unwrap();
+    store.rest();
+    let (index, rows) = roots;
+    // The right-most child in the head of an inner page.
+    database.write_all_at(&rows.to_be_bytes(), u64::from(index - 1) * PAGE_BYTES as u64 + 8).unwrap();
+    assert!(matches!(pass(&store), Step::Bad(_)));
+    if let Finding::Indexes(names, _) = repair::find_damage(&store).unwrap() {
+        let said = repair::rebuild_indexes(&store, &names).unwrap_err();
+        assert!(said.contains("be built anew"), "nothing of it may be committed: {said}");
+    }
+    assert!(matches!(repair::find_damage(&store).unwrap(), Finding::Indexes(..) | Finding::Damaged(_)));
+    assert_eq!(is_right(&store), Ok(true));
+}
+
+#[test]
+fn while_an_index_is_built_anew_nobody_else_believes_its_bad_pages() {
+    let (_dir, place) = site();
+    let database = raw(place.database());
+    let store = open(&place);
+    flip(&database, database.metadata().unwrap().len() * 8 - 4_444);
+    assert!(matches!(pass(&store), Step::Bad(_)));
+    sums::believing_bad(|| {
+        assert_eq!(pass(&store), Step::Passed, "this thread does");
+        let another = open(&place);
+        let told = std::thread::spawn(move || matches!(pass(&another), Step::Bad(_))).join().unwrap();
+        assert!(told, "and no other");
+    });
+    assert!(matches!(pass(&store), Step::Bad(_)));
+    assert!(std::panic::catch_unwind(|| sums::believing_bad(|| -> () { panic!("half way") })).is_err());
+    assert!(matches!(pass(&store), Step::Bad(_)), "a panic ends it");
+}
