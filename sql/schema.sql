@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-, arrived_at INTEGER, arrived_by INTEGER) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER, sent_flight_date INTEGER, sent_minutes INTEGER, ended_as TEXT CHECK (ended_as IN ('cancelled', 'no_show')), ended_at INTEGER, ended_by INTEGER, removed_date INTEGER, removed_minutes INTEGER, removed_comment TEXT) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
@@ -568,12 +568,6 @@ CREATE INDEX partner_users_newest ON partner_users (partner_id, user_id) WHERE d
 
 CREATE UNIQUE INDEX bookings_by_registration ON bookings (partner_id, registration_id) WHERE registration_id IS NOT NULL;
 
-CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, flight_date)
-    WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
-
-CREATE UNIQUE INDEX bookings_by_flight ON bookings (partner_id, member_id, flight_date)
-    WHERE registration_id IS NULL AND purchase_id IS NULL;
-
 CREATE INDEX bookings_by_partner ON bookings (partner_id, booking_id);
 
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id);
@@ -755,8 +749,6 @@ CREATE TRIGGER members_search_delete BEFORE DELETE ON members BEGIN
     SELECT 'delete', member_id, words FROM member_words WHERE member_id = old.member_id;
 END;
 
-CREATE INDEX bookings_by_flight_date ON bookings (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at);
-
 CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id, tunnel_id, status, opening, minutes) WHERE kind = 'time';
 
 CREATE INDEX history_by_moment ON history (at, seq, partner_id, event);
@@ -796,24 +788,6 @@ WHEN NEW.kind = 'time' AND NEW.status = 'open' AND NEW.opening IS NULL BEGIN
 END;
 
 CREATE TRIGGER booked_hours_after_insert AFTER INSERT ON bookings BEGIN
-    INSERT INTO booked_hours VALUES (NEW.tunnel_id, NEW.flight_date - (NEW.flight_date % 3600 + 3600) % 3600, NEW.partner_id,
-                                     1, NEW.minutes_booked, NEW.arrived_at IS NOT NULL)
-    ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
-END;
-
-CREATE TRIGGER booked_hours_after_delete AFTER DELETE ON bookings BEGIN
-    UPDATE booked_hours SET bookings = bookings - 1, minutes = minutes - OLD.minutes_booked,
-                            arrived = arrived - (OLD.arrived_at IS NOT NULL)
-    WHERE tunnel_id = OLD.tunnel_id AND hour = OLD.flight_date - (OLD.flight_date % 3600 + 3600) % 3600
-      AND partner_id = OLD.partner_id;
-END;
-
-CREATE TRIGGER booked_hours_after_update
-AFTER UPDATE OF tunnel_id, flight_date, partner_id, minutes_booked, arrived_at ON bookings BEGIN
-    UPDATE booked_hours SET bookings = bookings - 1, minutes = minutes - OLD.minutes_booked,
-                            arrived = arrived - (OLD.arrived_at IS NOT NULL)
-    WHERE tunnel_id = OLD.tunnel_id AND hour = OLD.flight_date - (OLD.flight_date % 3600 + 3600) % 3600
-      AND partner_id = OLD.partner_id;
     INSERT INTO booked_hours VALUES (NEW.tunnel_id, NEW.flight_date - (NEW.flight_date % 3600 + 3600) % 3600, NEW.partner_id,
                                      1, NEW.minutes_booked, NEW.arrived_at IS NOT NULL)
     ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
@@ -866,3 +840,35 @@ END;
 CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
 
 CREATE INDEX payments_rival ON payments (rival_claim) WHERE rival_claim IS NOT NULL;
+
+CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, coalesce(sent_flight_date, flight_date))
+    WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
+
+CREATE UNIQUE INDEX bookings_by_flight ON bookings (partner_id, member_id, coalesce(sent_flight_date, flight_date))
+    WHERE registration_id IS NULL AND purchase_id IS NULL;
+
+CREATE INDEX bookings_by_flight_date ON bookings (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at, ended_as);
+
+CREATE TRIGGER booked_hours_after_delete AFTER DELETE ON bookings WHEN OLD.ended_as IS NOT 'cancelled' BEGIN
+    UPDATE booked_hours SET bookings = bookings - 1, minutes = minutes - OLD.minutes_booked,
+                            arrived = arrived - (OLD.arrived_at IS NOT NULL)
+    WHERE tunnel_id = OLD.tunnel_id AND hour = OLD.flight_date - (OLD.flight_date % 3600 + 3600) % 3600
+      AND partner_id = OLD.partner_id;
+END;
+
+CREATE TRIGGER booked_hours_after_update_of_another
+AFTER UPDATE OF tunnel_id, flight_date, partner_id, minutes_booked, arrived_at, ended_as ON bookings
+WHEN OLD.ended_as IS NOT 'cancelled' BEGIN
+    UPDATE booked_hours SET bookings = bookings - 1, minutes = minutes - OLD.minutes_booked,
+                            arrived = arrived - (OLD.arrived_at IS NOT NULL)
+    WHERE tunnel_id = OLD.tunnel_id AND hour = OLD.flight_date - (OLD.flight_date % 3600 + 3600) % 3600
+      AND partner_id = OLD.partner_id;
+END;
+
+CREATE TRIGGER booked_hours_after_update
+AFTER UPDATE OF tunnel_id, flight_date, partner_id, minutes_booked, arrived_at, ended_as ON bookings
+WHEN NEW.ended_as IS NOT 'cancelled' BEGIN
+    INSERT INTO booked_hours VALUES (NEW.tunnel_id, NEW.flight_date - (NEW.flight_date % 3600 + 3600) % 3600, NEW.partner_id,
+                                     1, NEW.minutes_booked, NEW.arrived_at IS NOT NULL)
+    ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
+END;

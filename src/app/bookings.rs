@@ -9,9 +9,10 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Write;
 use crate::store::queries::standing;
+use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::history::{self, About, Event};
-use crate::store::tables::{bookings, members, notices, partners, tunnels};
+use crate::store::tables::{members, notices, partners, tunnels};
 
 /// The client in whose name the desk books.
 pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
@@ -42,13 +43,13 @@ pub(crate) fn book_at_desk(
     number: i64,
 ) -> Result<Result<i64, Denial>, Failure> {
     cx.actor.check_staff()?;
-    if let Err(denial) = admit(cx, member_id, flight_date)? {
+    // An address that nobody has confirmed matters where nobody sees who books.
+    if let Err(denial) = admit(cx, member_id, flight_date)?
+        && denial != Denial::EmailNotConfirmed
+    {
         return Ok(Err(denial));
     }
-    let partner_id = match partners::find(cx.tx, DESK_CLIENT_ID)? {
-        Some(desk) => desk.partner_id,
-        None => partners::insert(cx.tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
-    };
+    let partner_id = desk_client(cx)?;
     let mut sent = Booking {
         registration_id: Some(number),
         purchase_id: None,
@@ -64,6 +65,32 @@ pub(crate) fn book_at_desk(
         sent.purchase_date = known.booking.purchase_date;
     }
     Ok(Ok(put(cx, partner_id, member_id, &sent)?))
+}
+
+/// Books in the name of the desk for a flight at this moment, and checks the member in; else as [`book_at_desk`].
+pub(crate) fn book_here_now(
+    cx: &Change,
+    member_id: i64,
+    minutes_booked: i64,
+    number: i64,
+) -> Result<Result<i64, Denial>, Failure> {
+    cx.actor.check_staff()?;
+    // The same form sent again is the flight of the first time.
+    let known = bookings::find_by_registration(cx.tx, desk_client(cx)?, number)?;
+    let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
+    let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
+    if let Ok(booking_id) = booked {
+        _ = check_in(cx, booking_id)?;
+    }
+    Ok(booked)
+}
+
+/// The client in whose name the desk books; made where the desk never booked.
+fn desk_client(cx: &Change) -> Result<i64, Failure> {
+    Ok(match partners::find(cx.tx, DESK_CLIENT_ID)? {
+        Some(desk) => desk.partner_id,
+        None => partners::insert(cx.tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
+    })
 }
 
 /// Whether the member may book a flight of that date.
@@ -87,31 +114,125 @@ fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i
 }
 
 /// Notes that the member of a booking is here: by the desk; by a member for the own booking of today. A second time changes
-/// nothing. Audited, unless the booking is the actor's own.
+/// nothing. 409 where the booking was cancelled, or stands as one to which nobody came. Audited, unless the booking is the
+/// actor's own.
 pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
-    let booking = bookings::find_visit(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)?;
+    let known = find(cx, booking_id)?;
     if !cx.actor.rank.is_staff() {
         let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
-        let is_today = (today.from..today.to).contains(&booking.flight_date);
-        if cx.member_id() != Some(booking.member_id) || !is_today {
+        let is_today = (today.from..today.to).contains(&known.booking.flight_date);
+        if cx.member_id() != Some(known.member_id) || !is_today {
             return Err(Failure::not_found());
         }
     }
-    let standing = members::find_standing(cx.tx, booking.member_id)?.ok_or_else(Failure::not_found)?;
+    let standing = members::find_standing(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
     // What else is missing is settled at the desk; a ban is not.
     if standing.banned {
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
+    check_in_force(&known)?;
     let changed = bookings::set_arrived(cx.tx, booking_id, cx.member_id())?;
-    finish(cx, "booking.checked_in", booking.member_id, booking_id, changed)
+    finish(cx, "booking.checked_in", known.member_id, booking_id, changed)
 }
 
 /// Takes a check-in back: by the desk. Audited, unless the booking is the actor's own.
 pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     cx.actor.check_staff()?;
-    let booking = bookings::find_visit(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)?;
+    let known = find(cx, booking_id)?;
     let changed = bookings::unset_arrived(cx.tx, booking_id)?;
-    finish(cx, "booking.check_in_undone", booking.member_id, booking_id, changed)
+    finish(cx, "booking.check_in_undone", known.member_id, booking_id, changed)
+}
+
+/// Moves a booking of any partner to another time, or gives it other minutes: by the desk. The flight time that the booking
+/// entered follows. 422 at `flight_date` for a day that is over or before the member's birth; 409 where the booking has
+/// ended. What its partner said is kept: the same booking sent again does not move it back. Audited; the member is told.
+pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
+    cx.actor.check_staff()?;
+    let known = find(cx, booking_id)?;
+    check_in_force(&known)?;
+    let moved = Booking { flight_date, minutes_booked: minutes, ..known.booking.clone() };
+    if moved == known.booking {
+        return Ok(Outcome::Unchanged);
+    }
+    let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
+    if flight_date != known.booking.flight_date && flight_date < today.from {
+        return Err(Failure::field("flight_date", Text::new("desk.move_past")));
+    }
+    let born = members::find_holder(cx.tx, known.member_id)?.dob;
+    if born.is_some_and(|born| flight_date < born) {
+        return Err(Failure::field("flight_date", Text::new("field.before_birth")));
+    }
+    bookings::update(cx.tx, booking_id, &moved)?;
+    note_sent(cx.tx, booking_id, &known.as_sent(), &moved)?;
+    change_flight_time(cx.tx, booking_id, &known.booking, &moved)?;
+    notices::insert(cx.tx, known.member_id, "notice.booking_changed", &notice_detail(booking_id, &moved))?;
+    audit(cx, "booking.moved", known.member_id, booking_id)?;
+    Ok(Outcome::Done)
+}
+
+/// Cancels a booking of any partner: by the desk. The flight time that the booking entered goes. 409 while the member is
+/// checked in. Audited; the member is told.
+pub(crate) fn cancel(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+    end(cx, booking_id, Ending::Cancelled)
+}
+
+/// Notes that nobody came for a booking whose time has begun: by the desk. The flight time that the booking entered goes. 409
+/// while the member is checked in, or where the flight is still to come. Audited; the member is told.
+pub(crate) fn set_no_show(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+    if find(cx, booking_id)?.booking.flight_date > cx.now() {
+        return Err(Failure::booking_state().saying(Text::new("desk.no_show_early")));
+    }
+    end(cx, booking_id, Ending::NoShow)
+}
+
+/// Takes a cancellation or a no-show back: by the desk. The flight time that went with it is in the logbook again. Audited;
+/// the member is told.
+pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+    cx.actor.check_staff()?;
+    let known = find(cx, booking_id)?;
+    if known.ending.is_none() {
+        return Ok(Outcome::Unchanged);
+    }
+    if let Some(time) = bookings::unset_ended(cx.tx, booking_id)? {
+        entries::insert_time(cx.tx, known.member_id, known.member_id, Some(booking_id), &time)?;
+    }
+    notices::insert(cx.tx, known.member_id, "notice.booking_reinstated", &notice_detail(booking_id, &known.booking))?;
+    audit(cx, "booking.reinstated", known.member_id, booking_id)?;
+    Ok(Outcome::Done)
+}
+
+fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure> {
+    cx.actor.check_staff()?;
+    let known = find(cx, booking_id)?;
+    if known.ending == Some(ending) {
+        return Ok(Outcome::Unchanged);
+    }
+    check_in_force(&known)?;
+    if known.arrived_at.is_some() {
+        return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
+    }
+    let time = entries::take_booked_time(cx.tx, booking_id)?;
+    bookings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
+    let (action, subject) = match ending {
+        Ending::Cancelled => ("booking.cancelled", "notice.booking_cancelled"),
+        Ending::NoShow => ("booking.no_show", "notice.booking_no_show"),
+    };
+    notices::insert(cx.tx, known.member_id, subject, &notice_detail(booking_id, &known.booking))?;
+    audit(cx, action, known.member_id, booking_id)?;
+    Ok(Outcome::Done)
+}
+
+/// A booking at this tunnel; 404 where there is none.
+fn find(cx: &Change, booking_id: i64) -> Result<BookingRow, Failure> {
+    bookings::find(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)
+}
+
+fn check_in_force(known: &BookingRow) -> Result<(), Failure> {
+    match known.ending {
+        None => Ok(()),
+        Some(Ending::Cancelled) => Err(Failure::booking_state().saying(Text::new("desk.booking_cancelled"))),
+        Some(Ending::NoShow) => Err(Failure::booking_state().saying(Text::new("desk.booking_no_show"))),
+    }
 }
 
 fn finish(
@@ -149,17 +270,40 @@ fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result
     if known.member_id != member_id {
         return Err(Failure::booking_of_another_member());
     }
-    let sent = &known.booking.renewed(sent);
-    if known.booking == *sent {
+    let said = known.as_sent();
+    let sent = &said.renewed(sent);
+    if said == *sent {
         return Ok((known.booking_id, Outcome::Unchanged));
     }
-    bookings::update(tx, known.booking_id, sent)?;
-    change_flight_time(tx, known.booking_id, &known.booking, sent)?;
+    // What the partner says anew counts; what the desk moved since stays.
+    let keep = |said: i64, sent: i64, stands: i64| if said == sent { stands } else { sent };
+    let stands = &Booking {
+        flight_date: keep(said.flight_date, sent.flight_date, known.booking.flight_date),
+        minutes_booked: keep(said.minutes_booked, sent.minutes_booked, known.booking.minutes_booked),
+        ..sent.clone()
+    };
+    bookings::update(tx, known.booking_id, stands)?;
+    note_sent(tx, known.booking_id, sent, stands)?;
     write_history(tx, partner_id, Event::BookingChanged, member_id, known.booking_id, sent)?;
-    if shows_otherwise(&known.booking, sent) {
-        notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, sent))?;
+    if known.ending.is_some() && shows_otherwise(&said, sent) {
+        // Booked anew.
+        bookings::unset_ended(tx, known.booking_id)?;
+        enter_flight_time(tx, member_id, known.booking_id, stands)?;
+        return Ok((known.booking_id, Outcome::Done));
+    }
+    change_flight_time(tx, known.booking_id, &known.booking, stands)?;
+    if shows_otherwise(&known.booking, stands) {
+        notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, stands))?;
     }
     Ok((known.booking_id, Outcome::Done))
+}
+
+/// Keeps what the partner said beside what stands, where the two differ.
+fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
+    let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
+    let flight_date = other(sent.flight_date, stands.flight_date);
+    bookings::set_sent(tx, booking_id, flight_date, other(sent.minutes_booked, stands.minutes_booked))?;
+    Ok(())
 }
 
 fn write_history(

@@ -54,7 +54,13 @@ pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Resul
 }
 
 /// What follows a password that was judged, for what `intent` names.
-pub(crate) fn by_password(site: &Site, call: &Call, tx: &Write, verdict: &Verdict, intent: Intent) -> Result<Proven, Failure> {
+pub(crate) fn by_password(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    verdict: &Verdict,
+    intent: Intent,
+) -> Result<Proven, Failure> {
     let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
     if account.banned || !sign_in::is_as_judged(tx, account)? {
         return Ok(Proven::Refused("proof.wrong"));

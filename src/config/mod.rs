@@ -54,6 +54,8 @@ pub struct Config {
     /// The built-in one, or with what the site's own file adds.
     pub catalogue: &'static Catalogue,
     pub yearly_fee_cents: i64,
+    /// Minutes that can be flown in a quarter of an hour; 0: not said.
+    pub minutes_per_quarter_hour: i64,
     /// ISO 4217, upper case; without it that of the site's country.
     pub fee_currency: Option<String>,
     /// Where mails go; without it they wait.
@@ -261,6 +263,7 @@ impl Settings {
             catalogue: self.catalogue(),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
             fee_currency: self.text("membership.currency", currency).flatten(),
+            minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
             mail: self.mail(),
             sms: self.sms(),
             calling_codes: self.list("sms.calling_codes", calling_code),

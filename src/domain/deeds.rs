@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub(crate) const DEEDS: [&str; 74] = [
+pub(crate) const DEEDS: [&str; 78] = [
     "member.added",
     "members.imported",
     "member.role_set",
@@ -43,6 +43,10 @@ pub(crate) const DEEDS: [&str; 74] = [
     "booking.made",
     "booking.checked_in",
     "booking.check_in_undone",
+    "booking.moved",
+    "booking.cancelled",
+    "booking.no_show",
+    "booking.reinstated",
     "bookings.imported",
     "partner.added",
     "partner.rotated",

@@ -111,6 +111,11 @@ impl Hall {
         }
     }
 
+    /// The day before or after a moment's, written as a field for a date has it: `days` are added.
+    pub(crate) fn date_beside(&self, moment: i64, days: i64) -> String {
+        self.zoned(moment).date().checked_add(days.days()).unwrap_or_default().to_string()
+    }
+
     /// The moment at which the hall's clock shows `14:05` on the day of `moment`.
     pub fn at_clock(&self, moment: i64, clock: &str) -> Option<i64> {
         let (hour, minute) = clock.split_once(':')?;

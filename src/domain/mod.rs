@@ -1,5 +1,6 @@
 //! The rules, without clock, file, JSON or SQL.
 
+pub(crate) mod age;
 pub mod audit;
 pub mod booking;
 pub mod catalogue;

@@ -11,7 +11,7 @@ const GRAM_CHARS: usize = 3;
 pub(crate) const GUESS: u32 = 10;
 
 /// What is looked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Folded: lower case, without accents.
     words: Vec<String>,
@@ -28,7 +28,12 @@ pub(crate) struct Wanted {
 impl Wanted {
     pub(crate) fn parse(typed: &str) -> Wanted {
         let typed = typed.trim();
-        let bare: String = typed.chars().filter(|c| !" -/().+#".contains(*c)).collect();
+        if let Some(number) = labelled(typed) {
+            return Wanted { number: Some(number), ..Wanted::default() };
+        }
+        // A zero in brackets is dialled from within the country alone.
+        let bare = typed.replace("(0)", "");
+        let bare: String = bare.chars().filter(|c| !c.is_whitespace() && !"-‐‑–/().+#".contains(*c)).collect();
         let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
         let digits = digits.map(|bare| bare.trim_start_matches('0').to_owned()).filter(|d| d.len() >= GRAM_CHARS);
         let named = if typed.contains('@') { typed.split('@').next().unwrap_or("") } else { typed };
@@ -90,6 +95,14 @@ impl Wanted {
         }
         nearest[..self.letters.len()].iter().copied().sum()
     }
+}
+
+/// The member's number where it stands behind its label, as pages and papers of ours write it: `No. 13`, `Nr. 13`, `#13`.
+fn labelled(typed: &str) -> Option<i64> {
+    const LABELS: [&str; 9] = ["no", "nr", "nº", "n°", "n.º", "n.°", "№", "num", "#"];
+    let digits = typed.find(|c: char| c.is_ascii_digit())?;
+    let label = typed[..digits].trim_end().trim_end_matches(['.', ':']).trim_end().to_lowercase();
+    LABELS.contains(&&*label).then(|| typed[digits..].parse().ok()).flatten().filter(|number| *number > 0)
 }
 
 /// Either of these patterns.
@@ -282,6 +295,32 @@ mod tests {
         assert_eq!((Wanted::parse("#42").number, Wanted::parse("0").number), (Some(42), None));
         assert_eq!(Wanted::parse("jane@ex").email.as_deref(), Some("jane@ex"));
         assert!(Wanted::parse(" a ").is_empty() && Wanted::parse("").is_empty() && Wanted::parse("@").is_empty());
+    }
+
+    #[test]
+    fn a_number_behind_its_label_is_that_number_and_no_name() {
+        for typed in ["No. 13", "no 13", "Nr. 13", "N° 13", "N.º 13", "#13", "№13"] {
+            let wanted = Wanted::parse(typed);
+            assert_eq!((wanted.number, wanted.beginnings(), wanted.phone()), (Some(13), None, None), "{typed}");
+            assert!(wanted.grams().is_empty(), "{typed}: nobody is guessed");
+        }
+        for name in ["Noah 13", "Nora", "No", "No."] {
+            assert!(Wanted::parse(name).beginnings().is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_telephone_number_is_known_however_it_is_spaced() {
+        for typed in [
+            "+41 79 123 45 67",
+            "0041 79 1234567",
+            "+41 (0)79 123 45 67",
+            "+41\u{a0}79\u{202f}123 45 67",
+            "41-79-123.45.67",
+        ] {
+            assert_eq!(Wanted::parse(typed).phone().as_deref(), Some("\"41791234567\""), "{typed}");
+        }
+        assert_eq!(Wanted::parse("079 123 45").phone().as_deref(), Some("\"7912345\""));
     }
 
     #[test]

@@ -127,6 +127,8 @@ impl Failure {
         skill_taken = CONFLICT;
         /// The entry is in a state from which this does not go.
         entry_state = CONFLICT;
+        /// The booking is in a state from which this does not go.
+        booking_state = CONFLICT;
         /// The entry is not the one any more that the signer was shown.
         entry_changed = CONFLICT;
         /// Sign-off waits until the member's e-mail address is confirmed.

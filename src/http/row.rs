@@ -66,6 +66,8 @@ pub struct Row {
     pub when_full: bool,
     /// See [`Row::compresses`].
     pub compressed: bool,
+    /// A good answer is the beginning of a stream that tells of changes.
+    pub live: bool,
     /// The JSON body that it reads.
     pub body: Option<Declared>,
 }
@@ -103,6 +105,7 @@ impl Row {
             in_clear: false,
             when_full: false,
             compressed: false,
+            live: false,
             body: None,
         }
     }

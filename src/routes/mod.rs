@@ -163,7 +163,13 @@ pub static PAGES: &[Route] = &[
 
     // Today
     desk    (GET,    "/desk",                                               desk::today::show),
+    desk    (GET,    "/desk/live",                                          desk::today::listen).live(),
     desk    (POST,   "/desk/bookings",                                      desk::walk_in::book),
+    desk    (GET,    "/desk/bookings/{booking_id}",                         desk::bookings::show),
+    desk    (POST,   "/desk/bookings/{booking_id}/move",                    desk::bookings::move_to),
+    desk    (POST,   "/desk/bookings/{booking_id}/cancel",                  desk::bookings::cancel),
+    desk    (POST,   "/desk/bookings/{booking_id}/no-show",                 desk::bookings::set_no_show),
+    desk    (POST,   "/desk/bookings/{booking_id}/reinstate",               desk::bookings::reinstate),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in",                desk::check_in::set),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in/undo",           desk::check_in::unset),
 

@@ -141,6 +141,11 @@ impl Route {
         self
     }
 
+    pub(super) const fn live(mut self) -> Route {
+        self.row.live = true;
+        self
+    }
+
     pub(super) const fn at_root(mut self) -> Route {
         self.row.base = "";
         self

@@ -2,6 +2,7 @@
 
 use super::cors::{self, Origins};
 use super::limiter::{Limiter, Progress, Waits};
+use super::live::{self, Streams};
 use super::matcher::{self, Match};
 use super::pool::{self, Finished, Pool};
 use super::tls::HANDSHAKES_MAX;
@@ -18,7 +19,6 @@ use crate::routes::TABLE;
 use crate::site::{LastName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
-use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::Full;
 use hyper::Request;
@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub(super) type Response = hyper::Response<Full<Bytes>>;
+pub(super) type Response = hyper::Response<live::Answer>;
 
 /// Handshakes of one network at once: half of those that there are, so that nobody keeps everybody from https.
 const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
@@ -74,6 +74,8 @@ pub(super) struct Front {
     pub late_requests: AtomicU64,
     pub stats: Arc<Stats>,
     large_bodies: Arc<Semaphore>,
+    /// Answers that go on.
+    pub(super) streams: Arc<Streams>,
     site: std::sync::Mutex<Site>,
     /// The hall's name, for pages that tell a failure of a request that meets no operation.
     site_name: Arc<LastName>,
@@ -116,6 +118,7 @@ impl Front {
             metrics_limiter: limiter(METRICS_CONNECTIONS_MAX, METRICS_CONNECTIONS_MAX),
             late_requests: AtomicU64::new(0),
             stats: site.stats.clone(),
+            streams: Streams::new(),
             large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
             site: std::sync::Mutex::new(site.for_another_thread()),
             site_name: site.kept(),
@@ -349,7 +352,20 @@ impl Front {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    fn respond(&self, line: Line, finished: Finished, asked: cors::Asked) -> Response {
+    fn respond(&self, line: Line, mut finished: Finished, asked: cors::Asked) -> Response {
+        let goes_on = line.row.is_some_and(|row| TABLE[row].live) && finished.reply.status == StatusCode::OK;
+        let mut live = None;
+        if goes_on && line.method == Method::GET {
+            live = self.streams.begin(finished.reply.body.clone());
+            if live.is_none() {
+                let failure = Failure::overloaded().because("as many streams are open as may be");
+                finished = Finished {
+                    reply: reply::refusal(&failure, Language::English, &line.request_id),
+                    code: Some(failure.code()),
+                    ..finished
+                };
+            }
+        }
         let took = line.started.elapsed();
         let status = finished.reply.status;
         self.stats.answered(line.row, status.as_u16(), took);
@@ -365,7 +381,7 @@ impl Front {
         if let Some(hsts) = self.hsts.as_ref().filter(|_| line.secure) {
             headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
         }
-        let mut response = Response::new(Full::new(body));
+        let mut response = Response::new(live.unwrap_or_else(|| live::Answer::Whole(Full::new(body))));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         response

@@ -6,6 +6,7 @@ mod cors;
 mod front;
 mod limiter;
 mod listener;
+mod live;
 pub(crate) mod matcher;
 mod metrics;
 mod pool;
@@ -140,6 +141,8 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let acceptor = tls::acceptor(site, &secure_addresses)?;
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let front = Arc::new(Front::new(site, Pool::start(site)?));
+    let streams = front.streams.clone();
+    site.store.changes().listen(move |count| streams.tell(count));
     runtime.spawn(keep_a_timer_near());
     let (phase, phases) = watch::channel(Phase::Open);
     let doors = sockets
@@ -194,6 +197,7 @@ impl Running {
         runtime.block_on(async {
             let deadline = tokio::time::Instant::now() + drain_time_max;
             phase.send_replace(Phase::Last);
+            front.streams.end();
             _ = tokio::time::timeout_at(deadline, quiet(&front)).await;
             phase.send_replace(Phase::Close);
             if tokio::time::timeout_at(deadline, phase.closed()).await.is_err() {

@@ -10,6 +10,7 @@ use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
 use crate::store::engine::ballast::Ballast;
 use crate::store::engine::bell::Bell;
+use crate::store::engine::changes::Changes;
 use crate::store::engine::connection::{note_log_pages, open_writer};
 use crate::store::engine::reader::{Reader, Readers};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
@@ -128,6 +129,11 @@ impl Store {
 
     pub fn writer(&self) -> &Writer {
         &self.writer
+    }
+
+    /// The commits that changed what the desk watches.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.writer.changes
     }
 
     /// Rings when messages wait for sending.

@@ -41,7 +41,6 @@ pub(super) struct Stand {
     /// The highest level of flying, as people say it.
     pub level: String,
     pub marks: Vec<Mark>,
-    pub banned: bool,
 }
 
 /// The level, the membership and each currency; what is in the way first.
@@ -59,7 +58,7 @@ pub(super) fn of(site: &Site, tx: &Read, member_id: i64, now: i64, language: Lan
         }
     }
     let keys: Vec<LevelKey> = held.iter().map(holdings::Holding::key).collect();
-    Ok(Stand { level: level_name(site.catalogue, &keys, language), marks, banned: account.banned })
+    Ok(Stand { level: level_name(site.catalogue, &keys, language), marks })
 }
 
 fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Language) -> Vec<Mark> {

@@ -27,7 +27,9 @@ const PAST_GATE_PERCENT_MIN: u64 = 25;
 /// The kinds of rows with a gate that the storm has the key of.
 const KEPT: [&str; 7] = ["member", "bearer", "staff", "partner", "desk", "kiosk", "guest"];
 /// Rows that would take the callers' own keys from them.
-const LEFT_OUT: [&str; 6] = [
+const LEFT_OUT: [&str; 7] = [
+    // Goes on for minutes.
+    "/desk/live",
     "/auth/logout",
     "/account/profile/sessions",
     "/account/profile/sessions/{session_id}",

@@ -7,7 +7,7 @@ use crate::http::failure::Failure;
 use crate::http::kinds::{Count, Line, Moment, Rows};
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::bookings::{self, BookingRow};
+use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, HistoryRow};
 use crate::store::tables::partners;
 use http::{HeaderName, HeaderValue};
@@ -32,6 +32,8 @@ pub(crate) struct BookingReply {
     checkin_time: Option<i64>,
     /// The flight-time entry that the booking made.
     entry_id: Option<i64>,
+    /// Ours: how the booking ended without a flight.
+    ended: Option<&'static str>,
     created_at: i64,
     updated_at: i64,
 }
@@ -56,6 +58,7 @@ impl From<BookingRow> for BookingReply {
             tunnel_name,
             checkin_time: booking.checkin_time,
             entry_id,
+            ended: row.ending.map(Ending::name),
             created_at,
             updated_at,
         }

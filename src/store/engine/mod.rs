@@ -7,6 +7,7 @@ pub mod alarm;
 pub(crate) mod ballast;
 pub(crate) mod bell;
 pub(crate) mod bulk;
+pub(crate) mod changes;
 pub(crate) mod checked_file;
 pub(crate) mod clock;
 pub(crate) mod condition;

@@ -4,6 +4,7 @@
 //! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
 //! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
 
+use super::changes::Changes;
 use super::condition::{Condition, Watched};
 use super::connection::checkpoint_if_due;
 use super::log_mark::LogMark;
@@ -27,6 +28,8 @@ pub struct Writer {
     grouped: bool,
     readers: Arc<Readers>,
     pub(crate) watched: Watched,
+    /// What the desk watches.
+    pub(crate) changes: Arc<Changes>,
     /// The audit log's.
     pub(crate) chain_key: OnceLock<ChainKey>,
     pub commits: AtomicU64,
@@ -55,8 +58,9 @@ enum Fate {
 }
 
 impl Writer {
-    pub(crate) fn new(conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
+    pub(crate) fn new(mut conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
         Writer {
+            changes: Changes::of(&mut conn),
             line: Mutex::new(Line { mark: LogMark::of(&conn), conn, group: None, clock_mark: 0 }),
             waiting: AtomicUsize::new(0),
             grouped,
@@ -120,6 +124,7 @@ impl Writer {
         let _change = self.readers.change();
         let _held = Held::mark();
         let value = work(&mut line.conn);
+        self.changes.tell();
         self.checkpoint(&line.conn);
         value
     }
@@ -151,6 +156,7 @@ impl Writer {
         let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
             Ok(_) => {
                 line.mark.follow(conn);
+                self.changes.tell();
                 Fate::Kept
             }
             Err(error) => {

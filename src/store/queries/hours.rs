@@ -91,7 +91,7 @@ pub(crate) fn count_anew(tx: &Write) -> Result<()> {
         sql!(
             "INSERT INTO booked_hours
          SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600, partner_id, count(*), sum(minutes_booked),
-                count(arrived_at) FROM bookings GROUP BY 1, 2, 3"
+                count(arrived_at) FROM bookings WHERE ended_as IS NOT 'cancelled' GROUP BY 1, 2, 3"
         ),
         sql!(
             "INSERT INTO event_days SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3"

@@ -142,13 +142,14 @@ pub(crate) fn insert_entry(tx: &Write, new: &Entry, opening: Option<i64>) -> Res
     })
 }
 
-/// Bookings from a number on, without those of erased members: number, client-id, username, booking.
+/// Bookings from a number on, without cancelled ones and those of erased members: number, client-id, username, booking.
 pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, String, String, Booking)>> {
     let sql = sql!(
         "SELECT b.booking_id, p.client_id, m.username, ",
         Booking::COLUMNS,
         " FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN members m ON m.member_id = b.member_id
-          WHERE b.booking_id > ?1 AND b.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY b.booking_id LIMIT ?2"
+          WHERE b.booking_id > ?1 AND b.ended_as IS NOT 'cancelled'
+            AND b.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY b.booking_id LIMIT ?2"
     );
     tx.list(sql, (after, rows), row)
 }

@@ -38,7 +38,8 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resu
         "SELECT ",
         Booked::COLUMNS,
         " FROM bookings INDEXED BY bookings_by_flight_date
-               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 GROUP BY partner_id"
+               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'
+               GROUP BY partner_id"
     );
     tx.list(sql, (from, to, tunnel_id), row)
 }

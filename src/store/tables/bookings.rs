@@ -1,5 +1,6 @@
 //! Bookings, as partners sent them, and who has come for them.
 
+use super::entries::NewTime;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::engine::columns::row;
@@ -20,10 +21,35 @@ row! {
         pub partner_name: String = "p.name",
         pub member_id: i64,
         pub booking: Booking = Booking::COLUMNS,
+        /// What the partner said last, where the desk moved the booking since.
+        pub sent_flight_date: Option<i64>,
+        pub sent_minutes: Option<i64>,
+        pub arrived_at: Option<i64>,
+        pub ending: Option<Ending> = "b.ended_as",
         pub tunnel_name: String = "t.name",
         pub entry_id: Option<i64> = "e.entry_id",
         pub created_at: i64,
         pub updated_at: i64,
+    }
+}
+
+named! {
+    /// How a booking ended without a flight.
+    pub enum Ending {
+        Cancelled = "cancelled",
+        /// Nobody came.
+        NoShow = "no_show",
+    }
+}
+
+impl BookingRow {
+    /// The booking as its partner said it last.
+    pub fn as_sent(&self) -> Booking {
+        Booking {
+            flight_date: self.sent_flight_date.unwrap_or(self.booking.flight_date),
+            minutes_booked: self.sent_minutes.unwrap_or(self.booking.minutes_booked),
+            ..self.booking.clone()
+        }
     }
 }
 
@@ -50,20 +76,29 @@ pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> 
     let (sql, first, second) = match (sent.registration_id, sent.purchase_id) {
         (Some(registration_id), _) => (sql!(ITS, "b.registration_id = :first AND :second = 0"), registration_id, 0),
         (None, Some(purchase_id)) => (
-            sql!(ITS, "b.registration_id IS NULL AND b.purchase_id = :first AND b.flight_date = :second"),
+            sql!(
+                ITS,
+                "b.registration_id IS NULL AND b.purchase_id = :first AND coalesce(b.sent_flight_date, b.flight_date) = :second"
+            ),
             purchase_id,
             sent.flight_date,
         ),
         (None, None) => (
             sql!(
                 ITS,
-                "b.registration_id IS NULL AND b.purchase_id IS NULL AND b.member_id = :first AND b.flight_date = :second"
+                "b.registration_id IS NULL AND b.purchase_id IS NULL AND b.member_id = :first AND coalesce(b.sent_flight_date, b.flight_date) = :second"
             ),
             member_id,
             sent.flight_date,
         ),
     };
     tx.find(sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, row)
+}
+
+/// The booking that a partner registered under this number.
+pub fn find_by_registration(tx: &Read, partner_id: i64, registration_id: i64) -> Result<Option<BookingRow>> {
+    let params = named_params! {":partner_id": partner_id, ":registration_id": registration_id};
+    tx.find(sql!(ITS, "b.registration_id = :registration_id"), params, row)
 }
 
 /// The member's booking of the same purchase and flight where one of the two says its registration and the other does not.
@@ -77,8 +112,8 @@ pub fn find_of_purchase(tx: &Read, partner_id: i64, member_id: i64, sent: &Booki
     // The member's index is the narrow one.
     let sql = sql!(
         BOOKING,
-        " WHERE b.member_id = :member_id AND b.flight_date = :flight_date AND +b.partner_id = :partner_id
-            AND b.purchase_id = :purchase_id ORDER BY b.booking_id LIMIT 1"
+        " WHERE b.member_id = :member_id AND coalesce(b.sent_flight_date, b.flight_date) = :flight_date
+            AND +b.partner_id = :partner_id AND b.purchase_id = :purchase_id ORDER BY b.booking_id LIMIT 1"
     );
     tx.find(
         sql,
@@ -96,6 +131,63 @@ pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Re
 
 pub fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
     update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } "WHERE booking_id = ?", booking_id)
+}
+
+/// A booking at this tunnel as it is, with what its partner said of it.
+pub fn find(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<BookingRow>> {
+    tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id), row)
+}
+
+/// Notes what the partner said last, where that is not what stands.
+pub fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE bookings SET sent_flight_date = ?2, sent_minutes = ?3
+               WHERE booking_id = ?1 AND (sent_flight_date, sent_minutes) IS NOT (?2, ?3)"
+    );
+    tx.run(sql, (booking_id, flight_date, minutes))
+}
+
+row! {
+    /// The flight time that was taken out of a logbook with a booking that ended.
+    #[derive(Debug)]
+    pub struct Removed {
+        pub removed_date: Option<i64>,
+        pub removed_minutes: Option<i64>,
+        pub removed_comment: Option<String>,
+    }
+}
+
+/// The booking has ended; `by`: the clerk; `time`: what is taken out of the logbook with it.
+pub fn set_ended(
+    tx: &Write,
+    booking_id: i64,
+    ending: Ending,
+    by: Option<i64>,
+    time: Option<&NewTime>,
+) -> Result<usize> {
+    update!(tx, "UPDATE bookings" {
+        ended_as: ending, ended_at: tx.now(), ended_by: by, updated_at: tx.now(),
+        removed_date: time.map(|time| time.entry_date), removed_minutes: time.map(|time| time.minutes),
+        removed_comment: time.map(|time| &time.comment)
+    } "WHERE booking_id = ?", booking_id)
+}
+
+/// The booking is in force again. Returns what had been taken out of the logbook.
+pub fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
+    let sql = sql!("SELECT ", Removed::COLUMNS, " FROM bookings WHERE booking_id = ?1");
+    let removed: Removed = tx.get(sql, [booking_id], row)?;
+    let sql = sql!(
+        "UPDATE bookings SET ended_as = NULL, ended_at = NULL, ended_by = NULL, removed_date = NULL, removed_minutes = NULL,
+                             removed_comment = NULL, updated_at = ?2 WHERE booking_id = ?1"
+    );
+    tx.run(sql, (booking_id, tx.now()))?;
+    let tunnel_id = tx.get(sql!("SELECT tunnel_id FROM bookings WHERE booking_id = ?1"), [booking_id], row)?;
+    Ok(match (removed.removed_date, removed.removed_minutes) {
+        (Some(entry_date), Some(minutes)) => {
+            Some(NewTime { entry_date, minutes, tunnel_id, comment: removed.removed_comment.unwrap_or_default() })
+        }
+        _ => None,
+    })
 }
 
 impl Filter {
@@ -130,35 +222,61 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 }
 
 row! {
-    /// A booking of a day as the desk sees it, with what is shown of its member.
+    /// A booking of a day as the desk sees it, with what of its member may be an exception.
     #[derive(Debug)]
     pub struct Arrival in "b." {
         pub booking_id: i64,
         pub member_id: i64,
         pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        pub has_photo: bool = "EXISTS (SELECT 1 FROM media WHERE member_id = m.member_id)",
         pub flight_date: i64,
         pub minutes_booked: i64,
         pub arrived_at: Option<i64>,
+        pub no_show: bool = "b.ended_as IS NOT NULL",
+        pub banned: bool = "m.banned_at IS NOT NULL",
+        pub paid_until: Option<i64> = "m.paid_until",
+        pub dob: Option<i64> = "m.dob",
+        pub holds_flyer_1: bool = "EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = b.member_id AND h.cat_group = 'Flyer'
+                                           AND h.cat_id = '1')",
+        /// Whether other programmes than that of the flyers are held.
+        pub holds_more: bool = "EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = b.member_id AND h.cat_group <> 'Flyer')",
+        pub last_flight: Option<i64> = "(SELECT max(e.entry_date) FROM entries e WHERE e.member_id = b.member_id
+                                         AND e.kind = 'time' AND e.status = 'open' AND e.entry_date <= :now)",
+        /// Whether there was neither a booking nor a flight before this day.
+        pub first_time: bool = "NOT EXISTS (SELECT 1 FROM bookings o WHERE o.member_id = b.member_id
+                                            AND o.flight_date < :day AND o.ended_as IS NULL)
+                                AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.member_id = b.member_id
+                                                AND e.kind = 'time' AND e.status = 'open' AND e.entry_date < :day)",
     }
 }
 
-/// Who comes to a tunnel between two moments, by the time of their flights.
+const ARRIVAL: &str = joined!(
+    "SELECT ",
+    Arrival::COLUMNS,
+    " FROM bookings b JOIN members m ON m.member_id = b.member_id
+           WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :day AND b.flight_date < :to AND b.ended_as IS NOT 'cancelled'"
+);
+
+/// Who comes to a tunnel on a day that begins at `from`, by the time of their flights.
 pub fn list_arrivals(
     tx: &Read,
     tunnel_id: i64,
     (from, to): (i64, i64),
     (limit, offset): (i64, i64),
+    now: i64,
 ) -> Result<Vec<Arrival>> {
-    let sql = sql!(
-        "SELECT ",
-        Arrival::COLUMNS,
-        " FROM bookings b JOIN members m ON m.member_id = b.member_id
-               WHERE b.flight_date >= :from AND b.flight_date < :to AND b.tunnel_id = :tunnel_id
-               ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset"
-    );
-    let params = named_params! {":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit, ":offset": offset};
+    let sql = sql!(ARRIVAL, " ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset");
+    let params = named_params! {":day": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit, ":offset": offset,
+    ":now": now};
     tx.list(sql, params, row)
+}
+
+/// The minutes that are booked for each part of a day of so many seconds: how many parts lie before it, and the minutes.
+pub fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64) -> Result<Vec<(i64, i64)>> {
+    let sql = sql!(
+        "SELECT (flight_date - ?1) / ?4, sum(minutes_booked) FROM bookings
+               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NULL GROUP BY 1"
+    );
+    tx.list(sql, (from, to, tunnel_id, seconds), row)
 }
 
 row! {
@@ -179,6 +297,7 @@ pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, l
         Own::COLUMNS,
         " FROM bookings
                WHERE member_id = :member_id AND flight_date >= :from AND flight_date < :to AND tunnel_id = :tunnel_id
+                 AND ended_as IS NULL
                ORDER BY flight_date, booking_id LIMIT :limit"
     );
     let params =
@@ -190,25 +309,9 @@ pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, l
 pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(arrived_at) FROM bookings
-               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3"
+               WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'"
     );
     tx.get(sql, (from, to, tunnel_id), row)
-}
-
-row! {
-    /// Who comes for a booking, and when.
-    #[derive(Debug)]
-    pub struct Visit {
-        pub member_id: i64,
-        /// Unix seconds.
-        pub flight_date: i64,
-    }
-}
-
-/// A booking at this tunnel.
-pub fn find_visit(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<Visit>> {
-    let sql = sql!("SELECT ", Visit::COLUMNS, " FROM bookings WHERE booking_id = ?1 AND tunnel_id = ?2");
-    tx.find(sql, (booking_id, tunnel_id), row)
 }
 
 /// The member is here; the first time counts. `by`: the member who says so.

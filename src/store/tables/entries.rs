@@ -86,6 +86,14 @@ pub fn update_booked_time(
     )
 }
 
+/// Takes the entry that a booking made out of the logbook, and returns what it said.
+pub fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
+    let sql = sql!("SELECT ", NewTime::COLUMNS, " FROM entries WHERE booking_id = ?1 AND kind = 'time'");
+    let time = tx.find(sql, [booking_id], row)?;
+    tx.run(sql!("DELETE FROM entries WHERE booking_id = ?1 AND kind = 'time'"), [booking_id])?;
+    Ok(time)
+}
+
 pub fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<Owner>> {
     tx.find(sql!("SELECT ", Owner::COLUMNS, " FROM entries WHERE entry_id = ?1"), [entry_id], row)
 }

@@ -1,5 +1,6 @@
 //! Somebody has come for a booking, or has not after all.
 
+use super::bookings::to_day;
 use crate::app::{self, bookings};
 use crate::auth::Clerk;
 use crate::http::Answer;
@@ -12,12 +13,12 @@ use crate::site::Site;
 pub(crate) fn set(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| bookings::check_in(cx, booking_id))?;
-    Ok(reply::see_other(&format!("/desk?done=arrived#b{booking_id}")))
+    Ok(reply::see_other(&to_day(site, &site.hall()?, booking_id, "arrived")?))
 }
 
 /// `POST /desk/bookings/{booking_id}/check-in/undo`: that was somebody else.
 pub(crate) fn unset(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| bookings::undo_check_in(cx, booking_id))?;
-    Ok(reply::see_other(&format!("/desk?done=undone#b{booking_id}")))
+    Ok(reply::see_other(&to_day(site, &site.hall()?, booking_id, "undone")?))
 }

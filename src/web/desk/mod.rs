@@ -1,5 +1,6 @@
 //! The pages of the front desk: one file a page.
 
+pub(crate) mod bookings;
 pub(crate) mod check_in;
 pub(crate) mod code;
 pub(crate) mod kiosks;

@@ -1,6 +1,9 @@
-//! Somebody is at the desk and wants to fly: a booking that no partner made.
+//! Somebody is at the desk or on the telephone and wants to fly: a booking that no partner made.
 
-use super::today::{self, WalkIn};
+use super::bookings::to_day;
+use super::members::look;
+use super::today::{self, Sent};
+pub(crate) use super::today::{Unclear, find_member};
 use crate::app::{self, bookings};
 use crate::auth::Clerk;
 use crate::domain::booking::Denial;
@@ -11,72 +14,82 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::Read;
-use crate::store::tables::members;
 use crate::web::form;
 
-/// `POST /desk/bookings`: today, at a time of the hall's clock. The same form sent twice is the same booking.
+/// `POST /desk/bookings`: a flight at a time of the hall's clock on a day, or with `here` now, and checked in. The same form
+/// sent twice is the same booking.
 pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (sent, here) = read(call)?;
+    let (hall, now) = (site.hall()?, site.now());
+    let length = match sent.minutes.is_empty() {
+        true => Some(sent.usual),
+        false => minutes::parse(&sent.minutes),
+    };
+    let Some(length) = length.filter(|length| minutes::MINUTES.contains(length)) else {
+        return again(site, call, clerk, sent, "desk.walk_in_minutes");
+    };
+    let day = if sent.day.is_empty() { Some(now) } else { hall.start_of(&sent.day) };
+    let flight_date = match here {
+        true => Some(now),
+        false => day.and_then(|day| hall.at_clock(day, &sent.clock)),
+    };
+    let Some(flight_date) = flight_date else { return again(site, call, clerk, sent, "desk.walk_in_clock") };
+    let member_id = match whom(site, &sent.member)? {
+        Ok(member_id) => member_id,
+        Err(key) => return again(site, call, clerk, sent, key),
+    };
+    let booked = app::change(site, clerk, call.language(), |cx| match here {
+        true => bookings::book_here_now(cx, member_id, length, sent.number),
+        false => bookings::book_at_desk(cx, member_id, flight_date, length, sent.number),
+    })?;
+    match booked {
+        Ok(booking_id) => {
+            let word = if here { "here" } else { "booked" };
+            Ok(reply::see_other(&to_day(site, &hall, booking_id, word)?))
+        }
+        Err(denial) => again(site, call, clerk, Sent { member: member_id.to_string(), ..sent }, denial_key(denial)),
+    }
+}
+
+/// The form, and whether the member is here.
+fn read(call: &Call) -> Result<(Sent, bool), Failure> {
     let mut body = form(call)?;
     let member = body.optional("member", fields::line(254));
     let minutes = body.optional("minutes", fields::line(254));
-    let clock = body.optional("clock", fields::line(254));
+    let usual = body.optional("usual", fields::whole_in(0..=i64::MAX));
+    let (day, clock) = (body.optional("day", fields::line(254)), body.optional("clock", fields::line(254)));
     let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let here = body.optional("here", fields::line(5));
     let ok = body.finish()?;
-    let mut sent = WalkIn {
+    let sent = Sent {
         member: member.get(&ok).unwrap_or_default(),
         minutes: minutes.get(&ok).unwrap_or_default(),
+        usual: usual.get(&ok).unwrap_or(0),
+        day: day.get(&ok).unwrap_or_default(),
         clock: clock.get(&ok).unwrap_or_default(),
         number: number.get(&ok),
         problem: None,
     };
-    let (hall, now) = (site.hall()?, site.now());
-    let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
-    let (length, flight_date) = match (length, hall.at_clock(now, &sent.clock)) {
-        (Some(length), Some(at)) => (length, at),
-        (None, _) => return again(site, call, clerk, sent, "desk.walk_in_minutes"),
-        (_, None) => return again(site, call, clerk, sent, "desk.walk_in_clock"),
-    };
-    let booked = app::change(site, clerk, call.language(), |cx| {
-        let member_id = match find_member(cx.tx, &sent.member)? {
-            Ok(member_id) => member_id,
-            Err(Unclear::Nobody) => return Ok(Err("desk.walk_in_nobody")),
-            Err(Unclear::Two) => return Ok(Err("desk.member_two")),
-        };
-        let booked = bookings::book_at_desk(cx, member_id, flight_date, length, sent.number)?;
-        Ok(booked.map_err(denial_key))
-    })?;
-    match booked {
-        Ok(booking_id) => Ok(reply::see_other(&format!("/desk?done=booked#b{booking_id}"))),
-        Err(key) => {
-            sent.problem = Some(call.say(key));
-            today::page(site, call, clerk, Some(sent))
-        }
+    Ok((sent, here.get(&ok).is_some()))
+}
+
+/// The member whom a clerk means by a number, a username, an e-mail address or a name; else the key of what to say.
+fn whom(site: &Site, typed: &str) -> Result<Result<i64, &'static str>, Failure> {
+    match site.store.read(|tx| find_member(tx, typed))? {
+        Ok(member_id) => return Ok(Ok(member_id)),
+        Err(Unclear::Two) => return Ok(Err("desk.member_two")),
+        Err(Unclear::Nobody) => {}
     }
-}
-
-fn again(site: &Site, call: &Call, clerk: &Clerk, mut sent: WalkIn, key: &'static str) -> Answer {
-    sent.problem = Some(call.say(key));
-    today::page(site, call, clerk, Some(sent))
-}
-
-/// Why it is not clear whom a clerk means.
-pub(crate) enum Unclear {
-    Nobody,
-    /// A username may be another member's number.
-    Two,
-}
-
-/// The member that a clerk means by a number, a username or an e-mail address.
-pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, Unclear>, Failure> {
-    let number = typed.parse::<i64>().ok();
-    let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
-    let by_name = members::find_account(tx, typed)?;
-    Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {
-        (Some(one), Some(other)) if one != other => Err(Unclear::Two),
-        (Some(member_id), _) | (None, Some(member_id)) => Ok(member_id),
-        (None, None) => Err(Unclear::Nobody),
+    let found = look::by_name(site, typed)?;
+    Ok(match found.as_slice() {
+        [] => Err("desk.walk_in_nobody"),
+        [one] => Ok(*one),
+        _ => Err("desk.book_several"),
     })
+}
+
+fn again(site: &Site, call: &Call, clerk: &Clerk, sent: Sent, key: &'static str) -> Answer {
+    today::refuse(site, call, clerk, Sent { problem: Some(key), ..sent })
 }
 
 fn denial_key(denial: Denial) -> &'static str {

@@ -11,12 +11,11 @@ fn a_clerk_checks_somebody_in_and_takes_it_back() {
     let path = format!("/desk/bookings/{booking}/check-in");
     assert!(clerk.get("/desk").page().contains("0 of 1 are here"));
     let done = clerk.post(&path, &[]);
-    assert_eq!(done.header("location"), Some(format!("/desk?done=arrived#b{booking}").as_str()), "{done}");
-    let page = clerk.get("/desk?done=arrived").page();
-    assert!(
-        page.contains("1 of 1 are here") && page.contains("Checked in.") && page.contains("Flyer current"),
-        "{page}"
-    );
+    let there = format!("/desk?done=arrived&booking={booking}");
+    assert_eq!(done.header("location"), Some(format!("{there}#b{booking}").as_str()), "{done}");
+    let page = clerk.get(&there).page();
+    assert!(page.contains("1 of 1 are here") && page.contains("Checked in: jane."), "{page}");
+    assert!(!page.contains("Flyer current"), "a line says what is out of the ordinary, and nothing else: {page}");
     assert_eq!(clerk.post(&format!("{path}/undo"), &[]).status, 303);
     assert!(clerk.get("/desk").page().contains("0 of 1 are here"));
     let unknown = clerk.post("/desk/bookings/9999/check-in", &[]);
@@ -34,8 +33,8 @@ fn a_banned_member_is_not_checked_in() {
     let refused = clerk.post(&format!("/desk/bookings/{}/check-in", bookings[2]), &[]);
     assert!(refused.status == 403 && refused.page().contains("An admin can lift that"), "{refused}");
     let page = clerk.get("/desk").page();
-    assert!(!page.contains(&format!("action=\"/desk/bookings/{}/check-in\"", bookings[2])), "{page}");
-    assert!(page.contains("mark bad\">banned<"), "{page}");
+    assert!(!page.contains(&format!("action=/desk/bookings/{}/check-in ", bookings[2])), "{page}");
+    assert!(page.contains("<i class=bad>banned<"), "{page}");
 }
 
 #[test]
@@ -67,7 +66,10 @@ fn somebody_walks_in_and_is_booked_once() {
         assert_eq!(kept(table).0, kept(table).1, "the same form sent twice leaves nothing more in {table}");
     }
     let page = clerk.get("/desk").page();
-    assert!(page.contains("23:30 · 12 min") && page.contains("0 of 1 are here"), "{page}");
+    assert!(
+        page.contains(">23:30</a>") && page.contains("<b>12 min</b>") && page.contains("0 of 1 are here"),
+        "{page}"
+    );
     let total = jane.get("/account/profile/booking-history").ok().total();
     assert_eq!(total, 1, "the member sees it too");
 }
@@ -106,32 +108,125 @@ fn what_people_wrote_is_text() {
     }
 }
 
-/// Bookings of a minute each, one after the other from now on.
+/// Bookings of a minute each, five seconds apart, from now on.
 fn crowd(site: &crate::harness::Site, arrivals: i64) {
     let jane = site.flyer("jane");
-    book(site, &jane, 60);
+    book(site, &jane, 5);
     let sql = "WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < ?2)
                INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, created_at, updated_at)
-               SELECT b.partner_id, b.member_id, b.flight_date + (n - 1) * 60, 1, b.tunnel_id, b.created_at, b.updated_at
+               SELECT b.partner_id, b.member_id, b.flight_date + (n - 1) * 5, 1, b.tunnel_id, b.created_at, b.updated_at
                FROM number, bookings b WHERE b.member_id = ?1";
-    site.change(|tx| Ok(tx.run(sql, (jane.id, arrivals))?));
+    site.change(|tx| {
+        // As long as names are.
+        tx.run("UPDATE members SET real_name = 'Annabelle Okonkwo-Schmidt' WHERE member_id = ?1", [jane.id])?;
+        Ok(tx.run(sql, (jane.id, arrivals))?)
+    });
+}
+
+fn shown(page: &str) -> usize {
+    page.matches("/check-in aria-label").count()
 }
 
 #[test]
-fn more_arrivals_than_a_page_holds_are_a_click_away() {
+fn three_hundred_arrivals_are_on_one_light_page_and_more_are_a_click_away() {
+    const PAGE_BYTES_MAX: usize = 86_000;
     let site = demo();
-    crowd(&site, 130);
+    crowd(&site, 330);
     let clerk = Clerk::at(&site, &site.desk());
-    let shown = |page: &str| page.matches("/check-in\"><button").count();
     let first = clerk.get("/desk").page();
-    assert_eq!(shown(&first), 120);
-    assert!(first.contains("<a href=\"/desk?skip=120\">Show later arrivals (10)</a>"), "{first}");
-    let rest = clerk.get("/desk?skip=120").page();
+    assert_eq!(shown(&first), 320);
+    for language in ["en", "de", "fr", "es"] {
+        let page = clerk.get_in("/desk", language).page();
+        assert!(page.len() * 300 / 320 < PAGE_BYTES_MAX, "{language}: {} bytes", page.len());
+    }
+    assert!(first.contains("skip=320\">Show later arrivals (10)</a>"), "{first}");
+    let rest = clerk.get("/desk?skip=320").page();
     assert_eq!(shown(&rest), 10);
-    assert!(
-        !rest.contains("Show later") && rest.contains("<a href=\"/desk?all\">Show earlier arrivals (120)</a>"),
-        "{rest}"
-    );
+    assert!(!rest.contains("Show later") && rest.contains("skip=0\">Show earlier arrivals (320)</a>"), "{rest}");
     let beyond = clerk.get("/desk?skip=9223372036854775807").page();
     assert!(shown(&beyond) == 0 && !beyond.contains("Show later"), "{beyond}");
+}
+
+#[test]
+fn any_day_is_shown_with_what_is_out_of_the_ordinary() {
+    let site = demo();
+    let (jane, ann) = (site.flyer("jane"), site.member("ann"));
+    let day = 24 * 3600;
+    book(&site, &jane, day);
+    let ann_s = book(&site, &ann, day + 60);
+    let hall = site.inside().hall().unwrap();
+    let tomorrow = hall.date(site.now() + day);
+    site.change(|tx| {
+        // 17 on that day, which is her birthday.
+        let born = hall.noon_utc(tx.now() + day) - 12 * 3600;
+        let sql = "UPDATE members SET dob = unixepoch(?2, 'unixepoch', '-17 years') WHERE member_id = ?1";
+        Ok(tx.run(sql, (ann.id, born))?)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    assert!(clerk.get("/desk").page().contains(&format!("/desk?day={tomorrow}\">Tomorrow")));
+    let page = clerk.get(&format!("/desk?day={tomorrow}")).page();
+    let line = page.lines().find(|line| line.contains(&format!("id=b{ann_s}"))).unwrap_or_else(|| panic!("{page}"));
+    assert!(line.contains("first time") && line.contains("under 18: 17") && line.contains("birthday"), "{line}");
+    let other = page.lines().find(|line| line.contains(">jane</a>")).unwrap();
+    assert!(!other.contains("first time") && !other.contains("<i"), "{other}");
+    // A year later her currency has lapsed.
+    let far = hall.date(site.now() + 400 * day);
+    book(&site, &jane, 400 * day);
+    let page = clerk.get(&format!("/desk?day={far}")).page();
+    assert!(page.contains("<i class=bad>Flyer lapsed</i>"), "{page}");
+    assert!(clerk.get("/desk?day=nonsense").page().contains("<h1>Today</h1>"));
+}
+
+#[test]
+fn quarters_with_more_booked_than_the_tunnel_has_are_marked() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let start = (site.now().div_euclid(900) + 2) * 900;
+    for offset in [0, 60] {
+        book(&site, &jane, start - site.now() + offset);
+    }
+    book(&site, &jane, start - site.now() + 900);
+    let page = Clerk::at(&site, &site.desk()).get("/desk").page();
+    assert!(page.contains("Booked of 15 min a quarter of an hour"), "{page}");
+    assert!(page.contains("<small class=\"over\">:") && page.contains("<b>24</b></small>"), "{page}");
+    assert!(page.contains("<b>12</b></small>"), "{page}");
+}
+
+#[test]
+fn a_member_is_booked_by_name_and_is_here_at_once() {
+    let site = demo();
+    let (ann, other) = (site.flyer("ann"), site.flyer("other"));
+    let name = |id: i64, name: &str| {
+        site.change(|tx| Ok(tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (id, name))?));
+    };
+    name(ann.id, "Ann Okonkwo");
+    name(other.id, "Bea Okonkwo");
+    let clerk = Clerk::at(&site, &site.desk());
+    let form = |member: &str, number: &str| {
+        let fields = [("member", member), ("usual", "10"), ("clock", "23:30"), ("number", number), ("here", "yes")];
+        clerk.post("/desk/bookings", &fields)
+    };
+    let two = form("okonkwo", "5");
+    assert!(two.status == 422 && two.page().contains("choose one in the list"), "{two}");
+    assert!(two.page().contains(&format!("/desk?book={}\"", other.id)), "the list is there: {two}");
+    let here = form("ann okonkwo", "5");
+    let there = here.header("location").expect("another page").to_owned();
+    let page = clerk.get(there.split('#').next().unwrap()).page();
+    assert!(page.contains("Booked and checked in: Ann Okonkwo, 10 min."), "{page}");
+    assert!(page.contains("1 of 1 are here"), "{page}");
+    assert_eq!(form("ann okonkwo", "5").header("location"), Some(there.as_str()), "sent twice it is the same");
+    assert_eq!(ann.get("/account/profile/booking-history").ok().total(), 1);
+}
+
+#[test]
+fn an_unpaid_member_is_not_booked_and_the_way_out_stands_beside() {
+    let site = crate::harness::Site::open_with(|config| (config.demo, config.yearly_fee_cents) = (true, 3000));
+    let jane = site.flyer("jane");
+    let clerk = Clerk::at(&site, &site.desk());
+    let panel = clerk.get(&format!("/desk?book={}", jane.id)).page();
+    assert!(panel.contains("The yearly fee is due") && panel.contains("Take payment"), "{panel}");
+    let number = jane.id.to_string();
+    let refused =
+        clerk.post("/desk/bookings", &[("member", &*number), ("usual", "10"), ("clock", "23:30"), ("number", "9")]);
+    assert!(refused.status == 422 && refused.page().contains("Take payment"), "{refused}");
 }

@@ -27,8 +27,13 @@ impl Clerk {
     }
 
     pub fn get(&self, path: &str) -> Reply {
+        self.get_in(path, "en")
+    }
+
+    /// In a language, by its tag.
+    pub fn get_in(&self, path: &str, language: &str) -> Reply {
         let asking = self.caller.ask_at_root(Method::GET, path).header("cookie", &self.line());
-        self.keep(asking.header("accept-language", "en").send())
+        self.keep(asking.header("accept-language", language).send())
     }
 
     /// A page, once nothing that was asked for there is under way any more.

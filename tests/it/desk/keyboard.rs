@@ -24,12 +24,11 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     // The first stop leads past the header.
     browser.press(&TAB.to_string());
     assert_eq!(browser.run("return document.activeElement.className", json!([])), "skip");
-    // Then comes the name, which leads to the card, and then what is done most.
-    browser.press(&format!("{ENTER}{TAB}{TAB}"));
-    let focused = browser.run("return document.activeElement.getAttribute('aria-label')", json!([]));
-    assert_eq!(focused, "Check in: Jane Okonkwo-Schmidt");
+    // A slash leads to the search from anywhere, and Enter does what is done most to the first who fits.
+    browser.press("/okonk");
+    browser.wait("return document.querySelector('.first .n')?.innerText === 'Jane Okonkwo-Schmidt'");
     browser.press(&ENTER.to_string());
-    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Checked in.'");
+    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Checked in: Jane Okonkwo-Schmidt.'");
     browser.run("document.querySelector('.who button').focus()", json!([]));
     browser.press(&ENTER.to_string());
     browser.wait("return location.pathname === '/desk/sign-in'");
@@ -71,9 +70,9 @@ fn the_keyboard_alone_does_what_is_done_most() {
 
     tab_to(&browser, "[aria-label='Check in: Jane Okonkwo-Schmidt']");
     browser.press(&ENTER.to_string());
-    said("Checked in.");
+    said("Checked in: Jane Okonkwo-Schmidt.");
 
-    tab_to(&browser, ".arrivals .name a");
+    tab_to(&browser, ".arrivals .n");
     browser.press(&ENTER.to_string());
     browser.wait("return location.pathname === '/desk/members/1' && !!document.getElementById('minutes')");
     tab_to(&browser, "#minutes");
@@ -132,3 +131,93 @@ pub const MAKE: &str = r#"
         return (await post('bio-web-verify', { credential: JSON.stringify(made.toJSON()) })).status;
     })().then(done, error => done(String(error)));
 "#;
+
+/// Three hundred members, each with a booking of today from an hour ago on, a minute and a half apart.
+fn saturday(site: &Site) {
+    let first = super::book(site, &site.member("first"), 0);
+    let members = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 300)
+        INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
+        SELECT 'guest' || n, '', 'Guest' || char(65 + n % 26) || char(97 + n % 25) || ' Number' || n, '', 1, 1 FROM number";
+    let bookings =
+        "INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, created_at, updated_at)
+        SELECT b.partner_id, m.member_id, b.flight_date - 3600 + 40 * (m.member_id % 300), 3, b.tunnel_id, 1, 1
+        FROM members m, bookings b WHERE m.username LIKE 'guest%' AND b.booking_id = ?1";
+    site.change(|tx| {
+        tx.run(members, [])?;
+        Ok(tx.run(bookings, [first])?)
+    });
+}
+
+#[test]
+fn a_named_person_among_three_hundred_is_checked_in_by_a_slash_a_name_and_enter() {
+    let site = super::demo();
+    saturday(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.resize(1280, 800, false);
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", desk.name));
+    browser.wait("return location.pathname === '/desk' && document.readyState === 'complete'");
+    let lines = "return [...document.querySelectorAll('#coming li')].filter(line => {
+                     const place = line.getBoundingClientRect(); return place.height && place.top >= 64 && place.bottom <= innerHeight; }).length";
+    let lines = browser.run(lines, json!([])).as_i64().unwrap();
+    assert!(lines >= 14, "{lines} arrivals are on the counter's screen");
+    let weight = browser.run("return performance.getEntriesByType('navigation')[0].transferSize", json!([]));
+    assert!(weight.as_u64().unwrap() < 90_000, "three hundred arrivals weigh {weight}");
+    super::pages::keep("today-300-screen-light", &browser.picture());
+
+    let started = std::time::Instant::now();
+    browser.press("/");
+    browser.press("number217");
+    browser.wait("return document.querySelector('.first .n')?.innerText.endsWith('Number217')");
+    browser.press(&ENTER.to_string());
+    browser.wait("return document.querySelector('[role=status].done')?.innerText.includes('Number217.')");
+    println!("checked in one of 300 with {} keys in {:?}", "/number217".len() + 1, started.elapsed());
+
+    // The arrow keys choose: down to the first, down to the second, and back to the search.
+    const DOWN: char = '\u{E015}';
+    const UP: char = '\u{E013}';
+    browser.press("/number11");
+    browser.press(&DOWN.to_string());
+    let focused = "return document.activeElement.getAttribute('aria-label') ?? document.activeElement.id";
+    let first = browser.run(focused, json!([]));
+    browser.press(&DOWN.to_string());
+    let second = browser.run(focused, json!([]));
+    assert!(first.as_str().unwrap().starts_with("Check in: ") && first != second, "{first} {second}");
+    browser.press(&format!("{UP}{UP}"));
+    assert_eq!(browser.run(focused, json!([])), "q");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_walk_in_is_booked_by_number_by_name_and_by_a_misspelt_name() {
+    let site = super::demo();
+    let okonkwo = site.flyer("okonkwo");
+    site.change(|tx| {
+        Ok(tx.run("UPDATE members SET real_name = 'Jane Okonkwo-Schmidt' WHERE member_id = ?1", [okonkwo.id])?)
+    });
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", desk.name));
+    browser.wait("return location.pathname === '/desk'");
+    for typed in [okonkwo.id.to_string(), "jane okon".to_owned(), "okonkow".to_owned()] {
+        let started = std::time::Instant::now();
+        browser.press(&format!("/{typed}"));
+        browser.wait("return document.querySelector('#found .first .n')?.innerText === 'Jane Okonkwo-Schmidt'");
+        browser.press(&ENTER.to_string());
+        // Ten minutes are chosen, and Enter says that she is here.
+        browser.wait("return location.search.includes('book=') && document.activeElement?.name === 'usual'");
+        browser.press(&ENTER.to_string());
+        browser.wait("return document.querySelector('[role=status].done')?.innerText === 'Booked and checked in: Jane Okonkwo-Schmidt, 10 min.'");
+        println!("walk-in by {typed:?} with {} keys in {:?}", typed.len() + 3, started.elapsed());
+        browser.go(&format!("{}/desk", site.origin()));
+        // Once somebody is on the list of arrivals the search finds that line first.
+        site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'cancelled'", [])?));
+        browser.go(&format!("{}/desk?day=2020-01-01", site.origin()));
+        browser.go(&format!("{}/desk", site.origin()));
+    }
+    assert_eq!(okonkwo.get("/account/profile/booking-history").ok().total(), 3);
+}

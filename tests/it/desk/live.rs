@@ -6,6 +6,12 @@ use super::{Clerk, book, day, demo};
 use crate::harness::{Browser, Caller, PASSWORD, Site};
 use http::Method;
 use serde_json::json;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// Far longer than an event takes, so that a busy machine is no failure.
+const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
 /// The page's clock in the test's hands: seconds pass fifty times as fast.
 const HURRY: &str = "const later = window.setInterval; window.setInterval = (what, ms) => later(what, ms / 50);";
@@ -59,7 +65,7 @@ fn an_arrival_shows_at_the_other_desk_and_what_is_typed_stays() {
     assert_eq!(browser.run("return document.activeElement.value", json!([])), "jane okonkwo", "the focus stayed too");
 
     // A button that somebody is about to press stays under their finger …
-    let press = format!("document.querySelector('#b{} form button').focus()", bookings[3]);
+    let press = format!("document.querySelector('#b{} button').focus()", bookings[3]);
     browser.run(&press, json!([]));
     assert_eq!(focused(&browser), "Check in: ines");
     check_in(bookings[1]);
@@ -110,4 +116,50 @@ fn a_page_that_nobody_touches_for_twenty_minutes_stops_asking() {
     assert!(browser.run("return window.asked", json!([])).as_i64().unwrap() <= 1, "one may have been under way");
     browser.press("x");
     browser.wait("return window.asked > 2");
+}
+
+/// A stream of the desk's events, past its head.
+fn listen(site: &Site, clerk: &Clerk) -> BufReader<TcpStream> {
+    let mut socket = TcpStream::connect(site.address()).unwrap();
+    socket.set_read_timeout(Some(HEARS_WITHIN)).unwrap();
+    let head = format!("GET /desk/live HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\n\r\n", site.address(), clerk.line());
+    socket.write_all(head.as_bytes()).unwrap();
+    let mut stream = BufReader::new(socket);
+    assert!(hears(&mut stream, "HTTP/1.1 200"), "the desk listens");
+    assert!(hears(&mut stream, "content-type: text/event-stream"));
+    assert!(hears(&mut stream, "retry: "));
+    stream
+}
+
+/// Reads until a line begins with this; `false` at the end of the stream.
+fn hears(stream: &mut BufReader<TcpStream>, start: &str) -> bool {
+    loop {
+        let mut line = String::new();
+        match stream.read_line(&mut line) {
+            Ok(0) => return false,
+            Ok(_) if line.starts_with(start) => return true,
+            Ok(_) => {}
+            Err(e) => panic!("nothing was heard in time: {e}"),
+        }
+    }
+}
+
+#[test]
+fn twenty_screens_hear_of_a_check_in_and_none_keeps_the_server_from_stopping() {
+    const SCREENS: usize = 20;
+    let site = demo();
+    let bookings = day(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let mut screens: Vec<_> = (0..SCREENS).map(|_| listen(&site, &clerk)).collect();
+    assert_eq!(clerk.post(&format!("/desk/bookings/{}/check-in", bookings[0]), &[]).status, 303);
+    assert!(screens.iter_mut().all(|screen| hears(screen, "event: changed")));
+    drop(site);
+    assert!(!screens.iter_mut().any(|screen| hears(screen, "never")), "each stream ends with the server");
+}
+
+#[test]
+fn nobody_but_a_clerk_listens() {
+    let site = demo();
+    let stranger = Clerk::outside(&site).get("/desk/live");
+    assert_eq!((stranger.status, stranger.body.len()), (303, 0), "{stranger}");
 }

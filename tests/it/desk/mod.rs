@@ -14,6 +14,7 @@ mod mail_links;
 mod members;
 mod messages;
 mod nowhere;
+mod one_booking;
 mod pages;
 mod partners;
 mod rank;

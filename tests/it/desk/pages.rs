@@ -34,7 +34,13 @@ const OUTSIDE: &[Page] = &[
 const INSIDE: &[Page] = &[
     Page { name: "today", path: "/desk", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "kiosks", path: "/desk/kiosks", shows: "Pair a kiosk" },
-    Page { name: "today-done", path: "/desk?all&done=booked", shows: "Booked." },
+    Page { name: "today-done", path: "/desk?done=booked&booking=1", shows: "Booked: Jane" },
+    Page { name: "today-undo", path: "/desk?done=cancelled&booking=5", shows: "Cancelled: otto" },
+    Page { name: "today-found", path: "/desk?q=okonkow", shows: "Found: 1" },
+    Page { name: "today-book", path: "/desk?book=1", shows: "Here now" },
+    Page { name: "another-day", path: "/desk?day=2030-06-01", shows: "Nobody is booked for this day" },
+    Page { name: "booking", path: "/desk/bookings/1", shows: "Cancel booking" },
+    Page { name: "booking-cancelled", path: "/desk/bookings/5", shows: "Reinstate booking" },
     Page { name: "members", path: "/desk/members", shows: "The newest members" },
     Page { name: "members-found", path: "/desk/members?q=okonkow", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "members-nobody", path: "/desk/members?q=zzzzzz", shows: "No match" },
@@ -80,6 +86,9 @@ fn every_page_is_fit_to_be_seen() {
     day(&site);
     behind_the_counter(&site);
     payments_that_wait(&site);
+    let cancelled = super::book(&site, &site.member("otto"), 7_000);
+    assert_eq!(cancelled, 5, "the pages name it by its number");
+    site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'cancelled' WHERE booking_id = ?1", [cancelled])?));
     // An admin sees all that a page can hold.
     let desk = site.admin();
     let browser = Browser::open();

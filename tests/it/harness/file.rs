@@ -18,7 +18,7 @@ const HOURS: [(&str, &str); 3] = [
         "SELECT tunnel_id, hour, partner_id, bookings, minutes, arrived FROM booked_hours
          WHERE bookings <> 0 OR minutes <> 0 OR arrived <> 0",
         "SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600, partner_id, count(*), sum(minutes_booked),
-                count(arrived_at) FROM bookings GROUP BY 1, 2, 3",
+                count(arrived_at) FROM bookings WHERE ended_as IS NOT 'cancelled' GROUP BY 1, 2, 3",
     ),
     (
         "SELECT day, partner_id, event, times FROM event_days",

@@ -148,7 +148,8 @@ pub(crate) const PARTS: &[Part] = &[
          Stays("others' logbooks; the person's name in it is replaced"))
         .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
     part("entry_moves", "entry_moves", "member_id = :id", Stays(NUMBERS)),
-    part("bookings", "bookings", "member_id = :id", Stays("the partner's metrics count them; numbers and moments")),
+    part("bookings", "bookings", "member_id = :id",
+         Blanked("removed_comment = NULL", "the partner's metrics count them; numbers and moments")),
     part("history", "history", "member_id = :id", Stays("append-only, and goes upstream; numbers and moments")),
     part("payments", "payments",
          "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",

@@ -36,6 +36,7 @@ const NOBODY_S: &[(&str, &str)] = &[
 
 /// Texts and bytes that stay in rows that stay, and why they are nobody's.
 const NOT_PERSONAL: &[(&str, &[&str], &str)] = &[
+    ("bookings", &["ended_as"], "our word"),
     ("callbacks", &["sender", "event_key", "event", "about", "verdict"], "words and numbers of senders"),
     ("certificates", &["code", "cat_group", "cat_id", "track"], "a keyed hash, and the catalogue's words"),
     ("holdings", &["cat_group", "cat_id", "track"], "the catalogue's words"),

@@ -11,7 +11,7 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::{logbook as entries, standing};
-use crate::store::tables::bookings::{self, Filter};
+use crate::store::tables::bookings::{self, Ending, Filter};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::{notices, outbox, payments as money};
 use crate::web::mark::Mark;
@@ -109,8 +109,12 @@ pub(crate) fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
         what: format!("{} min", row.booking.minutes_booked),
         about: joined(&[row.tunnel_name, row.partner_name]),
         note: String::new(),
-        mark: (row.booking.flight_date > place.now).then(|| Mark::new("plain", place.say("desk.to_come"))),
-        path: String::new(),
+        mark: match row.ending {
+            Some(Ending::Cancelled) => Some(Mark::new("plain", place.say("desk.mark_cancelled"))),
+            Some(Ending::NoShow) => Some(Mark::new("bad", place.say("desk.mark_no_show"))),
+            None => (row.booking.flight_date > place.now).then(|| Mark::new("plain", place.say("desk.to_come"))),
+        },
+        path: format!("/desk/bookings/{}", row.booking_id),
         correct: String::new(),
     });
     Ok(booked.collect())

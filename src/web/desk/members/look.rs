@@ -16,7 +16,7 @@ const JUDGED_MAX: i64 = 200;
 const GUESSED_MAX: i64 = 1_000;
 const GRAM_MEMBERS_MAX: i64 = 500;
 
-pub(super) struct Hit {
+pub(crate) struct Hit {
     pub member_id: i64,
     pub name: String,
     pub initials: String,
@@ -26,14 +26,14 @@ pub(super) struct Hit {
     pub banned: bool,
 }
 
-pub(super) struct Hits {
+pub(crate) struct Hits {
     pub hits: Vec<Hit>,
     /// Whether there are others.
     pub more: bool,
 }
 
 /// The members who fit, the nearest first; the newest where nothing was typed.
-pub(super) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
+pub(crate) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
     let wanted = Wanted::parse(typed);
     let found = site.store.read(|tx| match typed.is_empty() {
         true => Ok(member_search::list_newest(tx, HITS_MAX as i64)?),
@@ -41,6 +41,17 @@ pub(super) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
     })?;
     let more = !typed.is_empty() && found.len() > HITS_MAX;
     Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more })
+}
+
+/// The numbers of the members who have each word that was typed as it was typed, or begins like it; two at the most.
+pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
+    let wanted = Wanted::parse(typed);
+    let Some(pattern) = wanted.beginnings() else { return Ok(Vec::new()) };
+    let found = site.store.read(|tx| Ok(nearest(&wanted, member_search::list(tx, &pattern, JUDGED_MAX)?)))?;
+    // Somebody of exactly that name is meant rather than one whose name goes on.
+    let exact = found.iter().filter(|one| distance(&wanted, words(one)) == Some(0)).map(|one| one.member_id);
+    let exact: Vec<i64> = exact.take(2).collect();
+    Ok(if exact.is_empty() { found.iter().map(|one| one.member_id).take(2).collect() } else { exact })
 }
 
 fn search(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {

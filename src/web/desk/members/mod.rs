@@ -3,7 +3,7 @@
 pub(crate) mod card;
 pub(crate) mod changes;
 pub(crate) mod lines;
-mod look;
+pub(crate) mod look;
 pub(crate) mod opening;
 mod person;
 pub(crate) mod record;
@@ -14,7 +14,7 @@ use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::web::{Frame, show};
 use askama::Template;
@@ -51,16 +51,22 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (typed, part) = read.unwrap_or_default();
     let found = look::up(site, &typed)?;
     let language = call.language();
-    let said = match (typed.is_empty(), found.hits.len()) {
-        (true, _) => language.say(&Text::new("desk.newest_members")),
-        (false, 0) => language.say(&Text::new("desk.found_nobody")),
-        (false, count) if found.more => language.say(&Text::new("desk.found_many").with("count", count)),
-        (false, count) => language.say(&Text::new("desk.found").with("count", count)),
-    };
+    let said = said(language, &typed, &found);
     if part.as_deref() == Some("found") {
         let frame = Frame::bare(language);
         return Ok(show(StatusCode::OK, language, &Found { frame, hits: found.hits, said }));
     }
     let frame = Frame::of(site, call, clerk, PART)?;
     Ok(show(StatusCode::OK, language, &Page { frame, typed, hits: found.hits, said }))
+}
+
+/// How many were found, in words.
+pub(crate) fn said(language: Language, typed: &str, found: &look::Hits) -> String {
+    let said = match (typed.is_empty(), found.hits.len()) {
+        (true, _) => Text::new("desk.newest_members"),
+        (false, 0) => Text::new("desk.found_nobody"),
+        (false, count) if found.more => Text::new("desk.found_many").with("count", count),
+        (false, count) => Text::new("desk.found").with("count", count),
+    };
+    language.say(&said)
 }

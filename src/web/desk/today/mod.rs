@@ -1,30 +1,36 @@
-//! *Today*: who comes, who is here, what was flown, and what waits.
+//! *Today*, and any other day: who comes, who is here, what is booked, what was flown, and what waits.
 
 mod arrivals;
+mod book;
 mod flown;
+mod found;
+mod kept;
 mod waiting;
 
+pub(crate) use book::{Sent, Unclear, find_member, name_of};
+
+use super::bookings as changes;
 use crate::auth::Clerk;
+use crate::domain::local_time::{Day, Hall};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::http::reply::Reply;
-use crate::i18n::language::Text;
-use crate::keys::random;
+use crate::http::reply::{self, Reply};
 use crate::site::Site;
-use crate::store::tables::bookings;
 use crate::web::{Frame, show as shown};
-use arrivals::Hour;
+use arrivals::Question;
 use askama::Template;
+use book::Book;
 use flown::Chart;
-use http::StatusCode;
+use found::Found;
+use http::{HeaderValue, StatusCode, header};
+use std::sync::Arc;
 use waiting::Waiting;
 
-/// Words that a page before this one may leave in its address, and what they say.
-const DONE: [(&str, &str); 3] =
-    [("arrived", "desk.done_arrived"), ("undone", "desk.done_undone"), ("booked", "desk.done_booked")];
+/// What may be typed into the search.
+const TYPED_CHARS_MAX: usize = 100;
 const WEEKDAYS: [&str; 7] = [
     "weekday.monday",
     "weekday.tuesday",
@@ -39,79 +45,127 @@ const WEEKDAYS: [&str; 7] = [
 #[template(path = "desk/today.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
+    /// *Today*, or the weekday of another day.
+    title: String,
     date: String,
     clock: String,
-    hours: Vec<Hour>,
-    /// Arrivals before those that are shown; 0 where all are.
-    earlier: i64,
-    /// Arrivals after those that are shown, and how many of the day come before them.
-    later: i64,
-    skip_to: i64,
-    counted: String,
-    chart: Chart,
+    is_today: bool,
+    days: Days,
+    typed: String,
+    arrivals: Arc<str>,
+    found: Option<Found>,
+    book: Book,
+    /// The booking whose end can be taken back here.
+    undo: Option<i64>,
+    chart: Option<Arc<Chart>>,
     waiting: Vec<Waiting>,
-    walk_in: WalkIn,
 }
 
-/// The form of a booking at the desk, as it was filled in.
-pub(crate) struct WalkIn {
-    pub member: String,
-    pub minutes: String,
-    /// `14:30`, by the hall's clock.
-    pub clock: String,
-    /// By which the same form sent twice is known.
-    pub number: i64,
-    pub problem: Option<String>,
+/// Days as a field for a date has them.
+struct Days {
+    shown: String,
+    before: String,
+    after: String,
+    tomorrow: String,
 }
 
-/// `GET /desk`: the day as it stands; `all` begins with its first arrival, `skip` with the one after so many.
+/// What the address asks for.
+#[derive(Default)]
+struct Wanted {
+    day: String,
+    typed: String,
+    part: String,
+    book: Option<i64>,
+    skip: i64,
+}
+
+impl Wanted {
+    fn read(call: &Call) -> Wanted {
+        let mut query = call.query();
+        let (day, typed) =
+            (query.optional("day", fields::line(10)), query.optional("q", fields::line(TYPED_CHARS_MAX)));
+        let part = query.optional("part", fields::line(10));
+        let (book, skip) = (
+            query.optional("book", fields::whole_in(1..=i64::MAX)),
+            query.optional("skip", fields::whole_in(0..=i64::MAX)),
+        );
+        let read = query.finish().map(|ok| Wanted {
+            day: day.get(&ok).unwrap_or_default(),
+            typed: typed.get(&ok).unwrap_or_default(),
+            part: part.get(&ok).unwrap_or_default(),
+            book: book.get(&ok),
+            skip: skip.get(&ok).unwrap_or(0),
+        });
+        read.unwrap_or_default()
+    }
+}
+
+/// `GET /desk`: a day as it stands: today, or that of `day` (`2026-11-24`). `q` finds members, `book` fills in whom the
+/// form books; `part=found` is the list of those who were found alone.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, None)
+    let wanted = Wanted::read(call);
+    if wanted.part == "found" {
+        let hall = site.hall()?;
+        let (day, query) = day_of(&hall, site.now(), &wanted.day);
+        let found = found::of(site, &hall, day, query, &wanted.typed, call.language())?;
+        return Ok(shown(StatusCode::OK, call.language(), &found));
+    }
+    page(site, call, clerk, wanted, None)
 }
 
-/// The page, with the booking form as it was sent where that was refused.
-pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<WalkIn>) -> Answer {
-    let mut query = call.query();
-    let (done, skip) =
-        (query.optional("done", fields::line(20)), query.optional("skip", fields::whole_in(0..=i64::MAX)));
-    let (done, skip) = query.finish().map(|ok| (done.get(&ok), skip.get(&ok))).unwrap_or_default();
-    let (all, skip) = (skip.is_some() || call.query.split('&').any(|pair| pair == "all"), skip.unwrap_or(0));
+/// `GET /desk/live`: a stream of events, one whenever something changed that the page may show. Ends by itself, so that a
+/// session that has ended hears nothing for long.
+pub(crate) fn listen(_: &Site, _: &Call, _: &Clerk) -> Answer {
+    const BEGIN: &str = "retry: 2000\n\n";
+    let begin = reply::bytes("text/event-stream", BEGIN);
+    Ok(begin.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+}
+
+/// The page with the booking form as it was sent, which was refused.
+pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
+    let typed = if sent.is_unclear() { sent.member.clone() } else { String::new() };
+    page(site, call, clerk, Wanted { day: sent.day.clone(), typed, ..Wanted::default() }, Some(sent))
+}
+
+/// The day of a name, else today; and what names it in a query, before other fields.
+fn day_of(hall: &Hall, now: i64, named: &str) -> (Day, String) {
+    match hall.start_of(named) {
+        Some(from) if named != hall.date(now) => (hall.day(from, 0), format!("day={named}&")),
+        _ => (hall.day(now, 0), String::new()),
+    }
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: Wanted, refused: Option<Sent>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
-    let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
-    frame.done = known.map(|(_, key)| call.say(key));
-    let (hall, now) = (site.hall()?, site.now());
-    let day = hall.day(now, 0);
-    let from = if all { day.from } else { arrivals::first_shown(&day, now) };
-    let (hours, earlier, expected, counted) = site.store.read(|tx| {
-        let hours = arrivals::list(site, tx, &hall, ((from, day.to), skip), now, call.language())?;
-        let (before, _) = bookings::count_arrivals(tx, site.tunnel_id, day.from, from)?;
-        let (expected, here) = bookings::count_arrivals(tx, site.tunnel_id, day.from, day.to)?;
-        let counted = Text::new("desk.counted").with("here", here).with("expected", expected);
-        Ok((hours, (before + skip).min(expected), expected, counted))
-    })?;
-    let skip_to = earlier + hours.iter().map(|hour| hour.rows.len() as i64).sum::<i64>();
+    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let (day, query) = day_of(&hall, now, &wanted.day);
+    let is_today = query.is_empty();
+    let done = changes::done(site, call, &hall)?;
+    let undo = done.as_ref().and_then(|done| done.undo);
+    frame.done = done.map(|done| done.said);
+    let question = Question { hall: &hall, day, now, skip: wanted.skip, language };
+    let found = match wanted.typed.is_empty() {
+        true => None,
+        false => Some(found::of(site, &hall, day, query, &wanted.typed, language)?),
+    };
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let weekday = call.say(WEEKDAYS[hall.weekday(now)]);
+    let weekday = call.say(WEEKDAYS[hall.weekday(day.from)]);
+    let kept::Shown { arrivals, chart } = kept::of(site, &question, is_today, &weekday)?;
+    let date = |days| hall.date_beside(day.from, days);
     let page = Page {
-        date: format!("{weekday}, {}", when::day(call.language(), &hall, now)),
+        title: if is_today { frame.say("desk.today") } else { weekday.clone() },
+        date: format!("{weekday}, {}", when::day(language, &hall, day.from)),
         clock: hall.clock(now),
-        hours,
-        earlier,
-        later: expected - skip_to,
-        skip_to,
-        counted: frame.tell(&counted),
-        chart: flown::draw(site, &hall, now, &weekday, call.language())?,
-        waiting: waiting::list(site, call.language())?,
-        walk_in: refused.unwrap_or_else(|| WalkIn::empty(hall.clock(now + 5 * 60 - now.rem_euclid(5 * 60)))),
+        is_today,
+        days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: hall.date_beside(now, 1) },
+        typed: wanted.typed,
+        arrivals,
+        found,
+        book: book::of(site, call, (&hall, day, is_today), wanted.book, refused)?,
+        undo,
+        chart,
+        waiting: waiting::list(site, language)?,
         frame,
     };
-    Ok::<Reply, Failure>(shown(status, call.language(), &page))
-}
-
-impl WalkIn {
-    fn empty(clock: String) -> WalkIn {
-        // Positive, and exact in every program that reads numbers as floats.
-        let number = i64::from(u32::from_ne_bytes(random())) + 1;
-        WalkIn { member: String::new(), minutes: String::new(), clock, number, problem: None }
-    }
+    Ok::<Reply, Failure>(shown(status, language, &page))
 }

@@ -1,0 +1,51 @@
+//! How old somebody is on a day.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
+
+/// From this age on somebody is an adult.
+pub(crate) const ADULT_YEARS: i16 = 18;
+
+/// Somebody's age on a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Age {
+    pub(crate) years: i16,
+    /// Whether the day is a birthday. Who was born on 29 February has it on the 28th where there is no 29th.
+    pub(crate) birthday: bool,
+}
+
+/// The age on the day of `noon_utc`, of somebody who was born on the day of `dob`; both in UTC. `None` beyond the calendar.
+pub(crate) fn on(dob: i64, noon_utc: i64) -> Option<Age> {
+    let date = |moment| Timestamp::from_second(moment).ok().map(|at| Offset::UTC.to_datetime(at).date());
+    let (born, day): (Date, Date) = (date(dob)?, date(noon_utc)?);
+    let anniversary = born.with().year(day.year()).build().or_else(|_| Date::new(day.year(), 2, 28)).ok()?;
+    let years = day.year() - born.year() - i16::from(day < anniversary);
+    Some(Age { years, birthday: day == anniversary && years > 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Age, on};
+    use jiff::civil::date;
+    use jiff::tz::TimeZone;
+
+    fn age(born: jiff::civil::Date, day: jiff::civil::Date) -> Age {
+        let at = |date: jiff::civil::Date, hour| {
+            date.at(hour, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp().as_second()
+        };
+        on(at(born, 0), at(day, 12)).unwrap()
+    }
+
+    #[test]
+    fn a_birthday_is_the_day_on_which_the_years_grow() {
+        let born = date(2008, 5, 31);
+        assert_eq!(age(born, date(2026, 5, 30)), Age { years: 17, birthday: false });
+        assert_eq!(age(born, date(2026, 5, 31)), Age { years: 18, birthday: true });
+        assert_eq!(age(born, date(2008, 5, 31)), Age { years: 0, birthday: false });
+        let leap = date(2008, 2, 29);
+        assert_eq!(age(leap, date(2025, 2, 28)), Age { years: 17, birthday: true });
+        assert_eq!(age(leap, date(2024, 2, 28)), Age { years: 15, birthday: false });
+        assert_eq!(age(leap, date(2024, 2, 29)), Age { years: 16, birthday: true });
+    }
+}

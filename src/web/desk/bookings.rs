@@ -1,0 +1,201 @@
+//! One booking: moved, cancelled, a no-show, and each of these taken back.
+
+use super::today::name_of;
+use crate::app::{self, Change, Outcome, bookings};
+use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
+use crate::domain::minutes;
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::bookings::{BookingRow, Ending, find};
+use crate::store::tables::partners;
+use crate::web::mark::Mark;
+use crate::web::{Frame, form, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+/// Words that a page before *Today* leaves in the address, and what they say of the booking that stands beside them.
+const DONE: [(&str, &str); 8] = [
+    ("arrived", "desk.said_arrived"),
+    ("undone", "desk.said_undone"),
+    ("booked", "desk.said_booked"),
+    ("here", "desk.said_booked_here"),
+    ("moved", "desk.said_moved"),
+    ("cancelled", "desk.said_cancelled"),
+    ("no-show", "desk.said_no_show"),
+    ("reinstated", "desk.said_reinstated"),
+];
+
+/// What was just done, and the booking whose end can be taken back.
+pub(super) struct Done {
+    pub(super) said: String,
+    pub(super) undo: Option<i64>,
+}
+
+/// What the address says was done: `done` names it, `booking` the booking.
+pub(super) fn done(site: &Site, call: &Call, hall: &Hall) -> Result<Option<Done>, Failure> {
+    let mut query = call.query();
+    let (word, id) =
+        (query.optional("done", fields::line(20)), query.optional("booking", fields::whole_in(1..=i64::MAX)));
+    let (word, id) = query.finish().map(|ok| (word.get(&ok), id.get(&ok))).unwrap_or_default();
+    let known = DONE.iter().find(|(known, _)| word.as_deref() == Some(*known));
+    let (Some((word, key)), Some(booking_id)) = (known, id) else { return Ok(None) };
+    let found = site.store.read(|tx| {
+        let Some(row) = find(tx, booking_id, site.tunnel_id)? else { return Ok(None) };
+        Ok(Some((name_of(tx, row.member_id)?.unwrap_or_default(), row)))
+    })?;
+    let Some((name, row)) = found else { return Ok(None) };
+    let at = row.booking.flight_date;
+    let said = Text::new(key)
+        .with("name", name)
+        .with("clock", hall.clock(at))
+        .with("day", when::short(call.language(), hall, at))
+        .with("minutes", row.booking.minutes_booked);
+    let undo = (["cancelled", "no-show"].contains(word) && row.ending.is_some()).then_some(booking_id);
+    Ok(Some(Done { said: call.language().say(&said), undo }))
+}
+
+/// The address of the day of a booking, with a word on what was done to it.
+pub(super) fn to_day(site: &Site, hall: &Hall, booking_id: i64, word: &str) -> Result<String, Failure> {
+    let row = site.store.read(|tx| Ok(find(tx, booking_id, site.tunnel_id)?))?.ok_or_else(Failure::not_found)?;
+    let day = hall.date(row.booking.flight_date);
+    let day = if day == hall.date(site.now()) { String::new() } else { format!("day={day}&") };
+    Ok(format!("/desk?{day}done={word}&booking={booking_id}#b{booking_id}"))
+}
+
+#[derive(Template)]
+#[template(path = "desk/booking.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    booking_id: i64,
+    member_id: i64,
+    name: String,
+    when: String,
+    minutes: i64,
+    partner: String,
+    mark: Mark,
+    is_ended: bool,
+    is_here: bool,
+    /// Whether its time has come.
+    is_due: bool,
+    back: String,
+    form: MoveForm,
+}
+
+/// The form, as it was filled in.
+struct MoveForm {
+    day: String,
+    clock: String,
+    minutes: String,
+    problem: Option<String>,
+}
+
+/// `GET /desk/bookings/{booking_id}`: the booking, and what can be done with it.
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> Answer {
+    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let frame = Frame::of(site, call, clerk, "/desk")?;
+    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let (row, name, partner) = site.store.read(|tx| {
+        let row = find(tx, booking_id, site.tunnel_id)?.ok_or_else(Failure::not_found)?;
+        let partner = partners::find(tx, &row.client_id)?.map_or_else(String::new, |partner| partner.name);
+        let name = name_of(tx, row.member_id)?.unwrap_or_default();
+        Ok((row, name, partner))
+    })?;
+    let at = row.booking.flight_date;
+    let (day, today) = (hall.date(at), hall.date(now));
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let form = refused.unwrap_or_else(|| MoveForm {
+        day: day.clone(),
+        clock: hall.clock(at),
+        minutes: row.booking.minutes_booked.to_string(),
+        problem: None,
+    });
+    let page = Page {
+        booking_id,
+        member_id: row.member_id,
+        name,
+        when: when::moment(language, &hall, at),
+        minutes: row.booking.minutes_booked,
+        partner: frame.tell(&Text::new("desk.booking_of").with("partner", partner)),
+        mark: state(&frame, &row),
+        is_ended: row.ending.is_some(),
+        is_here: row.arrived_at.is_some(),
+        is_due: at <= now,
+        back: if day == today { "/desk".to_owned() } else { format!("/desk?day={day}") },
+        form,
+        frame,
+    };
+    Ok(shown(status, language, &page))
+}
+
+/// What became of a booking, as a word with its colour.
+pub(crate) fn state(frame: &Frame, row: &BookingRow) -> Mark {
+    let (tone, key) = match (row.ending, row.arrived_at) {
+        (Some(Ending::Cancelled), _) => ("plain", "desk.mark_cancelled"),
+        (Some(Ending::NoShow), _) => ("bad", "desk.mark_no_show"),
+        (None, Some(_)) => ("good", "desk.mark_here"),
+        (None, None) => ("plain", "desk.mark_booked"),
+    };
+    Mark::new(tone, frame.say(key))
+}
+
+/// `POST /desk/bookings/{booking_id}/move`: another day, time or length.
+pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let mut body = form(call)?;
+    let [day, clock, length] = ["day", "clock", "minutes"].map(|name| body.optional(name, fields::line(254)));
+    let ok = body.finish()?;
+    let [day, clock, length] = [day, clock, length].map(|field| field.get(&ok).unwrap_or_default());
+    let sent = MoveForm { day, clock, minutes: length, problem: None };
+    let hall = site.hall()?;
+    let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
+    let at = hall.start_of(&sent.day).and_then(|day| hall.at_clock(day, &sent.clock));
+    let again = |problem: String| page(site, call, clerk, Some(MoveForm { problem: Some(problem), ..sent }));
+    let (Some(at), Some(length)) = (at, length) else {
+        return again(call.say(if at.is_none() { "desk.move_when" } else { "desk.walk_in_minutes" }));
+    };
+    match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length)) {
+        Ok(_) => Ok(reply::see_other(&to_day(site, &hall, booking_id, "moved")?)),
+        Err(failure) => match failure.problems().first() {
+            Some(problem) => again(call.language().say(&problem.text)),
+            None => Err(failure),
+        },
+    }
+}
+
+/// `POST /desk/bookings/{booking_id}/cancel`.
+pub(crate) fn cancel(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    change(site, call, clerk, bookings::cancel, "cancelled")
+}
+
+/// `POST /desk/bookings/{booking_id}/no-show`: nobody came.
+pub(crate) fn set_no_show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    change(site, call, clerk, bookings::set_no_show, "no-show")
+}
+
+/// `POST /desk/bookings/{booking_id}/reinstate`: neither cancelled nor a no-show after all.
+pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    change(site, call, clerk, bookings::reinstate, "reinstated")
+}
+
+fn change(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    effect: fn(&Change, i64) -> Result<Outcome, Failure>,
+    word: &str,
+) -> Answer {
+    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    _ = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id))?;
+    Ok(reply::see_other(&to_day(site, &site.hall()?, booking_id, word)?))
+}

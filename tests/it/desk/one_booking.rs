@@ -1,0 +1,171 @@
+//! One booking at the desk: moved, cancelled, a no-show, and each of these taken back; and what its partner may still say.
+
+use super::{Clerk, book, demo};
+use crate::harness::{Caller, Site};
+use serde_json::json;
+
+/// What is in the logbook of the member for a booking: when, and how many minutes.
+fn flown(site: &Site, booking: i64) -> Option<(i64, i64)> {
+    let sql = "SELECT entry_date, minutes FROM entries WHERE booking_id = ?1";
+    site.change(|tx| Ok(tx.find(sql, [booking], |row| Ok((row.get(0)?, row.get(1)?)))?))
+}
+
+/// A booking that the partner sent, with its flight time in the logbook; `at` in seconds from now.
+fn sent(site: &Site, (partner, jane): (&Caller, &Caller), registration: i64, at: i64, minutes: i64) -> i64 {
+    let pin = site.pin(jane);
+    let body = json!({ "member_id": jane.id, "member_pin": pin, "registration_id": registration, "flight_date": site.now() + at,
+                       "minutes_booked": minutes, "tunnel_id": Site::TUNNEL_ID });
+    let reply = partner.post("/external/partner-metrics/op/generate-token", body).ok().json();
+    assert_eq!(reply["status"], true, "{reply}");
+    let sql = "SELECT booking_id FROM bookings WHERE registration_id = ?1";
+    site.change(|tx| Ok(tx.get(sql, [registration], |row| row.get(0))?))
+}
+
+fn audit(site: &Site) -> Vec<String> {
+    let sql = "SELECT deed FROM audit WHERE deed LIKE 'booking.%' ORDER BY seq";
+    site.change(|tx| Ok(tx.list(sql, [], |row| row.get(0))?))
+}
+
+#[test]
+fn a_cancelled_booking_takes_its_flight_time_along_and_brings_it_back() {
+    let site = demo();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let booking = sent(&site, (&partner, &jane), 7, 600, 12);
+    let entry = flown(&site, booking).expect("a current flyer has the minutes");
+    site.change(|tx| {
+        Ok(tx.run("UPDATE entries SET comment = 'my own words', minutes = 14 WHERE booking_id = ?1", [booking])?)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/bookings/{booking}");
+    assert!(clerk.get(&path).page().contains("Cancel booking"));
+    let done = clerk.post(&format!("{path}/cancel"), &[]);
+    let there = done.header("location").unwrap().split('#').next().unwrap().to_owned();
+    let page = clerk.get(&there).page();
+    assert!(page.contains("Cancelled: jane, ") && page.contains(&format!("{path}/reinstate")), "{page}");
+    assert!(page.contains("0 of 0 are here"), "it is on nobody's list: {page}");
+    assert_eq!(flown(&site, booking), None);
+    assert_eq!(clerk.post(&format!("{path}/cancel"), &[]).status, 303, "a second time changes nothing");
+    for refused in ["check-in", "no-show"] {
+        assert_eq!(clerk.post(&format!("{path}/{refused}"), &[]).status, 409, "{refused}");
+    }
+    let own = jane.get("/account/profile/booking-history").ok().json();
+    assert_eq!(own[0]["ended"], "cancelled", "{own}");
+
+    assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 303);
+    assert_eq!(flown(&site, booking), Some((entry.0, 14)), "as the member left it");
+    let comment = "SELECT comment FROM entries WHERE booking_id = ?1";
+    let comment: String = site.change(|tx| Ok(tx.get(comment, [booking], |row| row.get(0))?));
+    assert_eq!(comment, "my own words");
+    assert_eq!(audit(&site), ["booking.cancelled", "booking.reinstated"]);
+    let told = site.notices(&jane);
+    assert!(told.contains(&"notice.booking_cancelled".to_owned()), "{told:?}");
+    assert!(told.contains(&"notice.booking_reinstated".to_owned()), "{told:?}");
+}
+
+#[test]
+fn a_no_show_is_noted_once_its_time_has_come_and_is_in_no_logbook() {
+    let site = demo();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let booking = sent(&site, (&partner, &jane), 7, 600, 12);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/bookings/{booking}");
+    let early = clerk.post(&format!("{path}/no-show"), &[]);
+    assert!(early.status == 409 && early.page().contains("has not come yet"), "{early}");
+    site.advance(std::time::Duration::from_secs(900));
+    assert!(clerk.get(&path).page().contains("No-show"));
+    assert_eq!(clerk.post(&format!("{path}/check-in"), &[]).status, 303);
+    let here = clerk.post(&format!("{path}/no-show"), &[]);
+    assert!(here.status == 409 && here.page().contains("Undo the check-in first"), "{here}");
+    assert_eq!(clerk.post(&format!("{path}/check-in/undo"), &[]).status, 303);
+    assert_eq!(clerk.post(&format!("{path}/no-show"), &[]).status, 303);
+    assert_eq!(flown(&site, booking), None);
+    let page = clerk.get("/desk").page();
+    assert!(page.contains("<i class=bad>no-show</i>"), "{page}");
+    assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 303);
+    assert!(flown(&site, booking).is_some());
+    assert!(audit(&site).ends_with(&["booking.no_show".to_owned(), "booking.reinstated".to_owned()]));
+}
+
+#[test]
+fn a_partner_who_sends_a_booking_again_does_not_move_it_back() {
+    let site = demo();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let booking = sent(&site, (&partner, &jane), 7, 3_600, 12);
+    let clerk = Clerk::at(&site, &site.desk());
+    let hall = site.inside().hall().unwrap();
+    let moved = site.now() + 2 * 24 * 3600;
+    let moved = moved - moved.rem_euclid(60);
+    let form = [("day", hall.date(moved)), ("clock", hall.clock(moved)), ("minutes", "20".to_owned())];
+    let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let path = format!("/desk/bookings/{booking}/move");
+    let done = clerk.post(&path, &form);
+    assert_eq!(done.status, 303, "{done}");
+    assert!(done.header("location").unwrap().contains(&format!("day={}", hall.date(moved))), "{done}");
+    assert_eq!(flown(&site, booking), Some((moved, 20)), "the logbook follows");
+    // The same again, by a partner who only wants a token: the desk's word stays.
+    assert_eq!(sent(&site, (&partner, &jane), 7, 3_600, 12), booking);
+    assert_eq!(flown(&site, booking), Some((moved, 20)));
+    // Other minutes: these count, and the desk's day stays.
+    sent(&site, (&partner, &jane), 7, 3_600, 30);
+    assert_eq!(flown(&site, booking), Some((moved, 30)));
+    let later = site.now() + 7_200;
+    sent(&site, (&partner, &jane), 7, 7_200, 30);
+    assert_eq!(flown(&site, booking), Some((later, 30)), "the partner moved it itself");
+    let past = [("day", "2020-01-01"), ("clock", "12:00"), ("minutes", "20")];
+    let refused = clerk.post(&path, &past);
+    assert!(refused.status == 422 && refused.page().contains("This day is over"), "{refused}");
+    for (wrong, said) in [(("day", "x"), "Day and time are"), (("minutes", "0"), "from 1 to 600")] {
+        let form = form.map(|(name, value)| if name == wrong.0 { wrong } else { (name, value) });
+        let refused = clerk.post(&path, &form);
+        assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
+    }
+    assert_eq!(audit(&site), ["booking.moved"]);
+}
+
+#[test]
+fn a_booking_without_a_number_is_known_by_the_flight_that_its_partner_named() {
+    let site = demo();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let pin = site.pin(&jane);
+    let body = json!({ "member_id": jane.id, "member_pin": pin, "flight_date": site.now() + 3_600, "minutes_booked": 12,
+                       "tunnel_id": Site::TUNNEL_ID });
+    let send = || partner.post("/external/partner-metrics/op/generate-token", body.clone()).ok();
+    send();
+    let clerk = Clerk::at(&site, &site.desk());
+    let hall = site.inside().hall().unwrap();
+    let day = hall.date(site.now() + 24 * 3600);
+    assert_eq!(
+        clerk.post("/desk/bookings/1/move", &[("day", &*day), ("clock", "12:00"), ("minutes", "12")]).status,
+        303
+    );
+    send();
+    assert_eq!(jane.get("/account/profile/booking-history").ok().total(), 1, "nothing is doubled");
+}
+
+#[test]
+fn a_cancelled_booking_that_its_partner_books_anew_is_in_force_again() {
+    let site = demo();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let booking = sent(&site, (&partner, &jane), 7, 3_600, 12);
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(clerk.post(&format!("/desk/bookings/{booking}/cancel"), &[]).status, 303);
+    sent(&site, (&partner, &jane), 7, 3_600, 12);
+    assert_eq!(flown(&site, booking), None, "the same again is no new booking");
+    let at = site.now() + 7_200;
+    sent(&site, (&partner, &jane), 7, 7_200, 12);
+    assert_eq!(flown(&site, booking), Some((at, 12)));
+    let own = jane.get("/account/profile/booking-history").ok().json();
+    assert_eq!(own[0]["ended"], json!(null), "{own}");
+}
+
+#[test]
+fn a_booking_of_nobody_is_not_found() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    book(&site, &site.member("jane"), 600);
+    assert_eq!(clerk.get("/desk/bookings/99").status, 404);
+    for deed in ["move", "cancel", "no-show", "reinstate"] {
+        let form = [("day", "2030-01-01"), ("clock", "12:00"), ("minutes", "20")];
+        assert_eq!(clerk.post(&format!("/desk/bookings/99/{deed}"), &form).status, 404, "{deed}");
+    }
+}
