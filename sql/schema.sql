@@ -550,6 +550,53 @@ CREATE TABLE undos (
     ends_at         INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE till_entries (
+    entry_id     INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of the receipt
+    payment_id   INTEGER NOT NULL REFERENCES payments,
+    kind         TEXT    NOT NULL CHECK (kind IN ('cash', 'terminal', 'voucher', 'free')),
+    amount_cents INTEGER NOT NULL,                   -- in the smallest unit of the currency; negative where a fee was undone
+    currency     TEXT    NOT NULL,                   -- ISO 4217, upper case
+    reason       TEXT    NOT NULL DEFAULT '',        -- why free of charge or undone; the number of a voucher
+    undoes       INTEGER UNIQUE REFERENCES till_entries,
+    paid_until   INTEGER,                            -- what the membership is paid until by it; Unix seconds
+    taken_by     INTEGER REFERENCES members,         -- the clerk
+    taken_at     INTEGER NOT NULL,
+    form_number  INTEGER UNIQUE,                     -- by which the same form sent twice is known
+    CHECK (iif(undoes IS NULL, amount_cents >= 0, amount_cents <= 0)),
+    CHECK (kind <> 'free' OR amount_cents = 0)
+) STRICT;
+
+CREATE TABLE till_closings (
+    closing_id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    last_entry_id  INTEGER NOT NULL,                 -- 0 where there was none yet
+    currency       TEXT    NOT NULL,
+    float_cents    INTEGER NOT NULL,                 -- what the closing before left in the drawer
+    cash_cents     INTEGER NOT NULL,                 -- what came in since, less what was given back
+    terminal_cents INTEGER NOT NULL,
+    voucher_cents  INTEGER NOT NULL,
+    counted_cents  INTEGER NOT NULL CHECK (counted_cents >= 0),
+    left_cents     INTEGER NOT NULL CHECK (left_cents BETWEEN 0 AND counted_cents),
+    note           TEXT    NOT NULL DEFAULT '',
+    closed_by      INTEGER REFERENCES members,       -- the clerk
+    closed_at      INTEGER NOT NULL,
+    form_number    INTEGER NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE registrations (
+    form_number   INTEGER PRIMARY KEY,
+    member_id     INTEGER NOT NULL UNIQUE REFERENCES members,
+    registered_by INTEGER REFERENCES members,        -- the clerk
+    registered_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE account_claims (
+    code_hash  BLOB    PRIMARY KEY,                  -- keyed, of the code
+    member_id  INTEGER NOT NULL REFERENCES members,
+    email      TEXT    NOT NULL COLLATE NOCASE,      -- where the code was mailed; empty: it was printed
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -841,6 +888,7 @@ CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
 
 CREATE INDEX payments_rival ON payments (rival_claim) WHERE rival_claim IS NOT NULL;
 
+<<<<<<< HEAD
 CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, coalesce(sent_flight_date, flight_date))
     WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
 
@@ -872,3 +920,39 @@ WHEN NEW.ended_as IS NOT 'cancelled' BEGIN
                                      1, NEW.minutes_booked, NEW.arrived_at IS NOT NULL)
     ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
 END;
+=======
+CREATE INDEX till_entries_by_payment ON till_entries (payment_id);
+
+CREATE INDEX till_entries_by_clerk ON till_entries (taken_by);
+
+CREATE INDEX till_closings_by_clerk ON till_closings (closed_by);
+
+CREATE TRIGGER till_entries_stay BEFORE DELETE ON till_entries BEGIN
+    SELECT RAISE(ABORT, 'an entry of the till is never removed');
+END;
+
+CREATE TRIGGER till_entries_keep_their_figures
+BEFORE UPDATE OF entry_id, payment_id, kind, amount_cents, currency, undoes, paid_until, taken_by, taken_at, form_number
+ON till_entries BEGIN
+    SELECT RAISE(ABORT, 'an entry of the till is never changed');
+END;
+
+CREATE TRIGGER till_closings_stay BEFORE DELETE ON till_closings BEGIN
+    SELECT RAISE(ABORT, 'a closing of the till is never removed');
+END;
+
+CREATE TRIGGER till_closings_keep_their_figures
+BEFORE UPDATE OF closing_id, last_entry_id, currency, float_cents, cash_cents, terminal_cents, voucher_cents, counted_cents,
+                 left_cents, closed_by, closed_at, form_number
+ON till_closings BEGIN
+    SELECT RAISE(ABORT, 'a closing of the till is never changed');
+END;
+
+CREATE INDEX registrations_by_clerk ON registrations (registered_by);
+
+CREATE INDEX account_claims_by_member ON account_claims (member_id);
+
+CREATE INDEX account_claims_by_end ON account_claims (ends_at);
+
+CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
+>>>>>>> 66184f3 (The desk registers new members and takes fees; a day is closed at the till)

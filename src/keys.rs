@@ -50,6 +50,7 @@ pub enum Purpose {
     Callback,
     Deletion,
     TlsKey,
+    AccountClaim,
 }
 
 /// SHA-256, or HMAC-SHA256 where there is a key.

@@ -8,6 +8,7 @@ pub(crate) mod accounts;
 pub(crate) mod booking_fields;
 pub(crate) mod bookings;
 pub(crate) mod certificates;
+pub(crate) mod claims;
 pub(crate) mod credentials;
 pub(crate) mod import_export;
 pub(crate) mod kiosks;
@@ -19,6 +20,7 @@ pub(crate) mod payments;
 pub(crate) mod person;
 pub(crate) mod photos;
 pub(crate) mod recovery;
+pub(crate) mod registration;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};

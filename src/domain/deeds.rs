@@ -1,7 +1,7 @@
 //! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
 
 /// In the order in which people look for them.
-pub(crate) const DEEDS: [&str; 78] = [
+pub(crate) const DEEDS: &[&str] = &[
     "member.added",
     "members.imported",
     "member.role_set",
@@ -10,6 +10,8 @@ pub(crate) const DEEDS: [&str; 78] = [
     "member.unbanned",
     "member.unlocked",
     "member.erased",
+    "member.code_printed",
+    "member.claimed",
     "member.pin_renewed",
     "member.sessions_ended",
     "member.photo_taken",
@@ -65,6 +67,10 @@ pub(crate) const DEEDS: [&str; 78] = [
     "mail.tested",
     "payment.assigned",
     "payment.voided",
+    "payment.taken",
+    "payment.undone",
+    "receipt.mailed",
+    "till.closed",
     "tunnels.imported",
     "reminders.given",
     "sync.rewound",

@@ -30,6 +30,7 @@ pub(crate) mod safety;
 pub(crate) mod signoff;
 pub(crate) mod strength;
 pub(crate) mod throttle;
+pub(crate) mod till;
 pub(crate) mod totp;
 pub mod tunnel;
 pub(crate) mod unicode;

@@ -234,10 +234,15 @@ pub(crate) fn without_year(paid_until: Option<i64>, granted_until: i64, before: 
 const WHOLE: [&str; 16] =
     ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
 
+/// Digits behind the point of an amount in this currency (ISO 4217, upper case).
+pub(crate) fn decimals(currency: &str) -> usize {
+    if WHOLE.contains(&currency) { 0 } else { 2 }
+}
+
 impl std::fmt::Display for Price {
     /// `30.00 CHF`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if WHOLE.contains(&self.currency.as_str()) {
+        if decimals(&self.currency) == 0 {
             return write!(f, "{} {}", self.cents, self.currency);
         }
         let (sign, cents) = (if self.cents < 0 { "-" } else { "" }, self.cents.unsigned_abs());

@@ -44,6 +44,8 @@ macro_rules! texts {
             include_str!(concat!("../../assets/translations/", $language, "/desk_sign_offs.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_partners.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_payments.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_till.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_new_member.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_messages.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_reports.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_site.json")),

@@ -16,8 +16,8 @@ use crate::site::pace;
 use crate::store::engine::soundness::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
-    contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys, payments,
-    reminders as given, replays, sessions, sign_in_steps, throttles, undos,
+    account_claims, contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys,
+    payments, reminders as given, replays, sessions, sign_in_steps, throttles, undos,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -123,6 +123,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += undos::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += account_claims::sweep(tx, SWEEP_ROWS_MAX)?;
         for (sender, kept) in EVENTS_KEPT_SECONDS {
             removed += callbacks::sweep(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
         }

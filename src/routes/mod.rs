@@ -148,6 +148,8 @@ pub static PAGES: &[Route] = &[
     page    (GET,    "/recover",                                            web::public::recover::ask),
     page    (POST,   "/recover",                                            web::public::recover::send).on_the_beat(),
     page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().on_the_beat(),
+    page    (GET,    "/claim",                                              web::public::claim::ask),
+    page    (POST,   "/claim",                                              web::public::claim::take).hashing(),
     page    (GET,    "/undo",                                               web::public::undo::ask),
     page    (POST,   "/undo",                                               web::public::undo::take),
 
@@ -232,6 +234,26 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/payments",                                      desk::payments::list),
     desk    (POST,   "/desk/payments/{payment_id}/count",                   desk::payments::count),
     desk    (POST,   "/desk/payments/{payment_id}/void",                    desk::payments::void),
+
+    // New members
+    desk    (GET,    "/desk/new-member",                                    desk::new_member::show),
+    desk    (POST,   "/desk/new-member",                                    desk::new_member::register),
+    desk    (GET,    "/desk/members/{member_id}/welcome",                   desk::new_member::welcome::show),
+    desk    (POST,   "/desk/members/{member_id}/slip",                      desk::new_member::welcome::print).drawing(),
+
+    // Till
+    desk    (GET,    "/desk/members/{member_id}/payment",                   desk::till::fee::show),
+    desk    (POST,   "/desk/members/{member_id}/payment",                   desk::till::fee::take),
+    desk    (GET,    "/desk/till",                                          desk::till::show),
+    desk    (POST,   "/desk/till/close",                                    desk::till::close),
+    desk    (GET,    "/desk/till/closings",                                 desk::till::closings::list),
+    desk    (GET,    "/desk/till/closings.csv",                             desk::till::closings::all).drawing(),
+    desk    (GET,    "/desk/till/closings/{closing_id}",                    desk::till::closings::show),
+    desk    (GET,    "/desk/till/closings/{closing_id}/entries.csv",        desk::till::closings::entries).drawing(),
+    desk    (GET,    "/desk/till/entries/{entry_id}",                       desk::till::entries::show),
+    desk    (GET,    "/desk/till/entries/{entry_id}/receipt",               desk::till::entries::receipt).drawing(),
+    desk    (POST,   "/desk/till/entries/{entry_id}/mail",                  desk::till::entries::mail),
+    desk    (POST,   "/desk/till/entries/{entry_id}/undo",                  desk::till::entries::undo),
 
     // Reports
     desk    (GET,    "/desk/reports",                                       desk::reports::show),

@@ -19,10 +19,11 @@ pub(crate) struct Part {
 }
 
 /// In the order in which they are needed.
-pub(super) static PARTS: [Part; 8] = [
+pub(super) static PARTS: [Part; 9] = [
     Part { path: "/desk", key: "desk.today", admins: false },
     Part { path: "/desk/members", key: "desk.members", admins: false },
     Part { path: "/desk/sign-offs", key: "desk.sign_offs", admins: false },
+    Part { path: "/desk/till", key: "till.title", admins: false },
     Part { path: "/desk/partners", key: "desk.partners", admins: true },
     Part { path: "/desk/messages", key: "desk.messages", admins: false },
     Part { path: "/desk/reports", key: "desk.reports", admins: false },

@@ -17,6 +17,7 @@ use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
+use crate::keys::random;
 use crate::site::Site;
 use crate::store::engine::writer_held;
 use askama::Template;
@@ -41,7 +42,7 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
-        _ if below("/confirm") || below("/recover") || below("/undo") => Some(public::refusal),
+        _ if below("/claim") || below("/confirm") || below("/recover") || below("/undo") => Some(public::refusal),
         "/" => Some(refusal),
         _ if below("/desk") => Some(refusal),
         _ => None,
@@ -116,6 +117,11 @@ fn rendered(page: &impl Template) -> String {
 pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// A number by which the same form sent twice is known: positive, and exact in every program that reads numbers as floats.
+pub(crate) fn form_number() -> i64 {
+    i64::from(u32::from_ne_bytes(random())) + 1
 }
 
 /// What the page before this one says was done, by a word that it left in the address.

@@ -1,6 +1,7 @@
 //! Payments: what the processor says of them, what the apps of members claim, and what the desk decides.
 
 mod membership;
+pub(crate) mod till;
 
 use super::Change;
 use crate::domain::audit::{Detail, Whom};

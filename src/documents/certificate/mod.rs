@@ -4,7 +4,7 @@
 mod flow;
 pub(crate) mod ink;
 pub(crate) mod lettering;
-mod qr;
+pub(crate) mod qr;
 mod sheet;
 
 pub(crate) use sheet::draw;

@@ -4,7 +4,7 @@ use krilla::geom::{Path, PathBuilder, Rect};
 use qrcodegen::{QrCode, QrCodeEcc};
 
 /// The code with its upper left corner at `x`, `y`, as wide as `side`; `None` where the text is too long for one.
-pub(super) fn squares(text: &str, x: f32, y: f32, side: f32) -> Option<Path> {
+pub(crate) fn squares(text: &str, x: f32, y: f32, side: f32) -> Option<Path> {
     let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok()?;
     let module = side / code.size() as f32;
     let mut path = PathBuilder::new();

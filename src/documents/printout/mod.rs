@@ -2,14 +2,19 @@
 //! day is the same bytes: nothing here knows a clock, a random number or a row.
 
 mod page;
+pub(crate) mod receipt;
 mod sheet;
+pub(crate) mod slip;
 mod table;
 
 pub(crate) use sheet::draw;
 
+use crate::documents::certificate::ink::{BRONZE, SOFT};
+use crate::documents::certificate::lettering::{At, ROMAN};
 use crate::domain::currency::Currency;
 use crate::domain::local_time::Hall;
 use crate::i18n::language::Language;
+use page::{Hand, LEFT, Pages, RIGHT};
 
 /// All that the pages say. Moments in Unix seconds, durations in minutes.
 #[derive(Debug, Clone)]
@@ -55,6 +60,22 @@ pub(crate) struct Signed {
     pub tunnel_name: String,
     /// What is to be said of it besides, in the pages' language; empty for most.
     pub note: String,
+}
+
+/// The site with its city, unless its name says that already.
+fn place(site_name: &str, site_city: &str) -> String {
+    if site_city.is_empty() || site_name.contains(site_city) {
+        return site_name.to_owned();
+    }
+    format!("{site_name} · {site_city}")
+}
+
+/// What every paper begins with: whose it is, and what it is.
+fn set_head(pages: &mut Pages, place: &str, title: &str) {
+    let small = Hand { face: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
+    pages.words(&place.to_uppercase(), small, At::Left, LEFT, 70.0, RIGHT - LEFT);
+    let large = Hand { face: &ROMAN, size: 20.0, tracking: 0.24, colour: BRONZE };
+    pages.words(&title.to_uppercase(), large, At::Left, LEFT, 104.0, RIGHT - LEFT);
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Pages that fill from above, and are drawn once all of them are known: only then has each its number.
 
-use crate::documents::certificate::ink::{fill, straight, stroke};
+use crate::documents::certificate::ink::{INK, fill, straight, stroke};
 use crate::documents::certificate::lettering::{At, CUT, Face, Line};
+use crate::documents::certificate::qr::squares;
 use krilla::Document;
 use krilla::page::PageSettings;
 use krilla::surface::Surface;
@@ -19,8 +20,28 @@ const WRAPPED_CHARS_MAX: usize = 80;
 
 /// Something on a page.
 enum Mark {
-    Words { line: Line, at: At, x: f32, y: f32, size: f32, colour: [u8; 3] },
-    Rule { left: f32, right: f32, y: f32, width: f32, colour: [u8; 3] },
+    Words {
+        line: Line,
+        at: At,
+        x: f32,
+        y: f32,
+        size: f32,
+        colour: [u8; 3],
+    },
+    Rule {
+        left: f32,
+        right: f32,
+        y: f32,
+        width: f32,
+        colour: [u8; 3],
+    },
+    /// A QR code with its upper left corner at `x`, `y`.
+    Code {
+        text: String,
+        x: f32,
+        y: f32,
+        side: f32,
+    },
 }
 
 /// How words are set.
@@ -71,6 +92,11 @@ impl Pages {
         self.put(Mark::Rule { left, right, y, width, colour });
     }
 
+    /// Sets a QR code with its upper left corner at `x`, `y`.
+    pub(crate) fn code(&mut self, text: &str, x: f32, y: f32, side: f32) {
+        self.put(Mark::Code { text: text.to_owned(), x, y, side });
+    }
+
     fn put(&mut self, mark: Mark) {
         self.pages.last_mut().expect("there is always a page").push(mark);
     }
@@ -108,6 +134,10 @@ impl Mark {
             Mark::Rule { left, right, y, width, colour } => {
                 stroke(surface, *colour, *width);
                 surface.draw_path(&straight(*left, *y, *right)?);
+            }
+            Mark::Code { text, x, y, side } => {
+                fill(surface, INK);
+                surface.draw_path(&squares(text, *x, *y, *side)?);
             }
         }
         Some(())

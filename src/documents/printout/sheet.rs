@@ -54,14 +54,7 @@ impl Printout {
     }
 
     fn set_title(&self, pages: &mut Pages) {
-        let site = match self.site_city.as_str() {
-            city if city.is_empty() || self.site_name.contains(city) => self.site_name.clone(),
-            city => format!("{} · {city}", self.site_name),
-        };
-        let small = Hand { face: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
-        pages.words(&site.to_uppercase(), small, At::Left, LEFT, 70.0, RIGHT - LEFT);
-        let title = Hand { face: &ROMAN, size: 20.0, tracking: 0.24, colour: BRONZE };
-        pages.words(&self.say("printout.title").to_uppercase(), title, At::Left, LEFT, 104.0, RIGHT - LEFT);
+        super::set_head(pages, &super::place(&self.site_name, &self.site_city), &self.say("printout.title"));
         let name = Hand { face: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
         pages.words(&self.holder, name, At::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
         let of = Text::new("printout.of").with("member", self.member_id).with("date", self.date(self.day));

@@ -43,6 +43,8 @@ templates!(
     "security_event_undo",
     "contact",
     "notice",
+    "receipt",
+    "welcome",
     "test",
 );
 
@@ -128,6 +130,7 @@ impl Places<'_> {
         match name {
             "site" => Some(self.sender.site.to_owned()),
             "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
+            "claim" => Some(format!("{}/claim?code={}", self.sender.url, code(&self.value("token")?))),
             "undo" => Some(format!("{}/undo?token={}", self.sender.url, code(&self.value("token")?))),
             "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
@@ -260,6 +263,7 @@ mod tests {
             "passcode": "012345", "token": "a-token", "event": "password_changed", "name": "Ann", "email": "ann@example.com",
             "message": "Hello", "country": "CH", "enquiry": "A party", "member": "7", "subject": "notice.currency_training",
             "detail": { "programme": "Coach", "renewal_date": 1_800_000_000 },
+            "number": 12, "amount": "30.00 CHF", "kind": "Cash", "until": "3 May 2027", "day": "3 May 2026, 14:05", "days": 7,
         });
         for (name, texts) in TEMPLATES {
             for language in Language::ALL {
@@ -273,6 +277,7 @@ mod tests {
                         "{link}",
                         "{recover}",
                         "{undo}",
+                        "{claim}",
                         "{event}",
                         "{what_happened}",
                         "{message}",

@@ -4,7 +4,7 @@ use crate::store::Write;
 use rusqlite::Result;
 
 /// What lives for a time, and which of it was begun by the wrong clock: it would outlive its time by as much.
-const BEGUN_AHEAD: [&str; 14] = [
+const BEGUN_AHEAD: [&str; 15] = [
     "sessions WHERE max(created_at, seen_at) > :now",
     "throttles WHERE missed_at > :now",
     "partner_signatures WHERE used_at > :now",
@@ -14,6 +14,7 @@ const BEGUN_AHEAD: [&str; 14] = [
     "passcode_sends WHERE sent_at > :now",
     "passkey_challenges WHERE created_at > :now",
     "email_tokens WHERE created_at > :now",
+    "account_claims WHERE created_at > :now",
     "devices WHERE used_at > :now",
     "sign_in_steps WHERE ends_at > :now",
     "kiosk_pairings WHERE ends_at > :now",

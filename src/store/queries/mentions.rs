@@ -14,10 +14,12 @@ pub(crate) struct Table {
     columns: &'static [&'static str],
 }
 
-pub(crate) const TABLES: [Table; 3] = [
+pub(crate) const TABLES: [Table; 5] = [
     Table { name: "entries", key: "entry_id", columns: &["comment", "comments_instructor", "comment_denial"] },
     Table { name: "notices", key: "notification_id", columns: &["detail"] },
     Table { name: "contact_messages", key: "contact_id", columns: &["message", "enquiry", "name"] },
+    Table { name: "till_entries", key: "entry_id", columns: &["reason"] },
+    Table { name: "till_closings", key: "closing_id", columns: &["note"] },
 ];
 
 /// A text that is to be another one.

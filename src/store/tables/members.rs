@@ -184,6 +184,12 @@ pub fn set_password(tx: &Write, member_id: i64, password_hash: &str) -> Result<u
     tx.run(sql, named_params! {":hash": password_hash, ":now": tx.now(), ":id": member_id})
 }
 
+/// Refuses a username that somebody else has.
+pub(crate) fn set_username(tx: &Write, member_id: i64, username: &str) -> std::result::Result<usize, Failure> {
+    let changed = update!(tx, "UPDATE members" { username, updated_at: tx.now() } "WHERE member_id = ?", member_id);
+    changed.map_err(username_conflict)
+}
+
 pub fn set_role(tx: &Write, member_id: i64, role: Role) -> Result<usize> {
     let sql = sql!("UPDATE members SET role = :role, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":role": role.name(), ":now": tx.now(), ":id": member_id})
@@ -340,6 +346,11 @@ pub fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
 /// The language in which the member signed in last.
 pub fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
     tx.run(sql!("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2"), (member_id, tag))
+}
+
+/// The tag of the language in which a member signed in last, or chose at the desk; none where there is no such member.
+pub(crate) fn find_language(tx: &Read, member_id: i64) -> Result<Option<String>> {
+    tx.find(sql!("SELECT language FROM members WHERE member_id = ?1"), [member_id], row)
 }
 
 /// Where a mail that nobody asked for goes, and in which language: a confirmed address, and the tag of the language in

@@ -1,5 +1,6 @@
 //! The statements of each table, one file a table.
 
+pub(crate) mod account_claims;
 pub mod audit;
 pub mod bookings;
 pub(crate) mod callbacks;
@@ -33,6 +34,7 @@ pub mod social_links;
 pub mod suppressed;
 pub mod sync;
 pub(crate) mod throttles;
+pub(crate) mod till;
 pub(crate) mod tls;
 pub mod tunnels;
 pub(crate) mod undos;

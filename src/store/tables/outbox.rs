@@ -44,7 +44,7 @@ row! {
 }
 
 /// Templates beside the passcodes whose words open an account, or change what opens it.
-const OPENING_TEMPLATES: [&str; 2] = ["confirm_email", "security_event_undo"];
+const OPENING_TEMPLATES: [&str; 3] = ["confirm_email", "security_event_undo", "welcome"];
 
 impl Message {
     /// Whether whoever reads the message can open the account of its member by it, or change what opens it.

@@ -1,6 +1,6 @@
 //! Sessions, and the tokens that `generate-token` returns. Only hashes of tokens are kept.
 
-use super::{kiosks, members, passcodes, passkeys, sign_in_steps};
+use super::{account_claims, kiosks, members, passcodes, passkeys, sign_in_steps};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use crate::store::engine::columns::row;
@@ -126,6 +126,7 @@ pub fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
 /// that was sent. For a change after which nothing from before may open the account.
 pub fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     members::clear_pin(tx, member_id)?;
+    account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
     delete_of_member(tx, member_id, kept)
 }

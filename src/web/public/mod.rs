@@ -2,6 +2,7 @@
 //! what it does needs a button, because mail servers follow links too.
 
 pub(crate) mod authority;
+pub(crate) mod claim;
 pub(crate) mod confirm;
 pub(crate) mod deletion_status;
 pub(crate) mod recover;

@@ -13,6 +13,7 @@ mod live;
 mod mail_links;
 mod members;
 mod messages;
+mod new_member;
 mod nowhere;
 mod one_booking;
 mod pages;
@@ -25,6 +26,7 @@ mod sign_offs;
 mod signing;
 mod site;
 pub mod table;
+pub mod till;
 
 pub use clerk::Clerk;
 

@@ -69,6 +69,14 @@ const INSIDE: &[Page] = &[
     Page { name: "site-audit-none", path: "/desk/site/audit?deed=key.rotated", shows: "No entries." },
     Page { name: "contact", path: "/desk/contact/1", shows: "A birthday" },
     Page { name: "payments", path: "/desk/payments", shows: "pi_too_little" },
+    Page { name: "new-member", path: "/desk/new-member", shows: "Only make the account" },
+    Page { name: "welcome", path: "/desk/members/900/welcome?done=here", shows: "Print code" },
+    Page { name: "till", path: "/desk/till", shows: "Close the day" },
+    Page { name: "till-fee", path: "/desk/members/1/payment", shows: "Card terminal" },
+    Page { name: "till-entry", path: "/desk/till/entries/2?done=taken", shows: "Print receipt" },
+    Page { name: "till-undo", path: "/desk/till/entries/3", shows: "a slip of the finger" },
+    Page { name: "till-closings", path: "/desk/till/closings", shows: "-0.50 CHF" },
+    Page { name: "till-closing", path: "/desk/till/closings/1", shows: "a coin is missing" },
 ];
 
 /// One that somebody paid too little, and one that is nobody's.
@@ -80,15 +88,48 @@ fn payments_that_wait(site: &Site) {
     site.change(|tx| Ok(tx.run(sql, [tx.now()])?));
 }
 
+/// Fees in every way, one of them undone; a day that was closed with too little in the drawer, and one that is open.
+fn a_day_at_the_till(site: &Site) {
+    site.change(|tx| {
+        tx.run(
+            "INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at)
+             VALUES (900, 'new.comer', ?2, ?2, '', ?1, ?1)",
+            (tx.now(), super::HOSTILE),
+        )?;
+        tx.run(
+            "INSERT INTO payments (payment_id, intent_id, member_id, status, amount_cents, currency, created_at, updated_at)
+             VALUES (900, 'desk-1', 900, 'succeeded', 3000, 'CHF', ?1, ?1), (901, 'desk-2', 900, 'refunded', 3000, 'CHF', ?1, ?1)",
+            [tx.now()],
+        )?;
+        tx.run(
+            "INSERT INTO till_entries (payment_id, kind, amount_cents, currency, reason, undoes, paid_until, taken_by, taken_at)
+             VALUES (900, 'cash', 3000, 'CHF', '', NULL, ?1 + 31536000, 3, ?1),
+                    (900, 'terminal', 3000, 'CHF', '', NULL, ?1 + 31536000, 3, ?1 + 60),
+                    (900, 'cash', -3000, 'CHF', 'a slip of the finger', 1, NULL, 3, ?1 + 90),
+                    (901, 'voucher', 3000, 'CHF', ?2, NULL, ?1 + 31536000, 3, ?1 + 120),
+                    (901, 'free', 0, 'CHF', ?2, NULL, ?1 + 31536000, 3, ?1 + 180),
+                    (900, 'cash', 3000, 'CHF', '', NULL, ?1 + 31536000, 3, ?1 + 240)",
+            (tx.now() - 7_200, super::HOSTILE),
+        )?;
+        Ok(tx.run(
+            "INSERT INTO till_closings (last_entry_id, currency, float_cents, cash_cents, terminal_cents, voucher_cents,
+                                        counted_cents, left_cents, note, closed_by, closed_at, form_number)
+             VALUES (3, 'CHF', 10000, 0, 3000, 0, 9950, 9950, 'a coin is missing', 3, ?1, 1)",
+            [tx.now() - 7_100],
+        )?)
+    });
+}
+
 #[test]
 fn every_page_is_fit_to_be_seen() {
-    let site = Site::open();
+    let site = Site::open_with(|config| config.yearly_fee_cents = 3_000);
     day(&site);
     behind_the_counter(&site);
     payments_that_wait(&site);
     let cancelled = super::book(&site, &site.member("otto"), 7_000);
     assert_eq!(cancelled, 5, "the pages name it by its number");
     site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'cancelled' WHERE booking_id = ?1", [cancelled])?));
+    a_day_at_the_till(&site);
     // An admin sees all that a page can hold.
     let desk = site.admin();
     let browser = Browser::open();
@@ -163,6 +204,7 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
         page("confirm", "/confirm?token=x".to_owned(), "Confirm my address"),
         page("recover", "/recover".to_owned(), "Send me a code"),
         page("undo", "/undo?token=x".to_owned(), "Undo it"),
+        page("claim", "/claim".to_owned(), "Open your account"),
     ] {
         look(&site, &browser, &page);
     }
@@ -191,6 +233,7 @@ fn every_letter_is_fit_to_be_read() {
         "name": "Ann Example", "email": "ann@example.com", "country": "Switzerland", "enquiry": "A birthday", "member": "Number 7, signed in",
         "message": "Hello,\n\nmy daughter turns nine. Is there room for six on a Saturday?\n\nAnn", "subject": "notice.currency_training",
         "detail": { "programme": "Coach", "renewal_date": 1_800_000_000 },
+        "number": 12, "amount": "30.00 CHF", "kind": "Cash", "until": "3 May 2027", "day": "3 May 2026, 14:05", "days": 7,
     });
     let browser = Browser::open();
     for name in letter::names() {

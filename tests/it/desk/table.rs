@@ -17,6 +17,7 @@ pub fn path(path: &str) -> String {
         "{entry_id}",
         "{kiosk_id}",
         "{payment_id}",
+        "{closing_id}",
     ];
     let path = path.replace("{file}", "desk.css").replace("{skill}", "10101");
     numbers.iter().fold(path, |path, place| path.replace(place, "1"))

@@ -42,6 +42,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("DELETE FROM passcodes WHERE ends_at", "passcodes live ten minutes and are swept each minute, so there are few"),
     ("DELETE FROM sign_in_steps WHERE ends_at", "steps live ten minutes and are swept each minute, so there are few"),
     ("DELETE FROM kiosk_", "codes live minutes and are swept each minute, guests are one a kiosk"),
+    ("FROM till_closings ORDER BY closing_id DESC LIMIT", "reads on in the order of its key until its page is full"),
+    ("SELECT count(*) FROM till_closings", "one a day"),
     ("FROM kiosks ORDER BY kiosk_id DESC LIMIT", "a hall has a few"),
     ("SELECT count(*) FROM kiosks", "likewise"),
     (

@@ -123,6 +123,10 @@ pub(crate) const PARTS: &[Part] = &[
     part("passkey_challenges", "passkey_challenges", "member_id = :id", Gone)
         .unlike(&[("challenge_hash", SECRET), ("session_hash", SECRET), ("sealed", SECRET)]),
     part("email_confirmations", "email_tokens", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
+    part("account_codes", "account_claims", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
+    part("registration", "registrations", "member_id = :id", Gone),
+    part("registrations_made_for_others", "registrations", "registered_by = :id AND member_id <> :id", Stays(NUMBERS))
+        .only(&["registered_at"]),
     part("undos", "undos", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("social_links", "social_links", "member_id = :id", Gone),
     part("devices", "devices", "member_id = :id", Gone).unlike(&[("device_hash", SECRET)]),
@@ -154,6 +158,13 @@ pub(crate) const PARTS: &[Part] = &[
     part("payments", "payments",
          "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",
          Stays("the books must be kept; the processor's numbers")),
+    part("till", "till_entries", "payment_id IN (SELECT payment_id FROM payments WHERE member_id = :id)",
+         Blanked("reason = ''", "the books must be kept: amounts, days and numbers of payments that are nobody's any more")),
+    part("till_entries_made_for_others", "till_entries",
+         "taken_by = :id AND payment_id NOT IN (SELECT payment_id FROM payments WHERE member_id = :id)", Stays(NUMBERS))
+        .only(&["entry_id", "kind", "amount_cents", "currency", "taken_at"]),
+    part("till_closings", "till_closings", "closed_by = :id", Stays("the books must be kept; the person's name in a note is replaced"))
+        .only(&["closing_id", "counted_cents", "left_cents", "note", "closed_at"]),
     part("account", "members", "member_id = :id",
          Blanked("username = :name, screen_name = :name, real_name = :name, email = '', email_confirmed_at = NULL,
                   phone = '', phone_confirmed_at = NULL, country = '', country_code = '', dob = NULL, tunnel_id = NULL,

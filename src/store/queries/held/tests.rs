@@ -49,6 +49,7 @@ const NOT_PERSONAL: &[(&str, &[&str], &str)] = &[
         &["intent_id", "currency", "status", "priced_by", "named_by", "question", "decision"],
         "the processor's numbers, our words",
     ),
+    ("till_entries", &["kind", "currency"], "our words"),
     ("members", &["role"], "our word"),
 ];
 

@@ -1,0 +1,118 @@
+//! Accounts that the desk made, taken over by their owners: with a code that was mailed or printed the owner chooses a
+//! username and a password.
+
+use super::{Actor, Change, change};
+use crate::auth::allowance::{self, Cause};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::recovery_code;
+use crate::domain::role::Role;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::keys::{Purpose, random};
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::account_claims::{self, Claim};
+use crate::store::tables::members;
+use crate::store::tables::outbox::{self, Channel};
+use serde_json::json;
+
+const DAY_SECONDS: i64 = 86_400;
+/// How long a mailed code is good, in days.
+const MAILED_DAYS: i64 = 7;
+/// How long a code on paper is good, in days.
+const PRINTED_DAYS: i64 = 30;
+
+/// A code on paper.
+#[derive(Debug)]
+pub(crate) struct Printed {
+    /// `abcd-efgh-jkmn`.
+    pub(crate) code: String,
+    /// Unix seconds.
+    pub(crate) ends_at: i64,
+    /// In which the member reads.
+    pub(crate) language: Language,
+}
+
+fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
+    let code = recovery_code::normalise(code)?;
+    Some(site.keys.hash(Purpose::AccountClaim, &[code.as_bytes()]))
+}
+
+fn insert(cx: &Change, member_id: i64, email: &str, days: i64) -> Result<(String, i64), Failure> {
+    let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + days * DAY_SECONDS);
+    let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
+    account_claims::insert(cx.tx, &hash, member_id, email, ends_at)?;
+    Ok((code, ends_at))
+}
+
+/// Mails a code to a member who was just registered. Nothing goes where a share of messages is used up, or another member
+/// has confirmed the address.
+pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
+    if members::find_by_confirmed_email(cx.tx, email)?.is_some()
+        || allowance::take(cx.site, cx.tx, Cause::Proven, member_id, Channel::Email, email)?.is_err()
+    {
+        return Ok(());
+    }
+    let (code, _) = insert(cx, member_id, email, MAILED_DAYS)?;
+    let message = outbox::New {
+        channel: Channel::Email,
+        member_id: Some(member_id),
+        recipient: email,
+        language: language.tag(),
+        template: "welcome",
+        values: &json!({ "token": code, "days": MAILED_DAYS }),
+    };
+    outbox::insert(cx.tx, &cx.site.keys, &message)?;
+    Ok(())
+}
+
+/// A new code for paper; one that was printed before is dead. Audited. 403 where the actor may not serve the account, or it
+/// has a password: its owner has it already.
+pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
+    cx.actor.check_staff()?;
+    let account = cx.served(member_id)?;
+    if account.banned || account.role != Role::Member {
+        return Err(Failure::not_allowed());
+    }
+    if account.password_hash.is_some() {
+        return Err(Failure::not_allowed().saying(Text::new("claim.has_password")));
+    }
+    account_claims::delete_printed(cx.tx, member_id)?;
+    let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;
+    cx.record("member.code_printed", &Whom::Member(member_id), &Detail::none())?;
+    let tag = members::find_language(cx.tx, member_id)?.unwrap_or_default();
+    Ok(Printed { code, ends_at, language: Language::find(&tag).unwrap_or(cx.language) })
+}
+
+/// The claim of a code as it was typed, if it is good.
+pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: i64) -> Result<Option<Claim>, Failure> {
+    let Some(hash) = hash(site, typed) else { return Ok(None) };
+    Ok(account_claims::find(tx, &hash, now)?)
+}
+
+/// Gives an account to the owner of a code: with a username and a password, whose hash is made before the transaction. A
+/// code that was mailed confirms the address. Every code of the account is used up. Audited. `false`: the code is not good.
+/// 409 where somebody has the username.
+pub(crate) fn take(
+    site: &Site,
+    call: &Call,
+    typed: &str,
+    username: &str,
+    password_hash: &str,
+) -> Result<bool, Failure> {
+    let Some(claim) = site.store.read(|tx| find(site, tx, typed, site.now()))? else { return Ok(false) };
+    let owner = Actor::account(claim.member_id, Role::Member, &call.by(claim.member_id));
+    change(site, owner, call.language(), |cx| {
+        // Somebody may have been quicker.
+        let Some(claim) = find(site, cx.tx, typed, cx.now())? else { return Ok(false) };
+        members::set_username(cx.tx, claim.member_id, username)?;
+        members::set_password(cx.tx, claim.member_id, password_hash)?;
+        account_claims::delete_of_member(cx.tx, claim.member_id)?;
+        if !claim.email.is_empty() && members::find_by_confirmed_email(cx.tx, &claim.email)?.is_none() {
+            members::confirm_email(cx.tx, claim.member_id)?;
+        }
+        cx.record("member.claimed", &Whom::Member(claim.member_id), &Detail::none())?;
+        Ok(true)
+    })
+}

@@ -1,0 +1,363 @@
+//! The till: a membership fee taken at the desk, one undone, the receipt, and the closing of a day.
+
+use super::membership;
+use crate::app::Change;
+use crate::auth::allowance::{self, Cause};
+use crate::auth::passcode;
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::payment::{Decision, Price, Said, Status};
+use crate::domain::till::{Kind, Sums};
+use crate::domain::when;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::payments::{self, Account};
+use crate::store::tables::till::{self, Closing, Entry, Line};
+use crate::store::tables::{members, tunnels};
+use serde_json::json;
+
+/// A fee that a clerk takes.
+#[derive(Debug)]
+pub(crate) struct Fee<'a> {
+    pub(crate) member_id: i64,
+    pub(crate) kind: Kind,
+    /// The number of a voucher, or why the year is free of charge; empty for the other kinds.
+    pub(crate) reason: &'a str,
+    /// By which the same form sent twice is known.
+    pub(crate) form_number: i64,
+    /// What the membership was paid until when the clerk looked; Unix seconds.
+    pub(crate) seen_until: Option<i64>,
+}
+
+/// Why a fee is not taken or undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denial {
+    /// The site charges none.
+    NoFee,
+    /// Nobody said in which currency the fee is.
+    NoCurrency,
+    /// What was taken since the last closing is in another currency.
+    OtherCurrency,
+    Banned,
+    VoucherMissing,
+    ReasonMissing,
+    /// The membership is paid until another day than the clerk saw: somebody else took the fee.
+    Changed,
+}
+
+impl Denial {
+    /// The key of its text.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Denial::NoFee => "till.no_fee",
+            Denial::NoCurrency => "till.no_currency",
+            Denial::OtherCurrency => "till.other_currency",
+            Denial::Banned => "till.banned",
+            Denial::VoucherMissing => "till.voucher_missing",
+            Denial::ReasonMissing => "till.reason_missing",
+            Denial::Changed => "till.changed",
+        }
+    }
+}
+
+/// What a clerk counted at the end of a day. Amounts in the smallest unit of the currency.
+#[derive(Debug)]
+pub(crate) struct Counting<'a> {
+    pub(crate) counted_cents: i64,
+    /// What stays in the drawer for the next day.
+    pub(crate) left_cents: i64,
+    pub(crate) note: &'a str,
+    /// By which the same form sent twice is known.
+    pub(crate) form_number: i64,
+    /// The last closing and the last entry when the clerk looked; 0 where there was none.
+    pub(crate) seen_closing: i64,
+    pub(crate) seen_entry: i64,
+}
+
+/// Why a day is not closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unclosed {
+    /// Somebody else closed it.
+    ClosedBefore,
+    /// A fee was taken or undone since the clerk looked.
+    Changed,
+    /// More is said to stay in the drawer than was counted in it.
+    LeftTooMuch,
+    /// What was counted differs from what must be there, and the note does not say why.
+    NoteMissing,
+    NoCurrency,
+}
+
+impl Unclosed {
+    /// The key of its text.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Unclosed::ClosedBefore => "till.closed_before",
+            Unclosed::Changed => "till.moved",
+            Unclosed::LeftTooMuch => "till.left_too_much",
+            Unclosed::NoteMissing => "till.note_missing",
+            Unclosed::NoCurrency => "till.no_currency",
+        }
+    }
+}
+
+/// What happened at the till since the last closing.
+#[derive(Debug)]
+pub(crate) struct Day {
+    /// The last closing; 0 and none where there was none.
+    pub(crate) closing_id: i64,
+    pub(crate) closed_at: Option<i64>,
+    /// The last entry that is closed, and the last that there is.
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    /// What lay in the drawer when the day began.
+    pub(crate) float_cents: i64,
+    /// Of the entries; of the fee where there are none, else of the last closing.
+    pub(crate) currency: Option<String>,
+    pub(crate) sums: Sums,
+}
+
+impl Day {
+    pub(crate) fn expected_cents(&self) -> i64 {
+        self.float_cents + self.sums.of(Kind::Cash).cents
+    }
+}
+
+/// The day that is open.
+pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
+    let last = till::find_last_closing(tx)?;
+    let from = last.as_ref().map_or(0, |(_, closing)| closing.last_entry_id);
+    let to = till::last(tx)?;
+    let currency = match till::find_currency(tx, from)? {
+        Some(currency) => Some(currency),
+        None => site.fee(tx)?.currency.or(last.as_ref().map(|(_, closing)| closing.currency.clone())),
+    };
+    let kept = last.as_ref().filter(|(_, closing)| Some(&closing.currency) == currency.as_ref());
+    Ok(Day {
+        closing_id: last.as_ref().map_or(0, |(closing_id, _)| *closing_id),
+        closed_at: last.as_ref().map(|(_, closing)| closing.closed_at),
+        from,
+        to,
+        float_cents: kept.map_or(0, |(_, closing)| closing.left_cents),
+        currency,
+        sums: till::sum(tx, from, to)?,
+    })
+}
+
+/// Takes a year's fee of a member whom the actor may serve: the membership lasts a year longer. The same form sent again is
+/// the same fee. Audited; the member is told. Returns the number of the till's entry, which is the receipt's.
+pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<i64, Denial>, Failure> {
+    cx.actor.check_staff()?;
+    let subject = cx.served(fee.member_id)?;
+    if let Some(entry_id) = till::find_by_form(cx.tx, fee.form_number)? {
+        let line = till::find_line(cx.tx, entry_id)?;
+        let same = line.is_some_and(|line| line.member_id == Some(fee.member_id));
+        return Ok(if same { Ok(entry_id) } else { Err(Denial::Changed) });
+    }
+    let day = read_day(cx.site, cx.tx)?;
+    let price = match price(cx, fee, &day)? {
+        Ok(price) if !subject.banned => price,
+        Ok(_) => return Ok(Err(Denial::Banned)),
+        Err(denial) => return Ok(Err(denial)),
+    };
+    if members::find_paid_until(cx.tx, fee.member_id)?.flatten() != fee.seen_until {
+        return Ok(Err(Denial::Changed));
+    }
+    let (intent_id, cents) = (format!("desk-{}", fee.form_number), price.cents);
+    let currency = price.currency.clone();
+    let mut account = Account::new(&intent_id);
+    account.heard.status = Status::Succeeded;
+    account.heard.price = Said { value: Some(price), ..Said::default() };
+    (account.assigned_to, account.decision) = (Some(fee.member_id), Some(Decision::Counts));
+    membership::apply(cx, &mut account)?;
+    let payment_id = payments::find_number(cx.tx, &intent_id)?.ok_or_else(Failure::broken)?;
+    let entry_id = till::insert(
+        cx.tx,
+        &Entry {
+            payment_id,
+            kind: fee.kind,
+            amount_cents: cents,
+            currency,
+            reason: fee.reason.to_owned(),
+            undoes: None,
+            paid_until: account.grant.map(|grant| grant.until),
+            taken_by: cx.member_id(),
+            taken_at: moment(cx, &day),
+            form_number: Some(fee.form_number),
+        },
+    )?;
+    let detail = Detail::none().number("entry_id", entry_id).word("kind", fee.kind.name());
+    cx.record("payment.taken", &Whom::Member(fee.member_id), &detail.number("amount_cents", cents))?;
+    Ok(Ok(entry_id))
+}
+
+/// What is paid, or why nothing can be.
+fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Failure> {
+    let wanted = cx.site.fee(cx.tx)?;
+    if wanted.cents == 0 {
+        return Ok(Err(Denial::NoFee));
+    }
+    let Some(currency) = wanted.currency else { return Ok(Err(Denial::NoCurrency)) };
+    if day.to > day.from && day.currency.as_ref() != Some(&currency) {
+        return Ok(Err(Denial::OtherCurrency));
+    }
+    Ok(match fee.kind {
+        Kind::Voucher if fee.reason.is_empty() => Err(Denial::VoucherMissing),
+        Kind::Free if fee.reason.is_empty() => Err(Denial::ReasonMissing),
+        Kind::Free => Ok(Price { cents: 0, currency }),
+        Kind::Cash | Kind::Terminal | Kind::Voucher => Ok(Price { cents: wanted.cents, currency }),
+    })
+}
+
+/// When an entry is made. No entry comes into a day that is closed, also where the clock was set back.
+fn moment(cx: &Change, day: &Day) -> i64 {
+    day.closed_at.map_or(cx.now(), |closed_at| cx.now().max(closed_at))
+}
+
+/// Undoes a fee: the year that it gave is taken back. An admin's: 403 for others. A second time changes nothing. Audited;
+/// the member is told. 404 where there is no such fee. Returns the number of the entry that undoes it.
+pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
+    cx.check_admin()?;
+    let entry = till::find(cx.tx, entry_id)?.filter(|entry| entry.undoes.is_none()).ok_or_else(Failure::not_found)?;
+    if let Some(undo) = till::find_undo(cx.tx, entry_id)? {
+        return Ok(Ok(undo));
+    }
+    if reason.is_empty() {
+        return Ok(Err(Denial::ReasonMissing));
+    }
+    let day = read_day(cx.site, cx.tx)?;
+    if day.to > day.from && day.currency.as_ref() != Some(&entry.currency) {
+        return Ok(Err(Denial::OtherCurrency));
+    }
+    let mut account = payments::find_by_number(cx.tx, entry.payment_id)?.ok_or_else(Failure::broken)?;
+    if let Some(member_id) = account.member_id {
+        cx.served(member_id)?;
+    }
+    (account.heard.status, account.refunded_cents) = (Status::Refunded, Some(entry.amount_cents));
+    membership::apply(cx, &mut account)?;
+    let undo = till::insert(
+        cx.tx,
+        &Entry {
+            amount_cents: -entry.amount_cents,
+            reason: reason.to_owned(),
+            undoes: Some(entry_id),
+            paid_until: None,
+            taken_by: cx.member_id(),
+            taken_at: moment(cx, &day),
+            form_number: None,
+            ..entry
+        },
+    )?;
+    let subject = account.member_id.map_or(Whom::Payment(entry.payment_id), Whom::Member);
+    let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", entry.kind.name());
+    cx.record("payment.undone", &subject, &detail.number("amount_cents", -entry.amount_cents))?;
+    Ok(Ok(undo))
+}
+
+/// Closes the day: everything since the last closing is counted, and stays as it is. The same form sent again is the same
+/// closing. Audited. Returns its number.
+pub(crate) fn close_day(cx: &Change, counting: &Counting) -> Result<Result<i64, Unclosed>, Failure> {
+    cx.actor.check_staff()?;
+    if let Some(closing_id) = till::find_closing_by_form(cx.tx, counting.form_number)? {
+        return Ok(Ok(closing_id));
+    }
+    let day = read_day(cx.site, cx.tx)?;
+    let closing = match judge(cx, counting, &day) {
+        Ok(closing) => closing,
+        Err(unclosed) => return Ok(Err(unclosed)),
+    };
+    let closing_id = till::insert_closing(cx.tx, &closing)?;
+    let detail = Detail::none().number("closing_id", closing_id).number("counted_cents", closing.counted_cents);
+    cx.record("till.closed", &Whom::Site, &detail.number("difference_cents", closing.difference_cents()))?;
+    Ok(Ok(closing_id))
+}
+
+fn judge(cx: &Change, counting: &Counting, day: &Day) -> Result<Closing, Unclosed> {
+    if day.closing_id != counting.seen_closing {
+        return Err(Unclosed::ClosedBefore);
+    }
+    if day.to != counting.seen_entry {
+        return Err(Unclosed::Changed);
+    }
+    if counting.left_cents > counting.counted_cents {
+        return Err(Unclosed::LeftTooMuch);
+    }
+    if counting.counted_cents != day.expected_cents() && counting.note.is_empty() {
+        return Err(Unclosed::NoteMissing);
+    }
+    Ok(Closing {
+        last_entry_id: day.to,
+        currency: day.currency.clone().ok_or(Unclosed::NoCurrency)?,
+        float_cents: day.float_cents,
+        cash_cents: day.sums.of(Kind::Cash).cents,
+        terminal_cents: day.sums.of(Kind::Terminal).cents,
+        voucher_cents: day.sums.of(Kind::Voucher).cents,
+        counted_cents: counting.counted_cents,
+        left_cents: counting.left_cents,
+        note: counting.note.to_owned(),
+        closed_by: cx.member_id(),
+        closed_at: moment(cx, day),
+        form_number: counting.form_number,
+    })
+}
+
+/// A receipt in words, in the language of the member where that is known.
+#[derive(Debug)]
+pub(crate) struct Receipt {
+    pub(crate) language: Language,
+    /// `30.00 CHF`.
+    pub(crate) amount: String,
+    pub(crate) kind: String,
+    /// The last day of the membership; empty where the fee was undone.
+    pub(crate) until: String,
+    /// `21 Nov 2026, 14:05`.
+    pub(crate) at: String,
+}
+
+/// The words of a receipt; `language` where the member's is not known.
+pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
+    let tag = line.member_id.map(|member_id| members::find_language(tx, member_id)).transpose()?.flatten();
+    let language = tag.and_then(|tag| Language::find(&tag)).unwrap_or(language);
+    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+    Ok(Receipt {
+        language,
+        amount: Price { cents: line.amount_cents, currency: line.currency.clone() }.to_string(),
+        kind: language.say(&Text::new(line.kind.key())),
+        until: line.paid_until.map(|until| when::day(language, &hall, until)).unwrap_or_default(),
+        at: when::moment(language, &hall, line.taken_at),
+    })
+}
+
+/// Mails the receipt to the member; `false`: the member has no address. Audited. 404 where there is no such fee, or it is
+/// nobody's; 403 where the actor may not serve the member; 429 where the member had as many mails as there may be.
+pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> {
+    let line = till::find_line(cx.tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;
+    let member_id = line.member_id.ok_or_else(Failure::not_found)?;
+    let email = cx.served(member_id)?.email.clone();
+    if email.is_empty() {
+        return Ok(false);
+    }
+    if let Err(over) = allowance::take(cx.site, cx.tx, Cause::Proven, member_id, Channel::Email, &email)? {
+        return Err(passcode::refused(cx.tx, over));
+    }
+    let receipt = word_receipt(cx.site, cx.tx, &line, cx.language)?;
+    let message = outbox::New {
+        channel: Channel::Email,
+        member_id: Some(member_id),
+        recipient: &email,
+        language: receipt.language.tag(),
+        template: "receipt",
+        values: &json!({
+            "number": entry_id, "name": line.member, "amount": receipt.amount, "kind": receipt.kind, "until": receipt.until,
+            "day": receipt.at,
+        }),
+    };
+    outbox::insert(cx.tx, &cx.site.keys, &message)?;
+    cx.record("receipt.mailed", &Whom::Member(member_id), &Detail::none().number("entry_id", entry_id))?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! The till adds up to the cent, whatever is taken, undone and closed, in whatever order and by however many desks at once.
+
+use super::*;
+use crate::app::{Actor, change};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::audit::{By, Origin, Who};
+use crate::domain::role::Role;
+use crate::ops::lifecycle::Identity;
+use crate::store::engine::place::Place;
+use proptest::prelude::*;
+use std::sync::Barrier;
+use tempfile::TempDir;
+
+const START: i64 = 1_780_000_000;
+const FEE_CENTS: i64 = 3_005;
+const MEMBERS: i64 = 4;
+
+struct Till {
+    site: Site,
+    admin: Actor,
+    _dir: TempDir,
+    _place: Place,
+}
+
+impl Till {
+    fn open() -> Till {
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let mut config = Config::defaults();
+        (config.yearly_fee_cents, config.data) = (FEE_CENTS, dir.path().to_owned());
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let site = Site::create(&place, config, Clock::frozen(START), &identity).unwrap();
+        let add = |tx: &crate::store::Write, username: &str, role| {
+            members::insert(tx, &members::New { username, role, ..members::New::default() })
+        };
+        let admin = site.store.write(START, |tx| {
+            (1..=MEMBERS).try_for_each(|number| add(tx, &format!("m{number}"), "").map(drop))?;
+            add(tx, "admin", "admin")
+        });
+        let admin = admin.unwrap();
+        let by = By { who: Who::Member(admin), origin: Origin::Site };
+        Till { site, admin: Actor::account(admin, Role::Admin, &by), _dir: dir, _place: place }
+    }
+
+    fn on_another_thread(&self) -> Site {
+        self.site.for_another_thread()
+    }
+
+    fn paid_until(&self, member_id: i64) -> Option<i64> {
+        self.site.store.read(|tx| Ok(members::find_paid_until(tx, member_id)?.flatten())).unwrap()
+    }
+
+    fn day(&self) -> Day {
+        self.site.store.read(|tx| read_day(&self.site, tx)).unwrap()
+    }
+}
+
+fn take(site: &Site, actor: &Actor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {
+    change(site, actor.clone(), Language::English, |cx| {
+        let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
+        take_fee(cx, &Fee { member_id, kind, reason: "42", form_number, seen_until })
+    })
+    .unwrap()
+}
+
+fn undo(site: &Site, actor: &Actor, entry_id: i64) -> Result<i64, Denial> {
+    change(site, actor.clone(), Language::English, |cx| undo_fee(cx, entry_id, "a mistake")).unwrap()
+}
+
+fn close(site: &Site, actor: &Actor, day: &Day, over: i64, form_number: i64) -> Result<i64, Unclosed> {
+    let counted_cents = (day.expected_cents() + over).max(0);
+    let counting = Counting {
+        counted_cents,
+        left_cents: counted_cents / 2,
+        note: "a note",
+        form_number,
+        seen_closing: day.closing_id,
+        seen_entry: day.to,
+    };
+    change(site, actor.clone(), Language::English, |cx| close_day(cx, &counting)).unwrap()
+}
+
+/// Every entry is counted by exactly one closing or by the open day, and every sum is that of its entries.
+fn check(site: &Site) {
+    site.store
+        .read(|tx| {
+            let mut closings = till::list_closings(tx, i64::MAX, 0)?;
+            closings.reverse();
+            let (mut from, mut float, mut seen, mut until) = (0, 0, 0, i64::MIN);
+            for (closing_id, _, closing) in &closings {
+                assert_eq!(till::find_start(tx, *closing_id)?, from, "closings leave no gap");
+                let lines = till::list(tx, from, closing.last_entry_id, i64::MAX)?;
+                let of = |kind: Kind| -> i64 {
+                    lines.iter().filter(|line| line.kind == kind).map(|line| line.amount_cents).sum()
+                };
+                assert_eq!(
+                    (closing.cash_cents, closing.terminal_cents, closing.voucher_cents),
+                    (of(Kind::Cash), of(Kind::Terminal), of(Kind::Voucher))
+                );
+                assert_eq!((of(Kind::Free), closing.float_cents), (0, float));
+                assert_eq!(closing.expected_cents(), float + of(Kind::Cash));
+                for line in &lines {
+                    assert!(
+                        (until..=closing.closed_at).contains(&line.taken_at),
+                        "an entry is of the day that counts it"
+                    );
+                }
+                seen += lines.len() as i64;
+                (from, float, until) = (closing.last_entry_id, closing.left_cents, closing.closed_at);
+            }
+            let day = read_day(site, tx)?;
+            let open = till::list(tx, from, i64::MAX, i64::MAX)?;
+            assert_eq!((day.from, day.float_cents, day.to), (from, float, till::last(tx)?));
+            assert_eq!(day.sums.total().cents, open.iter().map(|line| line.amount_cents).sum::<i64>());
+            assert!(open.iter().all(|line| line.taken_at >= until), "nothing comes into a closed day");
+            let all: i64 = tx.get("SELECT count(*) FROM till_entries", [], crate::store::engine::columns::row)?;
+            assert_eq!(seen + open.len() as i64, all);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[derive(Debug, Clone)]
+enum Deed {
+    Take(i64, usize),
+    Undo(usize),
+    Close(i64),
+    /// The clock goes on, or back.
+    Wait(i64),
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let deed = prop_oneof![
+        6 => (1..=MEMBERS, 0..4_usize).prop_map(|(member, kind)| Deed::Take(member, kind)),
+        2 => (0..20_usize).prop_map(Deed::Undo),
+        2 => (-500..500_i64).prop_map(Deed::Close),
+        1 => (-100..90_000_i64).prop_map(Deed::Wait),
+    ];
+    proptest::collection::vec(deed, 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #[test]
+    fn random_days_of_fees_and_undos_add_up_to_the_cent(deeds in deeds()) {
+        let till = Till::open();
+        let (mut taken, mut undone): (Vec<(i64, i64)>, Vec<i64>) = (Vec::new(), Vec::new());
+        let (mut now, mut latest) = (START, START);
+        for (number, deed) in (1..).zip(deeds) {
+            match deed {
+                Deed::Take(member_id, kind) => {
+                    let entry = take(&till.site, &till.admin, member_id, Kind::ALL[kind], number).unwrap();
+                    taken.push((entry, member_id));
+                }
+                Deed::Undo(place) if !taken.is_empty() => {
+                    let (entry, _) = taken[place % taken.len()];
+                    let (first, second) = (undo(&till.site, &till.admin, entry), undo(&till.site, &till.admin, entry));
+                    prop_assert_eq!(first, second, "a fee is undone once");
+                    if !undone.contains(&entry) {
+                        undone.push(entry);
+                    }
+                }
+                Deed::Close(over) => {
+                    let day = till.day();
+                    let first = close(&till.site, &till.admin, &day, over, number);
+                    prop_assert_eq!(first, close(&till.site, &till.admin, &day, over, number), "the same form");
+                    prop_assert_eq!(close(&till.site, &till.admin, &day, over, -number), Err(Unclosed::ClosedBefore));
+                }
+                Deed::Wait(seconds) => {
+                    now += seconds;
+                    latest = latest.max(now);
+                    till.site.clock.set(now);
+                }
+                Deed::Undo(_) => {}
+            }
+            check(&till.site);
+        }
+        for member_id in 1..=MEMBERS {
+            let stand = taken.iter().filter(|(entry, whose)| *whose == member_id && !undone.contains(entry)).count();
+            // Of years that were all taken back nothing is left that is still to come.
+            let ahead = till.paid_until(member_id).is_some_and(|until| until > latest);
+            prop_assert!(stand > 0 || !ahead, "{stand} fees stand");
+            prop_assert!(stand == 0 || till.paid_until(member_id).is_some(), "{stand} fees stand");
+        }
+    }
+}
+
+#[test]
+fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
+    const DESKS: i64 = 3;
+    const FEES: i64 = 25;
+    let till = Till::open();
+    let start = Barrier::new(DESKS as usize + 2);
+    std::thread::scope(|threads| {
+        for desk in 0..DESKS {
+            let (site, actor, start) = (till.on_another_thread(), till.admin.clone(), &start);
+            threads.spawn(move || {
+                start.wait();
+                for number in 1..=FEES {
+                    let kind = Kind::ALL[(number % 4) as usize];
+                    let entry = take(&site, &actor, 1 + desk, kind, desk * 1_000 + number).expect("the fee is taken");
+                    if number % 5 == 0 {
+                        undo(&site, &actor, entry).expect("the fee is undone");
+                    }
+                }
+            });
+        }
+        for closer in 0..2 {
+            let (site, actor, start) = (till.on_another_thread(), till.admin.clone(), &start);
+            threads.spawn(move || {
+                start.wait();
+                let mut closed = 0;
+                for number in 0..60 {
+                    let day = site.store.read(|tx| read_day(&site, tx)).expect("the day can be read");
+                    match close(&site, &actor, &day, 0, 100_000 + closer * 1_000 + number) {
+                        Ok(_) => closed += 1,
+                        Err(Unclosed::Changed | Unclosed::ClosedBefore) => {}
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+                closed
+            });
+        }
+    });
+    let day = till.day();
+    close(&till.site, &till.admin, &day, 0, 999_999).expect("the last closing");
+    check(&till.site);
+    let closed: i64 = till
+        .site
+        .store
+        .read(|tx| {
+            let all = till::list_closings(tx, i64::MAX, 0)?;
+            Ok(all.iter().map(|(_, _, one)| one.cash_cents + one.terminal_cents + one.voucher_cents).sum())
+        })
+        .unwrap();
+    // Of 25 fees of a desk, those of every fifth number are undone; of the other 20, 15 cost something.
+    let paid = (1..=FEES).filter(|number| number % 5 != 0 && Kind::ALL[(number % 4) as usize] != Kind::Free).count();
+    assert_eq!(closed, DESKS * paid as i64 * FEE_CENTS);
+}
+
+#[test]
+fn nobody_changes_or_removes_what_the_till_has() {
+    let till = Till::open();
+    take(&till.site, &till.admin, 1, Kind::Cash, 1).unwrap();
+    close(&till.site, &till.admin, &till.day(), 0, 2).unwrap();
+    for statement in [
+        "UPDATE till_entries SET amount_cents = 1",
+        "UPDATE till_entries SET taken_at = 0",
+        "DELETE FROM till_entries",
+        "UPDATE till_closings SET counted_cents = 1",
+        "UPDATE till_closings SET closed_at = 0",
+        "DELETE FROM till_closings",
+    ] {
+        let changed = till.site.store.write(START, |tx| Ok(tx.run(statement, [])?));
+        assert!(changed.is_err(), "{statement}");
+    }
+}

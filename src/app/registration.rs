@@ -1,0 +1,106 @@
+//! New members at the desk: registered by a clerk, and perhaps booked and checked in with it.
+
+use super::{Change, bookings, claims};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::username;
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::store::tables::account_claims::{self, Alike};
+use crate::store::tables::members;
+use crate::store::tables::outbox::Channel;
+
+/// Members who may be the same person, of each kind.
+const ALIKE_MAX: i64 = 5;
+/// Usernames that are tried with a number behind a name; then one is made from the form's number.
+const NAMES_TRIED: u32 = 20;
+
+/// Somebody who is at the desk and wants to be a member. What is not known is empty.
+#[derive(Debug)]
+pub(crate) struct Newcomer<'a> {
+    pub(crate) real_name: &'a str,
+    pub(crate) email: &'a str,
+    /// Midnight of the day of birth in UTC, in Unix seconds.
+    pub(crate) dob: Option<i64>,
+    /// In E.164.
+    pub(crate) phone: &'a str,
+    pub(crate) language: Language,
+    /// To fly now; none: only the account.
+    pub(crate) minutes: Option<i64>,
+    /// By which the same form sent twice is known.
+    pub(crate) form_number: i64,
+    /// Whether the clerk saw who is alike, and says that it is somebody else.
+    pub(crate) is_somebody_else: bool,
+}
+
+/// Why nobody is registered.
+#[derive(Debug)]
+pub(crate) enum Denial {
+    /// A member has confirmed the e-mail address.
+    EmailTaken(Alike),
+    /// These members may be the same person.
+    Alike(Vec<Alike>),
+}
+
+/// Makes an account for somebody who accepted the terms, and where minutes are given, a booking of now with its check-in:
+/// who stands at the desk needs no confirmed address for that. The same form sent again is the same member. The owner chooses
+/// a password by the link that is mailed, or by a code on paper. Audited. Returns the member's number.
+pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, Denial>, Failure> {
+    cx.actor.check_staff()?;
+    if let Some(member_id) = account_claims::find_registered(cx.tx, newcomer.form_number)? {
+        return Ok(Ok(member_id));
+    }
+    if let Some(denial) = find_alike(cx, newcomer)? {
+        return Ok(Err(denial));
+    }
+    let username = free_username(cx, newcomer)?;
+    let new = members::New {
+        username: &username,
+        screen_name: newcomer.real_name,
+        real_name: newcomer.real_name,
+        email: newcomer.email,
+        phone: newcomer.phone,
+        dob: newcomer.dob,
+        tunnel_id: Some(cx.site.tunnel_id),
+        accepted_terms: true,
+        ..members::New::default()
+    };
+    let member_id = members::insert(cx.tx, &new)?;
+    members::set_language(cx.tx, member_id, newcomer.language.tag())?;
+    account_claims::insert_registration(cx.tx, newcomer.form_number, member_id, cx.member_id())?;
+    cx.record("member.added", &Whom::Member(member_id), &Detail::none().flag("desk", true))?;
+    // What nobody carries out of the house is no way to its reader.
+    if !newcomer.email.is_empty() && cx.site.delivers(Channel::Email) {
+        claims::mail(cx, member_id, newcomer.email, newcomer.language)?;
+    }
+    if let Some(minutes) = newcomer.minutes {
+        let booked = bookings::book_here_now(cx, member_id, minutes, newcomer.form_number)?;
+        // Who was just registered is not banned and has no fee to pay yet.
+        booked.map_err(|denial| Failure::broken().because(denial.key()))?;
+    }
+    Ok(Ok(member_id))
+}
+
+fn find_alike(cx: &Change, newcomer: &Newcomer) -> Result<Option<Denial>, Failure> {
+    let mut alike = account_claims::list_with_email(cx.tx, newcomer.email, ALIKE_MAX)?;
+    if let Some(owner) = alike.first().filter(|one| one.email_confirmed) {
+        return Ok(Some(Denial::EmailTaken(owner.clone())));
+    }
+    if let Some(dob) = newcomer.dob {
+        let born = account_claims::list_born(cx.tx, dob, newcomer.real_name, ALIKE_MAX)?;
+        let known: Vec<i64> = alike.iter().map(|one| one.member_id).collect();
+        alike.extend(born.into_iter().filter(|one| !known.contains(&one.member_id)));
+    }
+    Ok((!alike.is_empty() && !newcomer.is_somebody_else).then_some(Denial::Alike(alike)))
+}
+
+/// From the name, until the owner chooses another: `jane.doe`, else `jane.doe2`.
+fn free_username(cx: &Change, newcomer: &Newcomer) -> Result<String, Failure> {
+    let derived = username::derived(newcomer.real_name);
+    for number in 1..=NAMES_TRIED {
+        let candidate = if number == 1 { derived.clone() } else { format!("{derived}{number}") };
+        if members::username_is_free(cx.tx, &candidate)? {
+            return Ok(candidate);
+        }
+    }
+    Ok(format!("flyer{}", newcomer.form_number))
+}

@@ -1,0 +1,149 @@
+//! The till: how a fee can be paid at the desk, what a day's entries add up to, and what must be in the drawer. Amounts are
+//! in the smallest unit of a currency.
+
+use super::payment::decimals;
+
+/// How a membership fee is paid at the desk. No data of a card ever comes here: the terminal keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Cash,
+    /// By card, at a terminal of its own.
+    Terminal,
+    /// By a voucher, whose number is written down.
+    Voucher,
+    /// Free of charge, with a reason.
+    Free,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 4] = [Kind::Cash, Kind::Terminal, Kind::Voucher, Kind::Free];
+
+    pub(crate) fn name(self) -> &'static str {
+        ["cash", "terminal", "voucher", "free"][self as usize]
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The key of the word for it.
+    pub(crate) fn key(self) -> &'static str {
+        ["till.cash", "till.terminal", "till.voucher", "till.free"][self as usize]
+    }
+}
+
+/// What the entries of some time come to, of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sum {
+    /// Fees taken, and fees undone.
+    pub(crate) taken: i64,
+    pub(crate) undone: i64,
+    /// What was taken less what was undone.
+    pub(crate) cents: i64,
+}
+
+/// What the entries of some time come to, in the order of [`Kind::ALL`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sums([Sum; Kind::ALL.len()]);
+
+impl Sums {
+    /// Adds an entry.
+    pub(crate) fn add(&mut self, kind: Kind, cents: i64, is_undo: bool) {
+        let sum = &mut self.0[kind as usize];
+        if is_undo {
+            sum.undone += 1;
+        } else {
+            sum.taken += 1;
+        }
+        sum.cents += cents;
+    }
+
+    pub(crate) fn of(&self, kind: Kind) -> Sum {
+        self.0[kind as usize]
+    }
+
+    /// Of every kind together.
+    pub(crate) fn total(&self) -> Sum {
+        self.0.iter().fold(Sum::default(), |all, one| Sum {
+            taken: all.taken + one.taken,
+            undone: all.undone + one.undone,
+            cents: all.cents + one.cents,
+        })
+    }
+}
+
+/// An amount as it is typed: `1'234.50`, `1234,5` or `1234`. `None` where it is no amount of the currency (ISO 4217, upper
+/// case), or a negative one.
+pub(crate) fn parse_amount(typed: &str, currency: &str) -> Option<i64> {
+    let decimals = decimals(currency);
+    let plain: String =
+        typed.chars().filter(|c| !matches!(c, ' ' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}')).collect();
+    let (whole, part) = match plain.rsplit_once(['.', ',']) {
+        Some((whole, part)) => (whole, part),
+        None => (&*plain, ""),
+    };
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let sound = !whole.is_empty() && whole.len() <= 9 && part.len() <= decimals && digits(whole) && digits(part);
+    sound.then_some(())?;
+    let unit = 10_i64.pow(decimals as u32);
+    let padded = format!("{part:0<decimals$}");
+    let cents = if padded.is_empty() { 0 } else { padded.parse::<i64>().ok()? };
+    Some(whole.parse::<i64>().ok()? * unit + cents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_amount_is_read_however_people_write_it() {
+        for (typed, cents) in [
+            ("0", Some(0)),
+            ("12", Some(1200)),
+            ("12.5", Some(1250)),
+            ("12,50", Some(1250)),
+            ("1'234.05", Some(123_405)),
+            ("1 234,05", Some(123_405)),
+            ("12.", Some(1200)),
+            ("", None),
+            (".5", None),
+            ("-3", None),
+            ("1.234", None),
+            ("1.2.3", None),
+            ("12 CHF", None),
+            ("9999999999", None),
+        ] {
+            assert_eq!(parse_amount(typed, "CHF"), cents, "{typed}");
+        }
+        assert_eq!((parse_amount("500", "JPY"), parse_amount("5.00", "JPY")), (Some(500), None));
+    }
+
+    #[test]
+    fn the_names_of_kinds_go_both_ways() {
+        assert_eq!(Kind::ALL.map(|kind| Kind::parse(kind.name())), Kind::ALL.map(Some));
+        assert_eq!(Kind::parse("card"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_their_kinds_and_an_undone_fee_leaves_nothing(
+            entries in proptest::collection::vec((0..4_usize, 0..100_000_i64, any::<bool>()), 0..60)
+        ) {
+            let mut sums = Sums::default();
+            let mut left = 0;
+            for (kind, cents, is_undone) in &entries {
+                let kind = Kind::ALL[*kind];
+                sums.add(kind, *cents, false);
+                if *is_undone {
+                    sums.add(kind, -cents, true);
+                } else {
+                    left += cents;
+                }
+            }
+            prop_assert_eq!(sums.total().cents, left);
+            prop_assert_eq!(Kind::ALL.map(|kind| sums.of(kind).cents).iter().sum::<i64>(), left);
+            prop_assert_eq!(sums.total().taken, entries.len() as i64);
+        }
+    }
+}

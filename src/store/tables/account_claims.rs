@@ -1,0 +1,102 @@
+//! The codes by which owners take over accounts that the desk made, and who was registered at the desk. Only keyed hashes
+//! of the codes are kept.
+
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+row! {
+    /// A code that is good, for an account that nobody has taken over.
+    #[derive(Debug)]
+    pub(crate) struct Claim in "c." {
+        pub(crate) member_id: i64,
+        /// Where the code was mailed; empty: it was printed.
+        pub(crate) email: String,
+    }
+}
+
+/// `ends_at`: until when the code is good; Unix seconds.
+pub(crate) fn insert(tx: &Write, code_hash: &[u8; 32], member_id: i64, email: &str, ends_at: i64) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO account_claims" {
+        code_hash: &code_hash[..], member_id, email, created_at: tx.now(), ends_at,
+    })
+}
+
+/// By its code: not where it ended, was mailed to an address that the member has no longer, or the account has a password
+/// or is closed.
+pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Claim>> {
+    let sql = sql!(
+        "SELECT ",
+        Claim::COLUMNS,
+        " FROM account_claims c JOIN members m ON m.member_id = c.member_id
+         WHERE c.code_hash = ?1 AND ?2 < c.ends_at AND (c.email = '' OR c.email = m.email)
+           AND m.password_hash IS NULL AND m.banned_at IS NULL"
+    );
+    tx.find(sql, (&code_hash[..], now), row)
+}
+
+/// Until when a mailed code of a member is good; none where there is no such code.
+pub(crate) fn find_mailed(tx: &Read, member_id: i64, now: i64) -> Result<Option<i64>> {
+    let sql = sql!("SELECT max(ends_at) FROM account_claims WHERE member_id = ?1 AND email <> '' AND ?2 < ends_at");
+    tx.get(sql, (member_id, now), row)
+}
+
+pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1"), [member_id])
+}
+
+/// Those that were printed: the paper from before opens nothing any more.
+pub(crate) fn delete_printed(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1 AND email = ''"), [member_id])
+}
+
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+    let sql = sql!(
+        "DELETE FROM account_claims WHERE code_hash IN
+             (SELECT code_hash FROM account_claims WHERE ends_at <= :now LIMIT :rows)"
+    );
+    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+}
+
+/// Remembers which form of the desk made a member.
+pub(crate) fn insert_registration(tx: &Write, form_number: i64, member_id: i64, clerk: Option<i64>) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO registrations" {
+        form_number, member_id, registered_by: clerk, registered_at: tx.now(),
+    })
+}
+
+/// The member whom a form made.
+pub(crate) fn find_registered(tx: &Read, form_number: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT member_id FROM registrations WHERE form_number = ?1"), [form_number], row)
+}
+
+row! {
+    /// A member who may be the same person.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Alike {
+        pub(crate) member_id: i64,
+        pub(crate) name: String = "coalesce(nullif(real_name, ''), nullif(screen_name, ''), username)",
+        pub(crate) email: String,
+        pub(crate) email_confirmed: bool = "email_confirmed_at IS NOT NULL",
+    }
+}
+
+/// Members with this e-mail address, those who confirmed it first.
+pub(crate) fn list_with_email(tx: &Read, email: &str, limit: i64) -> Result<Vec<Alike>> {
+    let sql = sql!(
+        "SELECT ",
+        Alike::COLUMNS,
+        " FROM members WHERE email = ?1 AND email <> '' ORDER BY email_confirmed_at IS NULL, member_id LIMIT ?2"
+    );
+    tx.list(sql, (email, limit), row)
+}
+
+/// Members of this name, born on this day.
+pub(crate) fn list_born(tx: &Read, dob: i64, real_name: &str, limit: i64) -> Result<Vec<Alike>> {
+    let sql = sql!(
+        "SELECT ",
+        Alike::COLUMNS,
+        " FROM members WHERE dob = ?1 AND real_name = ?2 COLLATE NOCASE ORDER BY member_id LIMIT ?3"
+    );
+    tx.list(sql, (dob, real_name, limit), row)
+}

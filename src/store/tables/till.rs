@@ -1,0 +1,193 @@
+//! The till: fees taken and undone at the desk, and the closings that count them. Amounts are in the smallest unit of a
+//! currency, moments in Unix seconds. Rows are added and never changed.
+
+use crate::domain::till::{Kind, Sums};
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+row! {
+    /// A fee that was taken, or one that was undone.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Entry {
+        pub(crate) payment_id: i64,
+        pub(crate) kind: Kind,
+        /// Negative where a fee was undone.
+        pub(crate) amount_cents: i64,
+        pub(crate) currency: String,
+        /// Why free of charge or undone; the number of a voucher.
+        pub(crate) reason: String,
+        /// The entry that this one undoes.
+        pub(crate) undoes: Option<i64>,
+        /// What the membership is paid until by it.
+        pub(crate) paid_until: Option<i64>,
+        pub(crate) taken_by: Option<i64>,
+        pub(crate) taken_at: i64,
+        /// By which the same form sent twice is known.
+        pub(crate) form_number: Option<i64>,
+    } saved
+}
+
+row! {
+    /// An entry as lists show it: with whose it is, who took it, and whether it was undone.
+    #[derive(Debug)]
+    pub(crate) struct Line in "e." {
+        pub(crate) entry_id: i64,
+        pub(crate) kind: Kind,
+        pub(crate) amount_cents: i64,
+        pub(crate) currency: String,
+        pub(crate) reason: String,
+        pub(crate) undoes: Option<i64>,
+        pub(crate) paid_until: Option<i64>,
+        pub(crate) taken_at: i64,
+        pub(crate) undone_by: Option<i64> = "(SELECT u.entry_id FROM till_entries u WHERE u.undoes = e.entry_id)",
+        /// Whose fee; none where the payment is nobody's.
+        pub(crate) member_id: Option<i64> = "m.member_id",
+        pub(crate) member: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username, '')",
+        pub(crate) clerk: String = "coalesce(nullif(c.screen_name, ''), c.username, '')",
+    }
+}
+
+row! {
+    /// A day closing.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Closing {
+        /// The last entry that it counts; 0 where there was none yet.
+        pub(crate) last_entry_id: i64,
+        pub(crate) currency: String,
+        /// What the closing before left in the drawer.
+        pub(crate) float_cents: i64,
+        pub(crate) cash_cents: i64,
+        pub(crate) terminal_cents: i64,
+        pub(crate) voucher_cents: i64,
+        pub(crate) counted_cents: i64,
+        /// What stays in the drawer for the next day.
+        pub(crate) left_cents: i64,
+        pub(crate) note: String,
+        pub(crate) closed_by: Option<i64>,
+        pub(crate) closed_at: i64,
+        pub(crate) form_number: i64,
+    } saved
+}
+
+impl Closing {
+    /// What must be in the drawer.
+    pub(crate) fn expected_cents(&self) -> i64 {
+        self.float_cents + self.cash_cents
+    }
+
+    /// What is too much in the drawer, or negative, what is missing.
+    pub(crate) fn difference_cents(&self) -> i64 {
+        self.counted_cents - self.expected_cents()
+    }
+}
+
+/// Returns the number of the entry.
+pub(crate) fn insert(tx: &Write, entry: &Entry) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO till_entries" Entry: entry, {})
+}
+
+pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Entry>> {
+    tx.find(sql!("SELECT ", Entry::COLUMNS, " FROM till_entries WHERE entry_id = ?1"), [entry_id], row)
+}
+
+/// The entry that a form made.
+pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT entry_id FROM till_entries WHERE form_number = ?1"), [form_number], row)
+}
+
+/// The entry that undoes another.
+pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id], row)
+}
+
+/// The number of the last entry; 0 where there is none.
+pub(crate) fn last(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT coalesce(max(entry_id), 0) FROM till_entries"), [], row)
+}
+
+const LINE: &str = joined!(
+    "SELECT ",
+    Line::COLUMNS,
+    " FROM till_entries e JOIN payments p ON p.payment_id = e.payment_id
+      LEFT JOIN members m ON m.member_id = p.member_id LEFT JOIN members c ON c.member_id = e.taken_by"
+);
+
+pub(crate) fn find_line(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
+    tx.find(sql!(LINE, " WHERE e.entry_id = ?1"), [entry_id], row)
+}
+
+/// The entries after `from` up to `to`, the newest first.
+pub(crate) fn list(tx: &Read, from: i64, to: i64, limit: i64) -> Result<Vec<Line>> {
+    let sql = sql!(LINE, " WHERE e.entry_id > :from AND e.entry_id <= :to ORDER BY e.entry_id DESC LIMIT :limit");
+    tx.list(sql, named_params! {":from": from, ":to": to, ":limit": limit}, row)
+}
+
+/// What the entries after `from` up to `to` come to. All are in one currency: none of another is taken before a closing.
+pub(crate) fn sum(tx: &Read, from: i64, to: i64) -> Result<Sums> {
+    let sql =
+        sql!("SELECT kind, amount_cents, undoes IS NOT NULL FROM till_entries WHERE entry_id > ?1 AND entry_id <= ?2");
+    let mut sums = Sums::default();
+    tx.list(sql, (from, to), row)?
+        .into_iter()
+        .for_each(|(kind, cents, is_undo): (Kind, i64, bool)| sums.add(kind, cents, is_undo));
+    Ok(sums)
+}
+
+/// The currency of the entries after `from`; none where there are none.
+pub(crate) fn find_currency(tx: &Read, from: i64) -> Result<Option<String>> {
+    let sql = sql!("SELECT currency FROM till_entries WHERE entry_id > ?1 ORDER BY entry_id LIMIT 1");
+    tx.find(sql, [from], row)
+}
+
+/// Returns the number of the closing.
+pub(crate) fn insert_closing(tx: &Write, closing: &Closing) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO till_closings" Closing: closing, {})
+}
+
+/// The closing that a form made.
+pub(crate) fn find_closing_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT closing_id FROM till_closings WHERE form_number = ?1"), [form_number], row)
+}
+
+/// With its number.
+pub(crate) fn find_last_closing(tx: &Read) -> Result<Option<(i64, Closing)>> {
+    let sql = sql!(
+        "SELECT closing_id, ",
+        Closing::COLUMNS,
+        " FROM till_closings WHERE closing_id = (SELECT max(closing_id) FROM till_closings)"
+    );
+    tx.find(sql, [], row)
+}
+
+pub(crate) fn find_closing(tx: &Read, closing_id: i64) -> Result<Option<Closing>> {
+    let sql = sql!("SELECT ", Closing::COLUMNS, " FROM till_closings WHERE closing_id = ?1");
+    tx.find(sql, [closing_id], row)
+}
+
+/// The last entry that the closing before this one counts; 0 where there is none.
+pub(crate) fn find_start(tx: &Read, closing_id: i64) -> Result<i64> {
+    let sql = sql!("SELECT last_entry_id FROM till_closings WHERE closing_id < ?1 ORDER BY closing_id DESC LIMIT 1");
+    Ok(tx.find(sql, [closing_id], row)?.unwrap_or(0))
+}
+
+/// The newest first, each with its number and the clerk's name.
+pub(crate) fn list_closings(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, String, Closing)>> {
+    let sql = sql!(
+        "SELECT closing_id, coalesce((SELECT coalesce(nullif(screen_name, ''), username) FROM members
+                                      WHERE member_id = closed_by), ''), ",
+        Closing::COLUMNS,
+        " FROM till_closings ORDER BY closing_id DESC LIMIT ?1 OFFSET ?2"
+    );
+    tx.list(sql, (limit, offset), row)
+}
+
+pub(crate) fn count_closings(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT count(*) FROM till_closings"), [], row)
+}
+
+/// What a clerk is called; empty where there is none.
+pub(crate) fn find_clerk(tx: &Read, member_id: Option<i64>) -> Result<String> {
+    let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");
+    Ok(tx.find(sql, [member_id], row)?.unwrap_or_default())
+}

@@ -1,0 +1,193 @@
+//! Days that are closed: what was taken, what was counted, and both as CSV.
+
+use super::{PART, Row, Table, money, plain, row, table};
+use crate::app::import_export::cell;
+use crate::auth::Clerk;
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::store::tables::till::{self, Closing, Line};
+use crate::web::desk::reports::tables::file;
+use crate::web::{Frame, done, show as shown, skipped};
+use askama::Template;
+use http::StatusCode;
+
+const DONE: [(&str, &str); 1] = [("closed", "till.done_closed")];
+/// Closings on one page.
+const ROWS_MAX: i64 = 60;
+/// Closings in a table: thirteen years of days.
+const EXPORTED_MAX: i64 = 5_000;
+/// Entries of one closing that are shown; the table for export has them all.
+const ENTRIES_MAX: i64 = 300;
+
+#[derive(Template)]
+#[template(path = "desk/till_closings.html", config = "assets/templates/askama.toml")]
+struct ListPage {
+    frame: Frame,
+    rows: Vec<Closed>,
+    more: i64,
+    skip_to: i64,
+}
+
+#[derive(Template)]
+#[template(path = "desk/till_closing.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    closed: Closed,
+    rows: Vec<Row>,
+    more: i64,
+    sums: Table,
+}
+
+/// A closing in words.
+struct Closed {
+    closing_id: i64,
+    at: String,
+    clerk: String,
+    total: String,
+    float: String,
+    cash: String,
+    expected: String,
+    counted: String,
+    difference: String,
+    /// Whether the difference is none.
+    exact: bool,
+    taken_out: String,
+    left: String,
+    note: String,
+}
+
+fn closed(language: Language, at: String, closing_id: i64, clerk: String, closing: Closing) -> Closed {
+    let show = |cents| money(language, cents, &closing.currency);
+    let difference = closing.difference_cents();
+    Closed {
+        closing_id,
+        at,
+        clerk,
+        total: show(closing.cash_cents + closing.terminal_cents + closing.voucher_cents),
+        float: show(closing.float_cents),
+        cash: show(closing.cash_cents),
+        expected: show(closing.expected_cents()),
+        counted: show(closing.counted_cents),
+        difference: format!("{}{}", if difference > 0 { "+" } else { "" }, show(difference)),
+        exact: difference == 0,
+        taken_out: show(closing.counted_cents - closing.left_cents),
+        left: show(closing.left_cents),
+        note: closing.note,
+    }
+}
+
+/// `GET /desk/till/closings`: the closed days, the last first, from the one after `skip` others on.
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (frame, hall, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, call.language());
+    let skip = skipped(call);
+    let (found, total) =
+        site.store.read(|tx| Ok((till::list_closings(tx, ROWS_MAX, skip)?, till::count_closings(tx)?)))?;
+    let say = |(closing_id, clerk, closing): (i64, String, Closing)| {
+        closed(language, when::moment(language, &hall, closing.closed_at), closing_id, clerk, closing)
+    };
+    let rows: Vec<Closed> = found.into_iter().map(say).collect();
+    let skip_to = skip.saturating_add(rows.len() as i64);
+    Ok(shown(StatusCode::OK, language, &ListPage { frame, rows, more: total - skip_to, skip_to }))
+}
+
+/// `GET /desk/till/closings/{closing_id}`: one closed day with its entries.
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let closing_id = asked(call)?;
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let (hall, language) = (site.hall()?, call.language());
+    let (closing, clerk_name, lines, sums) = site.store.read(|tx| {
+        let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
+        let from = till::find_start(tx, closing_id)?;
+        let name = till::find_clerk(tx, closing.closed_by)?;
+        let lines = till::list(tx, from, closing.last_entry_id, ENTRIES_MAX)?;
+        let sums = till::sum(tx, from, closing.last_entry_id)?;
+        Ok((closing, name, lines, sums))
+    })?;
+    let counted = sums.total();
+    let page = Page {
+        more: counted.taken + counted.undone - lines.len() as i64,
+        rows: lines.into_iter().map(|line| row(language, &hall, line)).collect(),
+        sums: table(language, &sums, &closing.currency),
+        closed: closed(language, when::moment(language, &hall, closing.closed_at), closing_id, clerk_name, closing),
+        frame,
+    };
+    Ok(shown(StatusCode::OK, language, &page))
+}
+
+fn asked(call: &Call) -> Result<i64, Failure> {
+    call.param_id(0).ok_or_else(Failure::not_found)
+}
+
+/// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are in UTC (RFC 3339), amounts in the currency.
+pub(crate) fn all(site: &Site, _: &Call, _: &Clerk) -> Answer {
+    let found = site.store.read(|tx| Ok(till::list_closings(tx, EXPORTED_MAX, 0)?))?;
+    let heading = [
+        "closing_id",
+        "closed_at",
+        "closed_by",
+        "currency",
+        "float",
+        "cash",
+        "terminal",
+        "voucher",
+        "expected",
+        "counted",
+        "difference",
+        "left",
+        "note",
+    ];
+    let cells = |(closing_id, clerk, one): (i64, String, Closing)| {
+        let amounts = [
+            one.float_cents,
+            one.cash_cents,
+            one.terminal_cents,
+            one.voucher_cents,
+            one.expected_cents(),
+            one.counted_cents,
+            one.difference_cents(),
+            one.left_cents,
+        ];
+        let amounts = amounts.map(|cents| plain(cents, &one.currency));
+        let first = [closing_id.to_string(), cell::moment(one.closed_at), clerk, one.currency];
+        first.into_iter().chain(amounts).chain([one.note]).collect()
+    };
+    Ok(file("closings.csv", &heading, found.into_iter().map(cells)))
+}
+
+/// `GET /desk/till/closings/{closing_id}/entries.csv`: one row an entry, the last first.
+pub(crate) fn entries(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let closing_id = asked(call)?;
+    let lines = site.store.read(|tx| {
+        let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
+        let from = till::find_start(tx, closing_id)?;
+        Ok(till::list(tx, from, closing.last_entry_id, closing.last_entry_id - from)?)
+    })?;
+    Ok(exported(&format!("till-{closing_id}.csv"), lines))
+}
+
+fn exported(name: &str, lines: Vec<Line>) -> Reply {
+    let heading =
+        ["entry_id", "taken_at", "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
+    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let cells = |line: Line| {
+        vec![
+            line.entry_id.to_string(),
+            cell::moment(line.taken_at),
+            line.kind.name().to_owned(),
+            plain(line.amount_cents, &line.currency),
+            line.currency,
+            number(line.member_id),
+            line.member,
+            number(line.undoes),
+            line.reason,
+            line.clerk,
+        ]
+    };
+    file(name, &heading, lines.into_iter().map(cells))
+}

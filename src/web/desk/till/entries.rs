@@ -1,0 +1,161 @@
+//! One entry of the till: the receipt, on the screen, on paper and by mail; and its undoing.
+
+use super::{PART, TEXT_CHARS_MAX, money};
+use crate::app;
+use crate::app::payments::till as effect;
+use crate::auth::{Clerk, take_document};
+use crate::documents::printout::receipt::{self, Receipt};
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::till::{self, Line};
+use crate::store::tables::{members, tunnels};
+use crate::web::{Frame, done, form, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+const DONE: [(&str, &str); 3] =
+    [("taken", "till.done_taken"), ("mailed", "till.done_mailed"), ("undone", "till.done_undone")];
+
+#[derive(Template)]
+#[template(path = "desk/till_entry.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    entry_id: i64,
+    kind: String,
+    amount: String,
+    until: Option<String>,
+    at: String,
+    clerk: String,
+    reason: String,
+    member_id: Option<i64>,
+    member: String,
+    /// Where the receipt can be mailed; none: nowhere.
+    mail_to: Option<String>,
+    /// The entry that this one undoes, and the one that undoes this one.
+    undoes: Option<i64>,
+    undone_by: Option<i64>,
+    may_undo: bool,
+    problem: Option<String>,
+    typed: String,
+}
+
+fn asked(call: &Call) -> Result<i64, Failure> {
+    call.param_id(0).ok_or_else(Failure::not_found)
+}
+
+/// `GET /desk/till/entries/{entry_id}`
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'static str)>) -> Answer {
+    let entry_id = asked(call)?;
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let (hall, language) = (site.hall()?, call.language());
+    let (line, account) = site.store.read(|tx| {
+        let line = till::find_line(tx, entry_id)?.ok_or_else(Failure::not_found)?;
+        let account = line.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?.flatten();
+        Ok((line, account))
+    })?;
+    let served = account.filter(|account| clerk.denial(account).is_none());
+    let is_fee = line.undoes.is_none() && line.undone_by.is_none();
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (typed, problem) = refused.map_or_else(Default::default, |(typed, key)| (typed, Some(call.say(key))));
+    let page = Page {
+        entry_id,
+        kind: call.say(line.kind.key()),
+        amount: money(language, line.amount_cents, &line.currency),
+        until: line.paid_until.map(|until| when::day(language, &hall, until)),
+        at: when::moment(language, &hall, line.taken_at),
+        clerk: line.clerk,
+        reason: line.reason,
+        member_id: line.member_id,
+        member: line.member,
+        may_undo: is_fee && clerk.check_admin().is_ok() && served.is_some(),
+        mail_to: served
+            .filter(|account| is_fee && !account.email.is_empty())
+            .map(|account| language.say(&Text::new("till.mail_to").with("address", account.email))),
+        undoes: line.undoes,
+        undone_by: line.undone_by,
+        problem,
+        typed,
+        frame,
+    };
+    Ok(shown(status, language, &page))
+}
+
+/// `GET /desk/till/entries/{entry_id}/receipt`: as a PDF, in the member's language.
+pub(crate) fn receipt(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let entry_id = asked(call)?;
+    take_document(site, clerk.id(), clerk.role())?;
+    let receipt = site.store.read(|tx| {
+        let line =
+            till::find_line(tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;
+        let words = effect::word_receipt(site, tx, &line, call.language())?;
+        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
+        Ok(on_paper(home, line, words))
+    })?;
+    let pdf = site.draw(move || receipt::draw(&receipt))?.map_err(|e| Failure::broken().because(e))?;
+    Ok(reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf))
+}
+
+fn on_paper(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Receipt {
+    let say = |key: &'static str| words.language.say(&Text::new(key));
+    let member = match line.member_id {
+        Some(member_id) => format!("{} ({} {member_id})", line.member, say("desk.number")),
+        None => String::new(),
+    };
+    let facts = [
+        ("till.receipt_from", member),
+        ("till.receipt_for", say("till.membership")),
+        ("till.kind", words.kind),
+        ("till.paid_until", words.until),
+        ("till.reason", line.reason),
+        ("till.clerk", line.clerk),
+    ];
+    Receipt {
+        site_name: home.name,
+        site_city: home.city,
+        title: say("till.receipt"),
+        number: line.entry_id,
+        number_word: say("desk.number"),
+        at: words.at,
+        amount: money(words.language, line.amount_cents, &line.currency),
+        facts: facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (say(key), fact)).collect(),
+        void: line.undone_by.map(|_| say("till.undone_long")),
+        language: words.language,
+    }
+}
+
+/// `POST /desk/till/entries/{entry_id}/mail`: the receipt goes to the member's address.
+pub(crate) fn mail(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let entry_id = asked(call)?;
+    match app::change(site, clerk, call.language(), |cx| effect::mail_receipt(cx, entry_id))? {
+        true => back(entry_id, "mailed"),
+        false => page(site, call, clerk, Some((String::new(), "till.no_address"))),
+    }
+}
+
+/// `POST /desk/till/entries/{entry_id}/undo`: the fee is given back, and the year with it. An admin's.
+pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let entry_id = asked(call)?;
+    let mut body = form(call)?;
+    let reason = body.optional("reason", fields::line(TEXT_CHARS_MAX));
+    let ok = body.finish()?;
+    let reason = reason.get(&ok).unwrap_or_default();
+    match app::change(site, clerk, call.language(), |cx| effect::undo_fee(cx, entry_id, &reason))? {
+        Ok(_) => back(entry_id, "undone"),
+        Err(denial) => page(site, call, clerk, Some((reason, denial.key()))),
+    }
+}
+
+fn back(entry_id: i64, deed: &str) -> Answer {
+    Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={deed}")))
+}

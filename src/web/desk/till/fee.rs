@@ -1,0 +1,126 @@
+//! A membership fee, taken at the desk: one click for cash and for the card terminal.
+
+use super::{PART, TEXT_CHARS_MAX, money};
+use crate::app;
+use crate::app::payments::till::{self as effect, Denial, Fee};
+use crate::auth::Clerk;
+use crate::domain::payment::a_year_after;
+use crate::domain::till::Kind;
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::members;
+use crate::web::{Frame, called, form, form_number, show as shown};
+use askama::Template;
+use http::StatusCode;
+use serde_json::Value;
+
+#[derive(Template)]
+#[template(path = "desk/till_fee.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    member_id: i64,
+    name: String,
+    /// What the membership is paid until, and whether that has passed.
+    paid: Option<String>,
+    lapsed: bool,
+    /// The fee; none where the site charges none or cannot say in which currency.
+    fee: Option<String>,
+    /// What the membership will be paid until.
+    next: String,
+    /// Why no fee can be taken at all.
+    obstacle: Option<String>,
+    number: i64,
+    /// What the membership was paid until when the page was made; empty: never. Unix seconds.
+    seen: String,
+    voucher: String,
+    reason: String,
+    problem: Option<String>,
+}
+
+/// What was typed into one of the forms.
+struct Typed {
+    kind: Kind,
+    reason: String,
+    number: i64,
+}
+
+/// `GET /desk/members/{member_id}/payment`: what a year costs, and the ways to pay it.
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, StatusCode::OK, None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Option<(Typed, Denial)>) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let (frame, hall, now, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now(), call.language());
+    let (profile, fee, denial) = site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        Ok((profile, site.fee(tx)?, clerk.denial(&account)))
+    })?;
+    let obstacle = match &fee.currency {
+        _ if denial.is_some() => denial,
+        _ if profile.banned_at.is_some() => Some(Denial::Banned.key()),
+        _ if fee.cents == 0 => Some(Denial::NoFee.key()),
+        None => Some(Denial::NoCurrency.key()),
+        Some(_) => None,
+    };
+    let (typed, problem) = refused.map_or_else(Default::default, |(typed, denial)| (Some(typed), Some(denial)));
+    let typed_of = |kind: Kind| {
+        let typed = typed.as_ref().filter(|typed| typed.kind == kind);
+        typed.map(|typed| typed.reason.clone()).unwrap_or_default()
+    };
+    let page = Page {
+        member_id,
+        name: called(&profile.real_name, &profile.screen_name, &profile.username).to_owned(),
+        paid: profile.paid_until.map(|until| when::day(language, &hall, until)),
+        lapsed: profile.paid_until.is_some_and(|until| until <= now),
+        fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
+        next: when::day(language, &hall, a_year_after(profile.paid_until.unwrap_or(i64::MIN).max(now))),
+        obstacle: obstacle.map(|key| call.say(key)),
+        // A form whose membership changed is a new one: what the clerk saw is no more.
+        number: typed
+            .as_ref()
+            .filter(|_| problem != Some(Denial::Changed))
+            .map_or_else(form_number, |typed| typed.number),
+        seen: profile.paid_until.map(|until| until.to_string()).unwrap_or_default(),
+        voucher: typed_of(Kind::Voucher),
+        reason: typed_of(Kind::Free),
+        problem: problem.filter(|_| obstacle.is_none()).map(|denial| call.say(denial.key())),
+        frame,
+    };
+    Ok(shown(status, language, &page))
+}
+
+/// `POST /desk/members/{member_id}/payment`: the fee is paid.
+pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let mut body = form(call)?;
+    let kind = body.required("kind", kind);
+    let reason = body.optional("reason", fields::line(TEXT_CHARS_MAX));
+    let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let seen = body.optional("seen", fields::whole);
+    let ok = body.finish()?;
+    let (kind, seen_until) = (kind.get(&ok), seen.get(&ok));
+    let typed = Typed { kind, reason: reason.get(&ok).unwrap_or_default(), number: number.get(&ok) };
+    let fee = Fee { member_id, kind, reason: &typed.reason, form_number: typed.number, seen_until };
+    match app::change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee))? {
+        Ok(entry_id) => Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done=taken"))),
+        Err(denial) => {
+            let changed = matches!(denial, Denial::Changed | Denial::OtherCurrency);
+            let status = if changed { StatusCode::CONFLICT } else { StatusCode::UNPROCESSABLE_ENTITY };
+            page(site, call, clerk, status, Some((typed, denial)))
+        }
+    }
+}
+
+fn kind(value: &Value) -> Result<Kind, Text> {
+    let text = fields::line(TEXT_CHARS_MAX)(value)?;
+    let names = Kind::ALL.map(Kind::name).join(", ");
+    Kind::parse(&text).ok_or_else(|| Text::new("field.one_of").with("values", names))
+}

@@ -1,0 +1,234 @@
+//! *Till*: what was taken since the last closing, and the closing of the day.
+
+pub(crate) mod closings;
+pub(crate) mod entries;
+pub(crate) mod fee;
+
+use crate::app;
+use crate::app::payments::till::{self as effect, Counting, Day};
+use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
+use crate::domain::payment::Price;
+use crate::domain::till::{Kind, Sums, parse_amount};
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::tables::payments;
+use crate::store::tables::till::{self, Line};
+use crate::web::{Frame, form, form_number, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+const PART: &str = "/desk/till";
+/// Entries of the open day on the page; the sums know of all.
+const ENTRIES_MAX: i64 = 300;
+const AMOUNT_CHARS_MAX: usize = 20;
+/// Of a note or a reason.
+const TEXT_CHARS_MAX: usize = 200;
+
+#[derive(Template)]
+#[template(path = "desk/till.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    since: String,
+    rows: Vec<Row>,
+    /// Older entries that are not shown.
+    more: i64,
+    sums: Table,
+    /// Payments of the processor that wait for a decision.
+    waiting: i64,
+    /// None where nobody said in which currency the site's amounts are.
+    closing: Option<Form>,
+    problem: Option<String>,
+}
+
+/// An entry as a line of a list.
+struct Row {
+    entry_id: i64,
+    at: String,
+    kind: String,
+    amount: String,
+    member_id: Option<i64>,
+    member: String,
+    clerk: String,
+    reason: String,
+    undoes: Option<i64>,
+    undone: bool,
+}
+
+/// What entries come to, as a table.
+struct Table {
+    /// The kind, how many were taken, how many undone, the amount.
+    rows: Vec<(String, i64, i64, String)>,
+    taken: i64,
+    undone: i64,
+    total: String,
+}
+
+/// The form that closes the day.
+struct Form {
+    currency: String,
+    float: String,
+    cash: String,
+    expected: String,
+    counted: String,
+    left: String,
+    note: String,
+    number: i64,
+    seen_closing: i64,
+    seen_entry: i64,
+}
+
+/// What was typed into the form.
+#[derive(Default)]
+struct Typed {
+    counted: String,
+    left: String,
+    note: String,
+    number: i64,
+    seen_closing: i64,
+    seen_entry: i64,
+}
+
+/// `GET /desk/till`: the open day.
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, StatusCode::OK, None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Option<(Typed, &'static str)>) -> Answer {
+    let (frame, hall, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, call.language());
+    let (day, lines, waiting) = site.store.read(|tx| {
+        let day = effect::read_day(site, tx)?;
+        let lines = till::list(tx, day.from, day.to, ENTRIES_MAX)?;
+        Ok((day, lines, payments::count_questions(tx)?))
+    })?;
+    let since = match day.closed_at {
+        Some(at) => Text::new("till.since").with("at", when::moment(language, &hall, at)),
+        None => Text::new("till.since_ever"),
+    };
+    let counted = day.sums.total();
+    let currency = day.currency.clone().unwrap_or_default();
+    let (typed, problem) = refused.map_or_else(Default::default, |(typed, key)| (Some(typed), Some(key)));
+    let page = Page {
+        since: language.say(&since),
+        more: counted.taken + counted.undone - lines.len() as i64,
+        rows: lines.into_iter().map(|line| row(language, &hall, line)).collect(),
+        sums: table(language, &day.sums, &currency),
+        waiting,
+        closing: day.currency.as_ref().map(|currency| closing_form(language, &day, currency, typed)),
+        problem: problem.map(|key| call.say(key)),
+        frame,
+    };
+    Ok(shown(status, language, &page))
+}
+
+/// The form: what was typed, else what a day that is in order needs.
+fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typed>) -> Form {
+    let show = |cents| money(language, cents, currency);
+    let typed = typed.unwrap_or_else(|| Typed {
+        left: plain(day.float_cents, currency),
+        number: form_number(),
+        ..Typed::default()
+    });
+    Form {
+        currency: currency.to_owned(),
+        float: show(day.float_cents),
+        cash: show(day.sums.of(Kind::Cash).cents),
+        expected: show(day.expected_cents()),
+        counted: typed.counted,
+        left: typed.left,
+        note: typed.note,
+        number: typed.number,
+        // What the page shows is what the clerk sees, also where the form was refused.
+        seen_closing: day.closing_id,
+        seen_entry: day.to,
+    }
+}
+
+/// `POST /desk/till/close`: the day is closed; what is taken from now on belongs to the next.
+pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let counted = body.optional("counted", fields::line(AMOUNT_CHARS_MAX));
+    let left = body.optional("left", fields::line(AMOUNT_CHARS_MAX));
+    let note = body.optional("note", fields::line(TEXT_CHARS_MAX));
+    let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let seen_closing = body.required("seen_closing", fields::whole_in(0..=i64::MAX));
+    let seen_entry = body.required("seen_entry", fields::whole_in(0..=i64::MAX));
+    let ok = body.finish()?;
+    let typed = Typed {
+        counted: counted.get(&ok).unwrap_or_default(),
+        left: left.get(&ok).unwrap_or_default(),
+        note: note.get(&ok).unwrap_or_default(),
+        number: number.get(&ok),
+        seen_closing: seen_closing.get(&ok),
+        seen_entry: seen_entry.get(&ok),
+    };
+    let currency = site.store.read(|tx| Ok(effect::read_day(site, tx)?.currency))?.unwrap_or_default();
+    let amounts = (parse_amount(&typed.counted, &currency), parse_amount(&typed.left, &currency));
+    let (Some(counted_cents), Some(left_cents)) = amounts else {
+        return page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, Some((typed, "till.no_amount")));
+    };
+    let counting = Counting {
+        counted_cents,
+        left_cents,
+        note: &typed.note,
+        form_number: typed.number,
+        seen_closing: typed.seen_closing,
+        seen_entry: typed.seen_entry,
+    };
+    match app::change(site, clerk, call.language(), |cx| effect::close_day(cx, &counting))? {
+        Ok(closing_id) => Ok(reply::see_other(&format!("/desk/till/closings/{closing_id}?done=closed"))),
+        Err(unclosed) => {
+            let status = match unclosed {
+                effect::Unclosed::ClosedBefore | effect::Unclosed::Changed => StatusCode::CONFLICT,
+                _ => StatusCode::UNPROCESSABLE_ENTITY,
+            };
+            page(site, call, clerk, status, Some((typed, unclosed.key())))
+        }
+    }
+}
+
+fn row(language: Language, hall: &Hall, line: Line) -> Row {
+    Row {
+        entry_id: line.entry_id,
+        at: when::moment(language, hall, line.taken_at),
+        kind: language.say(&Text::new(line.kind.key())),
+        amount: money(language, line.amount_cents, &line.currency),
+        member_id: line.member_id,
+        member: line.member,
+        clerk: line.clerk,
+        reason: line.reason,
+        undoes: line.undoes,
+        undone: line.undone_by.is_some(),
+    }
+}
+
+fn table(language: Language, sums: &Sums, currency: &str) -> Table {
+    let row = |kind: Kind| {
+        let sum = sums.of(kind);
+        (language.say(&Text::new(kind.key())), sum.taken, sum.undone, money(language, sum.cents, currency))
+    };
+    let total = sums.total();
+    Table {
+        rows: Kind::ALL.map(row).into(),
+        taken: total.taken,
+        undone: total.undone,
+        total: money(language, total.cents, currency),
+    }
+}
+
+/// `30.00 CHF`; `30,00 CHF` where that is how people write.
+fn money(language: Language, cents: i64, currency: &str) -> String {
+    let said = Price { cents, currency: currency.to_owned() }.to_string();
+    if language == Language::English { said } else { said.replace('.', ",") }
+}
+
+/// `30.00`, as a field and a table have it.
+fn plain(cents: i64, currency: &str) -> String {
+    let said = Price { cents, currency: currency.to_owned() }.to_string();
+    said.split(' ').next().unwrap_or_default().to_owned()
+}

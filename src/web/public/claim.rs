@@ -1,0 +1,93 @@
+//! An account that the desk made, taken over by its owner: with the code of the mail or of the paper, a username and a
+//! password are chosen.
+
+use super::{Frame, show, tell};
+use crate::app::{claims, recovery};
+use crate::domain::{password, username};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::site::Site;
+use crate::store::tables::members::{self, Profile};
+use crate::web::form;
+use askama::Template;
+use http::StatusCode;
+
+const CODE_CHARS_MAX: usize = 64;
+const TITLE: &str = "claim.title";
+
+#[derive(Template)]
+#[template(path = "public/claim.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    /// As it was typed; empty: it is asked for first.
+    code: String,
+    /// Whether the code is good, so that the rest is asked for.
+    is_good: bool,
+    username: String,
+    problem: Option<String>,
+}
+
+/// `GET /claim`: asks for the code, or for a username and a password where the link brings a good one.
+pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+    let mut query = call.query();
+    let code = query.optional("code", fields::line(CODE_CHARS_MAX));
+    let code = query.finish().ok().and_then(|ok| code.get(&ok)).unwrap_or_default();
+    if code.is_empty() {
+        return page(site, call, String::new(), None, None);
+    }
+    recovery::take_pace(site, call)?;
+    match find(site, &code)? {
+        Some(profile) => page(site, call, code, Some(profile.username), None),
+        None => page(site, call, code, None, Some(call.say("claim.not_good"))),
+    }
+}
+
+/// Whose account a code opens.
+fn find(site: &Site, code: &str) -> Result<Option<Profile>, Failure> {
+    site.store.read(|tx| {
+        let claim = claims::find(site, tx, code, site.now())?;
+        Ok(claim.map(|claim| members::find(tx, claim.member_id)).transpose()?.flatten())
+    })
+}
+
+fn page(site: &Site, call: &Call, code: String, username: Option<String>, problem: Option<String>) -> Answer {
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (frame, is_good) = (Frame::outside(site, call)?, username.is_some());
+    let page = Page { frame, code, is_good, username: username.unwrap_or_default(), problem };
+    Ok(show(status, call.language(), &page))
+}
+
+/// `POST /claim`: the account is the owner's.
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+    recovery::take_pace(site, call)?;
+    let (code, name, secret) = read(form(call)?)?;
+    let Some(profile) = find(site, &code)? else {
+        return page(site, call, code, None, Some(call.say("claim.not_good")));
+    };
+    let again = |text: String| page(site, call, code.clone(), Some(name.clone()), Some(text));
+    let wanted = match username::parse(&name) {
+        Ok(wanted) => wanted,
+        Err(text) => return again(call.language().say(&text)),
+    };
+    let tunnel = site.name()?;
+    let owner = password::Owner { username: &wanted, ..profile.owner(&tunnel) };
+    if let Err(text) = password::check(&secret, &owner) {
+        return again(call.language().say(&text));
+    }
+    match claims::take(site, call, &code, &wanted, &site.hash(&secret)) {
+        Ok(true) => tell(site, call, TITLE, "good", "claim.done"),
+        Ok(false) => page(site, call, code, None, Some(call.say("claim.not_good"))),
+        Err(failure) if failure.status() == StatusCode::CONFLICT => again(call.language().say(failure.text())),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn read(mut body: Fields) -> Result<(String, String, String), Failure> {
+    let code = body.required("code", fields::line(CODE_CHARS_MAX));
+    let username = body.required("username", fields::line(254));
+    let password = body.required("password", fields::secret);
+    let ok = body.finish()?;
+    Ok((code.get(&ok), username.get(&ok), password.get(&ok)))
+}

@@ -1,0 +1,248 @@
+//! The till: fees in every way, receipts, undoing, and the closing of a day.
+
+use super::{Clerk, demo};
+use crate::harness::{Caller, Site};
+use std::time::Duration;
+
+const FEE_CENTS: i64 = 3_000;
+const YEAR: i64 = 365 * 86_400;
+
+fn site() -> Site {
+    Site::open_with(|config| {
+        config.demo = true;
+        config.yearly_fee_cents = FEE_CENTS;
+    })
+}
+
+/// What a field of a page holds.
+pub fn field(page: &str, name: &str) -> String {
+    let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no {name} in {page}"));
+    page[at..].split("value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a value").to_owned()
+}
+
+/// The page that takes a fee of a member, as a form: what it carries hidden.
+fn form(clerk: &Clerk, member: i64) -> [(&'static str, String); 2] {
+    let page = clerk.get(&format!("/desk/members/{member}/payment")).page();
+    [("number", field(&page, "number")), ("seen", field(&page, "seen"))]
+}
+
+fn send(
+    clerk: &Clerk,
+    member: i64,
+    hidden: &[(&'static str, String); 2],
+    more: &[(&str, &str)],
+) -> crate::harness::Reply {
+    let hidden = hidden.iter().map(|(name, value)| (*name, value.as_str()));
+    let fields: Vec<(&str, &str)> = hidden.chain(more.iter().copied()).collect();
+    clerk.post(&format!("/desk/members/{member}/payment"), &fields)
+}
+
+/// Takes a fee; the number of its receipt.
+pub fn pay(clerk: &Clerk, member: i64, kind: &str, reason: &str) -> i64 {
+    let reply = send(clerk, member, &form(clerk, member), &[("kind", kind), ("reason", reason)]);
+    entry(reply.status, reply.header("location"))
+}
+
+fn entry(status: u16, location: Option<&str>) -> i64 {
+    let place = location
+        .unwrap_or_default()
+        .strip_prefix("/desk/till/entries/")
+        .unwrap_or_else(|| panic!("{status} {location:?}"));
+    place.strip_suffix("?done=taken").and_then(|id| id.parse().ok()).expect("the number of a receipt")
+}
+
+fn paid_until(site: &Site, member: &Caller) -> Option<i64> {
+    site.change(|tx| Ok(tx.get("SELECT paid_until FROM members WHERE member_id = ?1", [member.id], |row| row.get(0))?))
+}
+
+/// Closes the day with what was counted: where it leads, or the page that says why not.
+pub fn close(clerk: &Clerk, counted: &str, left: &str, note: &str) -> crate::harness::Reply {
+    let page = clerk.get("/desk/till").page();
+    close_as_seen(clerk, &page, counted, left, note)
+}
+
+fn close_as_seen(clerk: &Clerk, page: &str, counted: &str, left: &str, note: &str) -> crate::harness::Reply {
+    let hidden = ["number", "seen_closing", "seen_entry"].map(|name| (name, field(page, name)));
+    let hidden = hidden.iter().map(|(name, value)| (*name, value.as_str()));
+    let fields: Vec<(&str, &str)> = hidden.chain([("counted", counted), ("left", left), ("note", note)]).collect();
+    clerk.post("/desk/till/close", &fields)
+}
+
+fn deeds(site: &Site, deed: &str) -> i64 {
+    site.change(|tx| Ok(tx.get("SELECT count(*) FROM audit WHERE deed = ?1", [deed], |row| row.get(0))?))
+}
+
+#[test]
+fn a_fee_gives_a_year_once_however_often_its_form_is_sent() {
+    let site = site();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let first = form(&clerk, jane.id);
+    let sent = |kind| send(&clerk, jane.id, &first, &[("kind", kind)]);
+    let reply = sent("cash");
+    let receipt = entry(reply.status, reply.header("location"));
+    assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
+    let again = sent("cash");
+    assert_eq!(entry(again.status, again.header("location")), receipt, "a double click is one fee");
+    assert_eq!((paid_until(&site, &jane), deeds(&site, "payment.taken")), (Some(site.now() + YEAR), 1));
+
+    // Another desk had the page open all the while.
+    let stale = [("number", "77".to_owned()), ("seen", String::new())];
+    let reply = send(&clerk, jane.id, &stale, &[("kind", "terminal")]);
+    assert_eq!(reply.status, 409, "{reply}");
+    assert!(reply.page().contains("Somebody took this member’s fee"), "{reply}");
+    assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
+
+    // The next year follows on this one, and the member was told and sees both.
+    pay(&clerk, jane.id, "voucher", "V-17");
+    assert!(paid_until(&site, &jane).unwrap() >= site.now() + 2 * YEAR);
+    let history = jane.get("/account/profile/payment-history").ok().json();
+    assert_eq!(history.as_array().unwrap().len(), 2, "{history}");
+    assert_eq!((&history[0]["amount_cents"], &history[0]["status"]), (&FEE_CENTS.into(), &"succeeded".into()));
+    let notices = jane.get("/account/notifications").ok().json();
+    assert!(notices.to_string().contains("30.00 CHF has arrived"), "{notices}");
+}
+
+#[test]
+fn what_no_fee_can_be_taken_for_is_refused_in_words() {
+    let site = site();
+    let (jane, desk) = (site.member("jane"), site.desk());
+    let clerk = Clerk::at(&site, &desk);
+    let refused = |member: i64, kind: &str, reason: &str, status: u16, words: &str| {
+        let hidden = [("number", "5".to_owned()), ("seen", String::new())];
+        let reply = send(&clerk, member, &hidden, &[("kind", kind), ("reason", reason)]);
+        assert_eq!(reply.status, status, "{kind} {reply}");
+        assert!(reply.page().contains(words), "{kind}: {words}: {}", reply.page());
+    };
+    refused(jane.id, "voucher", "", 422, "Type the number of the voucher.");
+    refused(jane.id, "free", " ", 422, "Say why.");
+    refused(jane.id, "bitcoin", "", 422, "cash, terminal, voucher, free");
+    refused(desk.id, "cash", "", 403, "");
+    refused(site.admin().id, "cash", "", 403, "");
+    refused(9_999, "cash", "", 404, "");
+    site.change(|tx| Ok(tx.run("UPDATE members SET banned_at = 1 WHERE member_id = ?1", [jane.id])?));
+    refused(jane.id, "cash", "", 422, "This member is banned.");
+    assert_eq!((paid_until(&site, &jane), deeds(&site, "payment.taken")), (None, 0));
+
+    let free = demo();
+    let (jane, clerk) = (free.member("jane"), Clerk::at(&free, &free.desk()));
+    let page = clerk.get(&format!("/desk/members/{}/payment", jane.id)).page();
+    assert!(page.contains("charges no membership fee") && !page.contains("name=\"kind\""), "{page}");
+}
+
+#[test]
+fn an_admin_undoes_a_fee_once_and_the_year_goes_with_it() {
+    let site = site();
+    let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    let receipt = pay(&clerk, jane.id, "cash", "");
+    let path = format!("/desk/till/entries/{receipt}/undo");
+    assert_eq!(clerk.post(&path, &[("reason", "wrong member")]).status, 403);
+    assert!(!clerk.get(&format!("/desk/till/entries/{receipt}")).page().contains("Undo payment"));
+    let reply = admin.post(&path, &[("reason", "")]);
+    assert!(reply.status == 422 && reply.page().contains("Say why."), "{reply}");
+    for _ in 0..2 {
+        assert_eq!(admin.post(&path, &[("reason", "wrong member")]).status, 303);
+    }
+    assert_eq!((paid_until(&site, &jane), deeds(&site, "payment.undone")), (None, 1));
+    let history = jane.get("/account/profile/payment-history").ok().json();
+    assert_eq!(history[0]["status"], "refunded", "{history}");
+    let undo = receipt + 1;
+    let page = admin.get(&format!("/desk/till/entries/{undo}")).page();
+    assert!(page.contains("-30.00 CHF") && page.contains("wrong member"), "{page}");
+    assert_eq!(admin.post(&format!("/desk/till/entries/{undo}/undo"), &[("reason", "x")]).status, 404);
+    assert_eq!(admin.get(&format!("/desk/till/entries/{undo}/receipt")).status, 404);
+    // The member pays after all, as if nothing had been.
+    pay(&clerk, jane.id, "terminal", "");
+    assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
+}
+
+#[test]
+fn a_receipt_is_printed_and_mailed_in_the_member_s_language() {
+    let site = site();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    site.change(|tx| Ok(tx.run("UPDATE members SET language = 'de' WHERE member_id = ?1", [jane.id])?));
+    let receipt = pay(&clerk, jane.id, "cash", "");
+    let pdf = clerk.get(&format!("/desk/till/entries/{receipt}/receipt"));
+    assert_eq!((pdf.status, pdf.header("content-type")), (200, Some("application/pdf")));
+    assert!(pdf.body.starts_with(b"%PDF"));
+    let reply = clerk.post(&format!("/desk/till/entries/{receipt}/mail"), &[]);
+    assert_eq!(reply.status, 303, "{reply}");
+    let mails = site.mails();
+    let mail = mails.last().expect("a mail");
+    assert!(format!("{mail:?}").contains("receipt"), "{mail:?}");
+    site.change(|tx| {
+        Ok(tx.run("UPDATE members SET email = '', email_confirmed_at = NULL WHERE member_id = ?1", [jane.id])?)
+    });
+    let reply = clerk.post(&format!("/desk/till/entries/{receipt}/mail"), &[]);
+    assert!(reply.status == 422 && reply.page().contains("no e-mail address"), "{reply}");
+    assert_eq!(deeds(&site, "receipt.mailed"), 1);
+}
+
+#[test]
+fn a_day_is_closed_once_with_what_the_clerk_saw() {
+    let site = site();
+    let (jane, joe) = (site.member("jane"), site.member("joe"));
+    let (clerk, other) = (Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.desk()));
+    pay(&clerk, jane.id, "cash", "");
+    let refused = |counted: &str, left: &str, note: &str, words: &str| {
+        let reply = close(&clerk, counted, left, note);
+        assert!(reply.status == 422 && reply.page().contains(words), "{words}: {reply}");
+    };
+    refused("about thirty", "0", "", "Type the amounts in figures");
+    refused("30.005", "0", "", "Type the amounts in figures");
+    refused("-30", "0", "", "Type the amounts in figures");
+    refused("30", "30.01", "", "More cannot stay in the drawer");
+    refused("29.95", "0", "", "The count differs");
+
+    let seen = other.get("/desk/till").page();
+    pay(&clerk, joe.id, "cash", "");
+    let reply = close_as_seen(&other, &seen, "30", "0", "");
+    assert!(reply.status == 409 && reply.page().contains("A payment was taken or undone"), "{reply}");
+
+    let seen = clerk.get("/desk/till").page();
+    let done = close_as_seen(&clerk, &seen, "60", "20", "");
+    assert_eq!((done.status, done.header("location")), (303, Some("/desk/till/closings/1?done=closed")), "{done}");
+    let again = close_as_seen(&clerk, &seen, "60", "20", "");
+    assert_eq!(again.header("location"), Some("/desk/till/closings/1?done=closed"), "a double click is one closing");
+    let number = format!("name=\"number\" value=\"{}", field(&seen, "number"));
+    let stale = seen.replace(&number, "name=\"number\" value=\"5");
+    let stale = close_as_seen(&other, &stale, "60", "20", "");
+    assert!(stale.status == 409 && stale.page().contains("Somebody else closed the day"), "{stale}");
+    assert_eq!(deeds(&site, "till.closed"), 1);
+
+    // What comes now is of the next day, which begins with what was left.
+    site.advance(Duration::from_secs(3_600));
+    pay(&clerk, jane.id, "cash", "");
+    let page = clerk.get("/desk/till").page();
+    assert!(page.contains("50.00 CHF") && field(&page, "left") == "20.00", "{page}");
+    let reply = close(&clerk, "45,5", "0", "two coins are missing");
+    assert_eq!(reply.status, 303, "{reply}");
+    let closed = clerk.get("/desk/till/closings/2").page();
+    assert!(closed.contains("-4.50 CHF") && closed.contains("two coins are missing"), "{closed}");
+    let csv = String::from_utf8(clerk.get("/desk/till/closings.csv").body).unwrap();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len(), 3, "{csv}");
+    assert!(
+        rows[1].contains("CHF,20.00,30.00,0.00,0.00,50.00,45.50,'-4.50,0.00,two coins are missing")
+            || rows[1].contains("-4.50"),
+        "{csv}"
+    );
+    let entries = String::from_utf8(clerk.get("/desk/till/closings/1/entries.csv").body).unwrap();
+    assert_eq!(entries.lines().count(), 3, "{entries}");
+    assert!(entries.lines().skip(1).all(|row| row.contains(",cash,30.00,CHF,")), "{entries}");
+}
+
+#[test]
+fn what_an_erased_member_paid_stays_without_the_person() {
+    let site = site();
+    let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    let receipt = pay(&clerk, jane.id, "free", "jane helped at the open day");
+    admin.post(&format!("/desk/till/entries/{receipt}/undo"), &[("reason", "jane did not")]);
+    let paid = pay(&clerk, jane.id, "cash", "");
+    site.shell(&["member", "erase", "jane", "--yes"]);
+    let page = clerk.get(&format!("/desk/till/entries/{paid}")).page();
+    assert!(page.contains("30.00 CHF") && !page.contains("jane"), "{page}");
+    let left: i64 =
+        site.change(|tx| Ok(tx.get("SELECT count(*) FROM till_entries WHERE reason <> ''", [], |row| row.get(0))?));
+    assert_eq!(left, 0);
+    assert_eq!(close(&clerk, "30", "0", "").status, 303, "the day still adds up");
+}
