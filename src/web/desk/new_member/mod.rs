@@ -24,7 +24,8 @@ use askama::Template;
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-const PART: &str = "/desk/new-member";
+/// Under the members, where it belongs.
+const PART: &str = "/desk/members";
 /// What is offered to be flown at once, in minutes.
 const MINUTES: [i64; 5] = [10, 15, 20, 30, 60];
 
