@@ -41,7 +41,7 @@ CREATE TABLE members (
     flight_minutes      INTEGER NOT NULL DEFAULT 0,  -- sum of the open time entries, kept by the triggers below
     join_date           INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL
-, language TEXT NOT NULL DEFAULT '', entries INTEGER NOT NULL DEFAULT 0) STRICT;
+, language TEXT NOT NULL DEFAULT '', entries INTEGER NOT NULL DEFAULT 0, staff_note TEXT NOT NULL DEFAULT '', ban_reason TEXT NOT NULL DEFAULT '', banned_until INTEGER) STRICT;
 
 CREATE TABLE security_answers (
     member_id   INTEGER NOT NULL REFERENCES members,
@@ -58,7 +58,7 @@ CREATE TABLE sessions (
     seen_at      INTEGER NOT NULL,                   -- to within a twenty-fourth of idle_seconds
     idle_seconds INTEGER NOT NULL,
     ends_at      INTEGER NOT NULL
-, proven_at INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+, proven_at INTEGER NOT NULL DEFAULT 0, parked_at INTEGER, pin_misses INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE throttles (
     throttle_key BLOB    PRIMARY KEY,
@@ -290,7 +290,7 @@ CREATE TABLE email_tokens (
     created_at INTEGER NOT NULL,
     ends_at    INTEGER NOT NULL,
     used_at    INTEGER
-) STRICT, WITHOUT ROWID;
+, takes_over INTEGER NOT NULL DEFAULT 0 CHECK (takes_over IN (0, 1))) STRICT, WITHOUT ROWID;
 
 CREATE TABLE social_links (
     provider   TEXT    NOT NULL CHECK (provider IN ('google', 'apple', 'facebook')),
@@ -596,6 +596,13 @@ CREATE TABLE account_claims (
     created_at INTEGER NOT NULL,
     ends_at    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE shift_note (
+    only       INTEGER PRIMARY KEY CHECK (only = 1),
+    text       TEXT    NOT NULL,
+    member_id  INTEGER NOT NULL REFERENCES members,                      -- who wrote it
+    written_at INTEGER NOT NULL
+) STRICT;
 
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
@@ -955,4 +962,6 @@ CREATE INDEX account_claims_by_member ON account_claims (member_id);
 CREATE INDEX account_claims_by_end ON account_claims (ends_at);
 
 CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
->>>>>>> 66184f3 (The desk registers new members and takes fees; a day is closed at the till)
+>>>>>>> 66184f3 (The desk registers new members and takes fees; a day is closed at the till);
+
+CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until IS NOT NULL;

@@ -86,6 +86,47 @@ document.querySelectorAll('button[data-passkey]').forEach(button => {
     });
 });
 
+// What is shown once goes to paper or to the clipboard.
+document.querySelectorAll('[data-print]').forEach(button => button.addEventListener('click', () => print()));
+document.querySelectorAll('[data-copy]').forEach(button => button.addEventListener('click', async () => {
+    const rows = [...document.getElementById(button.dataset.copy).children].map(row => row.textContent);
+    await navigator.clipboard.writeText(rows.join('\n'));
+    button.textContent = button.dataset.copied;
+}));
+
+// A colleague goes on: the passkey that is asked for is theirs, and the sixth digit sends the PIN.
+const change = document.getElementById('change');
+if (change) {
+    const pin = document.getElementById('pin');
+    change.addEventListener('change', event => {
+        if (event.target.name !== 'member') return;
+        document.getElementById('username').value = event.target.dataset.name;
+        pin.focus();
+    });
+    pin.addEventListener('input', () => { if (/^[0-9]{6}$/.test(pin.value)) change.requestSubmit(); });
+}
+
+// A new passkey of the own account.
+const register = document.getElementById('register');
+if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
+    register.addEventListener('submit', async event => {
+        event.preventDefault();
+        const problem = register.querySelector('.problem');
+        try {
+            const body = new URLSearchParams({ name: register.elements.name.value });
+            const asked = await (await fetch('/desk/account/passkeys/question', { method: 'POST', body })).json();
+            const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(asked.publicKey);
+            register.elements.credential.value = JSON.stringify((await navigator.credentials.create({ publicKey })).toJSON());
+            register.submit();
+        } catch {
+            problem.textContent = register.dataset.failed;
+            problem.hidden = false;
+        }
+    });
+} else if (register) {
+    register.remove();
+}
+
 // Members are found while somebody types; the latest question wins.
 const asker = (path, found, lost) => {
     let asked, timer;

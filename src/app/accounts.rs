@@ -1,11 +1,13 @@
 //! Accounts: closed and opened again, another role, an address confirmed, delays lifted.
 
-use super::{Change, Outcome};
+use super::{Actor, Change, Outcome, change};
 use crate::auth::counters::{self, Lifted};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
+use crate::site::Site;
 use crate::store::tables::{members, notices, sessions};
 
 /// Closes an account: every session and credential of it ends. Audited. 403 where the actor may not serve the account.
@@ -26,6 +28,44 @@ pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> 
     }
     members::set_banned(cx.tx, member_id, None)?;
     done(cx, "member.unbanned", member_id)
+}
+
+/// Why an account is banned, and until when in Unix seconds.
+#[derive(Debug, Default)]
+pub(crate) struct Ban {
+    pub(crate) reason: String,
+    /// `None`: until somebody lifts it.
+    pub(crate) until: Option<i64>,
+}
+
+/// Closes an account as [`ban`] does, with a reason and an end. Of an account that is closed already both are replaced.
+pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outcome, Failure> {
+    if terms.until.is_some_and(|until| until <= cx.now()) {
+        return Err(Failure::field("until", Text::new("card.ban_past")));
+    }
+    let known = members::find_ban(cx.tx, member_id)?;
+    if known.is_some_and(|known| known.ban_reason == terms.reason && known.banned_until == terms.until) {
+        return Ok(Outcome::Unchanged);
+    }
+    if ban(cx, member_id)? == Outcome::Unchanged {
+        cx.record("member.banned", &Whom::Member(member_id), &Detail::none().flag("again", true))?;
+    }
+    members::set_ban_terms(cx.tx, member_id, terms.until, &terms.reason)?;
+    Ok(Outcome::Done)
+}
+
+/// Lifts every ban whose end has come. Audited. Returns how many.
+pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
+    let now = site.now();
+    let ended = site.store.read(|tx| Ok(members::list_ended_bans(tx, now)?))?;
+    if ended.is_empty() {
+        return Ok(0);
+    }
+    let job = Actor::owner(&By::job("bans"));
+    change(site, job, Language::default(), |cx| {
+        ended.iter().try_for_each(|member_id| lift_ban(cx, *member_id).map(drop))?;
+        Ok(ended.len())
+    })
 }
 
 /// Gives an account a role. Audited; the member is told. An admin's: 403 for others, and for the own account.

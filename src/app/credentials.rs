@@ -42,6 +42,30 @@ pub(crate) fn turn_off_second_factor(cx: &Change, subject: &Subject, kept: Optio
     tell(cx, subject, Event::SecondFactorOff)
 }
 
+/// Sets the password that the owner chose, who proved to know the one before; `password_hash` is made before the transaction.
+/// Every session but `kept` ends, and every other credential of before. Audited; the member is told. 401 where the session
+/// has ended meanwhile: hashing takes its time, and what ended it may have been a recovery, which is stronger.
+pub(crate) fn change_password(
+    cx: &Change,
+    subject: &Subject,
+    password_hash: &str,
+    kept: &TokenHash,
+) -> Result<(), Failure> {
+    let session = sessions::find(cx.tx, kept, cx.now())?.filter(|session| !session.banned);
+    session.ok_or_else(Failure::not_signed_in)?;
+    members::set_password(cx.tx, subject.member_id, password_hash)?;
+    sessions::end_credentials(cx.tx, subject.member_id, Some(kept))?;
+    tell(cx, subject, Event::PasswordChanged)
+}
+
+/// Ten new recovery codes in place of the old, shown once, for an owner who proved the second factor. Audited; the member is
+/// told.
+pub(crate) fn renew_recovery_codes(cx: &Change, subject: &Subject) -> Result<Vec<String>, Failure> {
+    let codes = second_factor::new_recovery_codes(cx.site, cx.tx, subject.member_id)?;
+    tell(cx, subject, Event::RecoveryCodes)?;
+    Ok(codes)
+}
+
 /// Sets a new password for an owner who lost the old one; `password_hash` is made before the transaction. Every session and
 /// credential ends, and every passkey and social link that is not kept: somebody else may have added them. Audited; the
 /// member is told.

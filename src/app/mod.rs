@@ -7,6 +7,7 @@
 pub(crate) mod accounts;
 pub(crate) mod booking_fields;
 pub(crate) mod bookings;
+pub(crate) mod card;
 pub(crate) mod certificates;
 pub(crate) mod claims;
 pub(crate) mod credentials;
@@ -21,6 +22,7 @@ pub(crate) mod person;
 pub(crate) mod photos;
 pub(crate) mod recovery;
 pub(crate) mod registration;
+pub(crate) mod shift_note;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};

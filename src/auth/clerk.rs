@@ -1,6 +1,6 @@
 //! Who sits at the desk: a session in a cookie, which pages take and the API does not.
 
-use super::session::token_hash;
+use super::session::{self, token_hash};
 use crate::domain::audit::By;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, Who};
@@ -23,6 +23,8 @@ pub struct Clerk {
     id: i64,
     role: Role,
     session: TokenHash,
+    /// When the holder of the session last proved who they are.
+    proven_at: i64,
     by: By,
 }
 
@@ -55,6 +57,11 @@ impl Clerk {
         self.rank().denial(subject.member_id, subject.role)
     }
 
+    /// For a change of what opens the own account: see [`session::is_fresh`].
+    pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
+        if session::is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
+    }
+
     /// For what only an admin may do.
     pub fn check_admin(&self) -> Result<(), Failure> {
         let refused = || Failure::not_allowed().saying(Text::new("site.admins"));
@@ -74,7 +81,8 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
         _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
     }
     let by = call.by(found.member_id);
-    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, by }))
+    let proven_at = found.proven_at;
+    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proven_at, by }))
 }
 
 /// Whoever is not signed in is asked to, and comes back to what was wanted where that can be asked again.
@@ -100,14 +108,23 @@ pub(crate) fn is_secure(site: &Site, call: &Call) -> bool {
     call.secure || host.is_some_and(|host| call.host() == Some(host))
 }
 
+/// The token of the session that the browser holds, in force or not.
+pub(super) fn token<'a>(site: &Site, call: &'a Call) -> Option<&'a str> {
+    cookie(call, name(site, call))
+}
+
 fn name(site: &Site, call: &Call) -> &'static str {
     if is_secure(site, call) { SECURE_NAME } else { PLAIN_NAME }
 }
 
 pub(crate) fn cookie<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
+    long_cookie(call, name, TOKEN_CHARS_MAX)
+}
+
+pub(super) fn long_cookie<'a>(call: &'a Call, name: &str, chars_max: usize) -> Option<&'a str> {
     let mut pairs = call.header("cookie").into_iter().flat_map(|line| line.split(';'));
     let value = pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))?;
-    Some(value).filter(|value| !value.is_empty() && value.len() <= TOKEN_CHARS_MAX)
+    Some(value).filter(|value| !value.is_empty() && value.len() <= chars_max)
 }
 
 pub(crate) fn set(site: &Site, call: &Call, name: &str, value: &str, seconds: Option<i64>) -> String {

@@ -2,6 +2,7 @@
 
 use super::allowance::{self, Cause};
 use super::rates::{Caller, Pace, Rates};
+use super::security_event;
 use super::session::{new_token, token_hash};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -34,13 +35,25 @@ pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
 /// confirmed goes a word of warning instead, so that nobody learns from us whose it is. Where a share of messages is used up
 /// nothing goes and nothing is told: whoever signs up with an address has proven nothing about it.
 pub(crate) fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
+    send_for(site, tx, member_id, email, false, language)
+}
+
+/// The same; `takes_over`: the address replaces the confirmed one, once it is confirmed.
+pub(crate) fn send_for(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    email: &str,
+    takes_over: bool,
+    language: Language,
+) -> Result<(), Failure> {
     if allowance::take(site, tx, Cause::Stranger, member_id, Channel::Email, email)?.is_err() {
         return Ok(());
     }
     let owner = members::find_by_confirmed_email(tx, email)?;
     let (token, hash) = new_token();
     email_tokens::end_of_member(tx, member_id)?;
-    email_tokens::insert(tx, &hash, member_id, email, tx.now() + LIFE_SECONDS)?;
+    email_tokens::insert(tx, &hash, member_id, email, takes_over, tx.now() + LIFE_SECONDS)?;
     let foreign = owner.is_some_and(|owner| owner != member_id);
     let (template, values) =
         if foreign { ("email_taken", json!({})) } else { ("confirm_email", json!({ "token": token })) };
@@ -57,7 +70,7 @@ pub(crate) fn send(site: &Site, tx: &Write, member_id: i64, email: &str, languag
 }
 
 /// Takes a token.
-pub(crate) fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
+pub(crate) fn confirm(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<Confirmed, Failure> {
     let hash = token_hash(token);
     let Some(found) = email_tokens::find(tx, &hash)? else { return Ok(Confirmed::Not) };
     if found.used_at.is_some() {
@@ -65,11 +78,18 @@ pub(crate) fn confirm(tx: &Write, token: &str) -> Result<Confirmed, Failure> {
     }
     let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;
     let taken = members::find_by_confirmed_email(tx, &found.email)?.is_some_and(|owner| owner != found.member_id);
-    if tx.now() >= found.ends_at || !profile.email.eq_ignore_ascii_case(&found.email) || taken {
+    let is_own = found.takes_over || profile.email.eq_ignore_ascii_case(&found.email);
+    if tx.now() >= found.ends_at || !is_own || taken {
         return Ok(Confirmed::Not);
     }
     email_tokens::set_used(tx, &hash)?;
-    members::confirm_email(tx, found.member_id)?;
+    if !found.takes_over {
+        members::confirm_email(tx, found.member_id)?;
+        return Ok(Confirmed::Now);
+    }
+    members::set_email(tx, found.member_id, &found.email)?;
+    let by = call.by(found.member_id);
+    security_event::tell_of_address(site, tx, &profile, Channel::Email, call.language(), &by)?;
     Ok(Confirmed::Now)
 }
 

@@ -2,6 +2,7 @@
 
 pub mod allowance;
 mod callback;
+pub(crate) mod change;
 pub(crate) mod clerk;
 pub(crate) mod confirmation;
 pub mod counters;

@@ -64,7 +64,7 @@ impl Member {
     /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since) is
     /// more than ten minutes ago. Whoever holds a session alone may have found it.
     pub fn check_proven(&self, now: i64) -> Result<(), Failure> {
-        if now - self.proven_at <= PROOF_SECONDS { Ok(()) } else { Err(Failure::reauthentication_needed()) }
+        if is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
     }
 }
 
@@ -76,6 +76,11 @@ impl Bearer {
             Bearer::Booking { member_id, .. } => *member_id,
         }
     }
+}
+
+/// Whether a proof of that moment is recent enough to change what opens an account: ten minutes.
+pub(super) fn is_fresh(proven_at: i64, now: i64) -> bool {
+    now - proven_at <= PROOF_SECONDS
 }
 
 /// A new token of 256 random bits, and what of it is stored.

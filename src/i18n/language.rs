@@ -52,6 +52,7 @@ macro_rules! texts {
             include_str!(concat!("../../assets/translations/", $language, "/desk_audit.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_card.json")),
             include_str!(concat!("../../assets/translations/", $language, "/desk_today.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/desk_account.json")),
             include_str!(concat!("../../assets/translations/", $language, "/pages.json")),
             include_str!(concat!("../../assets/translations/", $language, "/kiosk.json")),
         ]

@@ -6,6 +6,7 @@ pub mod reminders;
 pub(crate) mod scrub;
 pub mod sync;
 
+use crate::app::accounts;
 use crate::auth::SIGNATURE_KEPT_SECONDS;
 use crate::auth::kiosk;
 use crate::auth::passcode::LIFE_SECONDS;
@@ -95,9 +96,9 @@ pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Rounds until nothing is left that is out of date: rows may come faster than one round a minute removes them.
+/// Lifts bans whose end has come; then rounds until nothing is left that is out of date: rows may come faster than one round a minute removes them.
 pub fn sweep_all(site: &Site) -> Result<usize, Failure> {
-    let mut removed = 0;
+    let mut removed = accounts::lift_ended_bans(site)?;
     for _ in 0..SWEEP_ROUNDS_MAX {
         let now_removed = sweep(site)?;
         removed += now_removed;

@@ -161,6 +161,8 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/desk/sign-in/code",                                  desk::code::take),
     page    (GET,    "/desk/sign-in/setup",                                 desk::setup::show_form),
     page    (POST,   "/desk/sign-in/setup",                                 desk::setup::take),
+    page    (GET,    "/desk/sign-in/change",                                desk::change::ask),
+    page    (POST,   "/desk/sign-in/change",                                desk::change::take),
     desk    (POST,   "/desk/sign-out",                                      desk::sign_in::end),
 
     // Today
@@ -174,6 +176,20 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/bookings/{booking_id}/reinstate",               desk::bookings::reinstate),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in",                desk::check_in::set),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in/undo",           desk::check_in::unset),
+
+    desk    (POST,   "/desk/shift-note",                                    desk::shift_note::leave),
+    desk    (POST,   "/desk/shift-note/dismiss",                            desk::shift_note::dismiss),
+
+    // The own account
+    desk    (GET,    "/desk/account",                                       desk::account::show_page),
+    desk    (POST,   "/desk/account/prove",                                 desk::account::prove).hashing(),
+    desk    (POST,   "/desk/account/password",                              desk::account::password::change).hashing(),
+    desk    (POST,   "/desk/account/recovery-codes",                        desk::account::renew_codes),
+    desk    (POST,   "/desk/account/pin",                                   desk::account::renew_pin),
+    desk    (POST,   "/desk/account/sessions",                              desk::account::end_sessions),
+    desk    (POST,   "/desk/account/passkeys/question",                     desk::account::passkeys::ask),
+    desk    (POST,   "/desk/account/passkeys",                              desk::account::passkeys::add),
+    desk    (POST,   "/desk/account/passkeys/remove",                       desk::account::passkeys::remove),
 
     // Members
     desk    (GET,    "/desk/members",                                       desk::members::list),
@@ -193,6 +209,12 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/sessions",                  desk::members::changes::end_sessions),
     desk    (POST,   "/desk/members/{member_id}/second-factor",             desk::members::changes::reset_second_factor),
     desk    (POST,   "/desk/members/{member_id}/email",                     desk::members::changes::confirm_email),
+    desk    (POST,   "/desk/members/{member_id}/note",                      desk::members::changes::set_note),
+    desk    (GET,    "/desk/members/{member_id}/edit",                      desk::members::edit::show_form),
+    desk    (POST,   "/desk/members/{member_id}/edit",                      desk::members::edit::save),
+    desk    (GET,    "/desk/members/{member_id}/logbook.pdf",               desk::members::papers::logbook).drawing(),
+    desk    (GET,    "/desk/members/{member_id}/certificates",              desk::members::papers::list),
+    desk    (POST,   "/desk/members/{member_id}/certificates",              desk::members::papers::certificate).drawing(),
     desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban),
     desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban),
 

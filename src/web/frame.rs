@@ -7,6 +7,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::{LastName, Site};
 use crate::store::tables::members;
+use crate::web::desk::shift_note::{self, Shown};
 
 /// A part of the desk, by the path of its first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub(crate) struct Part {
     /// Whether it is for admins alone.
     pub admins: bool,
 }
+
+/// The part above which the note of the last shift stands.
+const TODAY: &str = "/desk";
 
 /// In the order in which they are needed.
 pub(super) static PARTS: [Part; 9] = [
@@ -41,6 +45,10 @@ pub(crate) struct Frame {
     pub clerk: Option<String>,
     /// Whether that is an admin, who sees all parts.
     pub admin: bool,
+    /// The page, where it can be asked for again; else the first page of its part.
+    pub(crate) here: String,
+    /// The note that the last shift left, on the pages of *Today*.
+    pub(crate) shift_note: Option<Shown>,
     /// What was just done.
     pub done: Option<String>,
 }
@@ -48,7 +56,16 @@ pub(crate) struct Frame {
 impl Frame {
     /// For a page that needs nothing of the site.
     pub(crate) fn bare(language: Language) -> Frame {
-        Frame { language, site_name: String::new(), part: "", clerk: None, admin: false, done: None }
+        Frame {
+            language,
+            site_name: String::new(),
+            part: "",
+            clerk: None,
+            admin: false,
+            here: String::new(),
+            shift_note: None,
+            done: None,
+        }
     }
 
     /// For a page that needs nothing of the site but the name that it was last known by.
@@ -72,7 +89,10 @@ impl Frame {
     pub(crate) fn of(site: &Site, call: &Call, clerk: &Clerk, part: &'static str) -> Result<Frame, Failure> {
         let profile = site.store.read(|tx| Ok(members::find(tx, clerk.id())?))?;
         let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
-        Ok(Frame { part, clerk: name, admin: clerk.check_admin().is_ok(), ..Frame::outside(site, call)? })
+        let here = if call.reads() { call.path.clone() } else { part.to_owned() };
+        let shift_note = if part == TODAY { shift_note::find(site, call.language())? } else { None };
+        let admin = clerk.check_admin().is_ok();
+        Ok(Frame { part, clerk: name, admin, here, shift_note, ..Frame::outside(site, call)? })
     }
 
     pub(crate) fn language(&self) -> Language {

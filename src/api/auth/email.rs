@@ -20,7 +20,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     confirmation::take_pace(site, call)?;
     let EmailToken { token } = call.body()?;
     site.once(call, |tx| {
-        let (status, key) = match confirmation::confirm(tx, &token)? {
+        let (status, key) = match confirmation::confirm(site, call, tx, &token)? {
             Confirmed::Now => (true, "done.email_confirmed"),
             // A token works once; whoever opened the link twice reads that all is well.
             Confirmed::Before => (false, "confirmation.before"),

@@ -117,7 +117,7 @@ fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) ->
     let party = admit(site, call)?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id };
-    ask(site, call, &ceremony::ask_to_register(site, &party, member, label)?)
+    ask(site, call, &ceremony::ask_to_register(site, &party, (member.id(), member.session()), label)?)
 }
 
 /// Each question leaves a row for a while, so an address may ask so many; and where it asks, passkeys must work.

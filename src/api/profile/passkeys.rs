@@ -45,7 +45,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     member.check_proven(site.now())?;
-    site.once(call, |tx| match passkey::remove(site, call, tx, member, passkey_id)? {
+    site.once(call, |tx| match passkey::remove(site, call, tx, (member.id(), member.session()), passkey_id)? {
         true => Ok(reply::done(call.say("passkey.removed"))),
         false => Err(Failure::not_found()),
     })

@@ -1,6 +1,6 @@
 //! Changing the password.
 
-use crate::auth::security_event::{self, Event};
+use crate::app::{self, credentials};
 use crate::auth::{Member, sign_in};
 use crate::domain::password;
 use crate::http::Answer;
@@ -11,8 +11,7 @@ use crate::http::kinds::{NewPassword, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::{members, sessions};
-use serde_json::json;
+use crate::store::tables::members;
 
 crate::body! {
     pub(crate) struct PasswordChange {
@@ -43,13 +42,8 @@ pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.
     password::check(&wanted, &owner).map_err(|text| Failure::field("password", text))?;
     let password_hash = site.hash(&wanted);
-    site.once(call, |tx| {
-        // Hashing takes its time: what ended the session in the meantime may have been a recovery, which is stronger.
-        let session = sessions::find(tx, member.session(), tx.now())?.filter(|session| !session.banned);
-        session.ok_or_else(Failure::not_signed_in)?;
-        members::set_password(tx, member.id(), &password_hash)?;
-        sessions::end_credentials(tx, member.id(), Some(member.session()))?;
-        security_event::tell(site, tx, member.id(), Event::PasswordChanged, &json!({}), call.language(), member.by())?;
+    app::change_once(site, call, member, |cx| {
+        credentials::change_password(cx, &cx.own()?, &password_hash, member.session())?;
         Ok(reply::done(call.say("done.password_changed")))
     })
 }

@@ -2,7 +2,6 @@
 
 use crate::app::{self, Change, Subject, credentials};
 use crate::auth::second_factor::{self, Due, Next, Proof};
-use crate::auth::security_event::{self, Event};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -14,7 +13,6 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::Serialize;
-use serde_json::json;
 
 /// `status` and `message` are the contract's, both text; the rest is ours.
 #[derive(Serialize)]
@@ -143,17 +141,7 @@ impl Request<'_> {
             return Err(Failure::second_factor_off());
         }
         self.proven(|| {
-            let codes = second_factor::new_recovery_codes(self.site, self.tx, self.account.member_id)?;
-            let (member_id, language) = (self.account.member_id, self.call.language());
-            security_event::tell(
-                self.site,
-                self.tx,
-                member_id,
-                Event::RecoveryCodes,
-                &json!({}),
-                language,
-                self.member.by(),
-            )?;
+            let codes = credentials::renew_recovery_codes(self.cx, self.account)?;
             self.answer(self.factor.kind, "factor.new_recovery_codes", codes)
         })
     }

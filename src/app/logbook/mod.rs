@@ -2,6 +2,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod opening;
+pub(crate) mod print;
 pub(crate) mod progression;
 pub(crate) mod requests;
 pub(crate) mod rules;

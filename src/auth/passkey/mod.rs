@@ -12,7 +12,6 @@ pub(crate) use answer::{Answer, read};
 pub(crate) use party::Party;
 pub(crate) use settle::{Outcome, identify, prove, remove, settle};
 
-use super::Member;
 use super::signer::Paper;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
@@ -20,6 +19,7 @@ use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
+use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{members, tunnels};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -124,18 +124,24 @@ pub(crate) fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Int
 }
 
 /// Asks a signed-in member's browser to make a passkey.
-pub(crate) fn ask_to_register(site: &Site, party: &Party, member: &Member, label: Label) -> Result<Question, Failure> {
+/// `session`: the one in which the answer is good.
+pub(crate) fn ask_to_register(
+    site: &Site,
+    party: &Party,
+    (member_id, session): (i64, &TokenHash),
+    label: Label,
+) -> Result<Question, Failure> {
     let (profile, shown, held, known) = site.store.read(|tx| {
-        let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         let shown = tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.name);
-        let known = passkeys::list_public_keys(tx, member.id(), &party.id)?;
-        Ok((profile, shown, passkeys::count(tx, member.id())?, known))
+        let known = passkeys::list_public_keys(tx, member_id, &party.id)?;
+        Ok((profile, shown, passkeys::count(tx, member_id)?, known))
     })?;
     if held >= KEYS_MAX {
         return Err(Failure::passkeys_full());
     }
     let known: Vec<CredentialID> = passkeys_from(&known)?.iter().map(|passkey| passkey.cred_id().clone()).collect();
-    let handle = user_handle(site, member.id());
+    let handle = user_handle(site, member_id);
     let (options, state) = party
         .webauthn(shown.as_deref().unwrap_or(&party.id))?
         .start_passkey_registration(handle, &profile.username, &profile.screen_name, Some(known))
@@ -145,8 +151,8 @@ pub(crate) fn ask_to_register(site: &Site, party: &Party, member: &Member, label
         public_key: written(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::Register,
-            member_id: member.id(),
-            session_hash: Some(*member.session()),
+            member_id,
+            session_hash: Some(*session),
             sealed: seal(site, &Registering { rp_id: party.id.clone(), state, label })?,
         },
     })

@@ -2,7 +2,6 @@
 
 use super::answer::{Answer, Proof};
 use super::{Label, passkey_from, text_of};
-use crate::auth::Member;
 use crate::auth::security_event::{self, Event};
 use crate::auth::sign_in::{self, Opened};
 use crate::domain::audit::{Detail, Origin, Who, Whom};
@@ -12,6 +11,7 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::passkeys::{self, Held, New};
+use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{audit, notices, sessions};
 use crate::store::{Write, is_taken};
 use serde_json::{Value, json};
@@ -142,10 +142,17 @@ fn register(
 }
 
 /// Removes a passkey of the member: what it opened elsewhere is closed. False where there is none.
-pub(crate) fn remove(site: &Site, call: &Call, tx: &Write, member: &Member, passkey_id: i64) -> Result<bool, Failure> {
-    let Some(name) = passkeys::delete(tx, member.id(), passkey_id)? else { return Ok(false) };
-    sessions::delete_of_member(tx, member.id(), Some(member.session()))?;
-    security_event::tell(site, tx, member.id(), Event::PasskeyRemoved, &named(&name), call.language(), member.by())?;
+pub(crate) fn remove(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    (member_id, session): (i64, &TokenHash),
+    passkey_id: i64,
+) -> Result<bool, Failure> {
+    let Some(name) = passkeys::delete(tx, member_id, passkey_id)? else { return Ok(false) };
+    sessions::delete_of_member(tx, member_id, Some(session))?;
+    let by = call.by(member_id);
+    security_event::tell(site, tx, member_id, Event::PasskeyRemoved, &named(&name), call.language(), &by)?;
     Ok(true)
 }
 

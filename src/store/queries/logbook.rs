@@ -100,3 +100,18 @@ pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64
     );
     tx.get(sql, (member_id, now), row)
 }
+
+/// The first and the last moment of a logbook; `None` where there is nothing in it.
+pub(crate) fn find_span(tx: &Read, member_id: i64) -> Result<Option<(i64, i64)>> {
+    let sql = sql!("SELECT min(entry_date), max(entry_date) FROM entries WHERE member_id = ?1 HAVING count(*) > 0");
+    tx.find(sql, [member_id], row)
+}
+
+/// Entries from one moment to before another, and the minutes of them that were flown by `now`.
+pub(crate) fn sum_between(tx: &Read, member_id: i64, (from, to): (i64, i64), now: i64) -> Result<(i64, i64)> {
+    let sql = sql!(
+        "SELECT count(*), coalesce(sum(iif(kind = 'time' AND status = 'open' AND entry_date <= :now, minutes, 0)), 0)
+               FROM entries WHERE member_id = :id AND entry_date >= :from AND entry_date < :to"
+    );
+    tx.get(sql, named_params! {":id": member_id, ":from": from, ":to": to, ":now": now}, row)
+}

@@ -1,5 +1,5 @@
 //! Texts in which somebody may be spoken of by name: what members and signers wrote into logbooks, what notices say, what
-//! came by the contact form.
+//! came by the contact form, and what colleagues note for each other.
 
 use crate::domain::mention::{self, Person};
 use crate::store::engine::columns::{Columns, row};
@@ -14,12 +14,14 @@ pub(crate) struct Table {
     columns: &'static [&'static str],
 }
 
-pub(crate) const TABLES: [Table; 5] = [
+pub(crate) const TABLES: [Table; 7] = [
     Table { name: "entries", key: "entry_id", columns: &["comment", "comments_instructor", "comment_denial"] },
     Table { name: "notices", key: "notification_id", columns: &["detail"] },
     Table { name: "contact_messages", key: "contact_id", columns: &["message", "enquiry", "name"] },
     Table { name: "till_entries", key: "entry_id", columns: &["reason"] },
     Table { name: "till_closings", key: "closing_id", columns: &["note"] },
+    Table { name: "members", key: "member_id", columns: &["staff_note", "ban_reason"] },
+    Table { name: "shift_note", key: "only", columns: &["text"] },
 ];
 
 /// A text that is to be another one.

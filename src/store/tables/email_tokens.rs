@@ -14,12 +14,21 @@ row! {
         pub email: String,
         pub ends_at: i64,
         pub used_at: Option<i64>,
+        /// Whether the address then replaces the one that is confirmed.
+        pub takes_over: bool,
     }
 }
 
-pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], member_id: i64, email: &str, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(
+    tx: &Write,
+    token_hash: &[u8; 32],
+    member_id: i64,
+    email: &str,
+    takes_over: bool,
+    ends_at: i64,
+) -> Result<usize> {
     insert!(tx.run, "INSERT INTO email_tokens" {
-        token_hash: &token_hash[..], member_id, email, created_at: tx.now(), ends_at,
+        token_hash: &token_hash[..], member_id, email, takes_over, created_at: tx.now(), ends_at,
     })
 }
 

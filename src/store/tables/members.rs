@@ -206,8 +206,71 @@ pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, F
 
 /// `None` lifts the ban.
 pub fn set_banned(tx: &Write, member_id: i64, banned_at: Option<i64>) -> Result<usize> {
-    let sql = sql!("UPDATE members SET banned_at = :banned_at, updated_at = :now WHERE member_id = :id");
+    let sql = sql!(
+        "UPDATE members SET banned_at = :banned_at, banned_until = NULL, ban_reason = '', updated_at = :now WHERE member_id = :id"
+    );
     tx.run(sql, named_params! {":banned_at": banned_at, ":now": tx.now(), ":id": member_id})
+}
+
+row! {
+    /// The terms of a ban. Moments in Unix seconds.
+    #[derive(Debug)]
+    pub(crate) struct Ban {
+        /// `None`: until somebody lifts it.
+        pub banned_until: Option<i64>,
+        pub ban_reason: String,
+    }
+}
+
+pub(crate) fn find_ban(tx: &Read, member_id: i64) -> Result<Option<Ban>> {
+    let sql = sql!("SELECT ", Ban::COLUMNS, " FROM members WHERE member_id = ?1 AND banned_at IS NOT NULL");
+    tx.find(sql, [member_id], row)
+}
+
+/// Says why an account that is banned is so, and until when.
+pub(crate) fn set_ban_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: &str) -> Result<usize> {
+    let sql =
+        sql!("UPDATE members SET banned_until = ?2, ban_reason = ?3 WHERE member_id = ?1 AND banned_at IS NOT NULL");
+    tx.run(sql, (member_id, until, reason))
+}
+
+/// Whose ban has an end, and it has come.
+pub(crate) fn list_ended_bans(tx: &Read, now: i64) -> Result<Vec<i64>> {
+    tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now], row)
+}
+
+/// What colleagues should know of a member; empty where there is nothing.
+pub(crate) fn find_staff_note(tx: &Read, member_id: i64) -> Result<String> {
+    tx.get(sql!("SELECT staff_note FROM members WHERE member_id = ?1"), [member_id], row)
+}
+
+pub(crate) fn set_staff_note(tx: &Write, member_id: i64, text: &str) -> Result<usize> {
+    let sql = sql!("UPDATE members SET staff_note = ?2, updated_at = ?3 WHERE member_id = ?1");
+    tx.run(sql, (member_id, text, tx.now()))
+}
+
+/// What the desk may change of a profile beside the addresses.
+pub(crate) fn update_person(
+    tx: &Write,
+    member_id: i64,
+    real_name: &str,
+    screen_name: &str,
+    dob: Option<i64>,
+) -> Result<usize> {
+    update!(tx, "UPDATE members" { real_name, screen_name, dob, updated_at: tx.now() } "WHERE member_id = ?", member_id)
+}
+
+/// A number that nobody has confirmed, in E.164 or empty, in place of the old one.
+pub(crate) fn set_claimed_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
+    let sql = sql!("UPDATE members SET phone = ?2, phone_confirmed_at = NULL, updated_at = ?3 WHERE member_id = ?1");
+    tx.run(sql, (member_id, phone, tx.now()))
+}
+
+/// An address that nobody has confirmed, or none, in place of one that nobody had confirmed either.
+pub(crate) fn set_claimed_email(tx: &Write, member_id: i64, email: &str) -> Result<usize> {
+    let sql =
+        sql!("UPDATE members SET email = ?2, updated_at = ?3 WHERE member_id = ?1 AND email_confirmed_at IS NULL");
+    tx.run(sql, (member_id, email, tx.now()))
 }
 
 pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Result<usize> {

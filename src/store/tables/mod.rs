@@ -27,6 +27,7 @@ pub(crate) mod reminders;
 pub(crate) mod replays;
 pub(crate) mod second_factors;
 pub mod sessions;
+pub(crate) mod shift_note;
 pub(crate) mod sign_in_steps;
 pub mod signers;
 pub mod skills;

@@ -93,9 +93,54 @@ pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Sessio
         "SELECT ",
         Session::COLUMNS,
         " FROM sessions s JOIN members m ON m.member_id = s.member_id
-               WHERE s.token_hash = ?1 AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
+               WHERE s.token_hash = ?1 AND s.parked_at IS NULL AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
     );
     tx.find(sql, (&token_hash[..], now), row)
+}
+
+row! {
+    /// A session that waits at a shared screen and opens nothing until its owner goes on with it.
+    #[derive(Debug)]
+    pub(crate) struct Parked in "s." {
+        pub member_id: i64,
+        pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
+        pub username: String = "m.username",
+        pub role: Role = "m.role",
+        pub banned: bool = "m.banned_at IS NOT NULL",
+        pub proven_at: i64,
+        pub pin_misses: i64,
+    }
+}
+
+pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Parked>> {
+    let sql = sql!(
+        "SELECT ",
+        Parked::COLUMNS,
+        " FROM sessions s JOIN members m ON m.member_id = s.member_id WHERE s.token_hash = ?1
+          AND s.parked_at IS NOT NULL AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
+    );
+    tx.find(sql, (&token_hash[..], now), row)
+}
+
+/// Has a session wait: its token opens nothing from now on.
+pub(crate) fn park(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+    let sql =
+        sql!("UPDATE sessions SET parked_at = ?2, pin_misses = 0, seen_at = max(seen_at, ?2) WHERE token_hash = ?1");
+    tx.run(sql, (&token_hash[..], tx.now()))
+}
+
+/// Goes on with a session that waited, under a new token.
+pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE sessions SET token_hash = ?2, parked_at = NULL, pin_misses = 0, seen_at = max(seen_at, ?3)
+               WHERE token_hash = ?1 AND parked_at IS NOT NULL"
+    );
+    tx.run(sql, (&parked[..], &renewed[..], tx.now()))
+}
+
+/// Counts a wrong PIN at a session that waits.
+pub(crate) fn count_pin_miss(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+    tx.run(sql!("UPDATE sessions SET pin_misses = pin_misses + 1 WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
 /// Whether a token that was handed out still opens something: a session, a booking, or the second step of a sign-in.

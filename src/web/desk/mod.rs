@@ -1,6 +1,8 @@
 //! The pages of the front desk: one file a page.
 
+pub(crate) mod account;
 pub(crate) mod bookings;
+pub(crate) mod change;
 pub(crate) mod check_in;
 pub(crate) mod code;
 pub(crate) mod kiosks;
@@ -13,6 +15,7 @@ pub(crate) mod photo;
 pub(crate) mod proof;
 pub(crate) mod reports;
 pub(crate) mod setup;
+pub(crate) mod shift_note;
 pub(crate) mod sign_in;
 pub(crate) mod sign_offs;
 pub(crate) mod site;

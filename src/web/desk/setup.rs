@@ -35,9 +35,9 @@ struct Page {
 
 #[derive(Template)]
 #[template(path = "desk/recovery_codes.html", config = "assets/templates/askama.toml")]
-struct Welcome {
-    frame: Frame,
-    codes: Vec<String>,
+pub(super) struct Welcome {
+    pub(super) frame: Frame,
+    pub(super) codes: Vec<String>,
 }
 
 /// `GET /desk/sign-in/setup`: the secret that waits, as a picture and as text.
@@ -95,7 +95,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         Ok((opened, codes)) => {
             let frame = Frame::outside(site, call)?;
             let page = show(StatusCode::OK, call.language(), &Welcome { frame, codes });
-            Ok(welcome(site, call, page, &opened))
+            welcome(site, call, page, &opened)
         }
         Err(Some((account, key))) => page(site, call, again, &account, Some(key)),
         Err(None) => Ok(reply::see_other(ANEW)),

@@ -5,7 +5,7 @@ use crate::auth::passkey::Outcome;
 use crate::auth::second_factor::{self, Cleared, Due, Next};
 use crate::auth::sign_in::{self, Opened, Verdict};
 use crate::auth::step::{self, Intent};
-use crate::auth::{Clerk, clerk, device, token_hash};
+use crate::auth::{Clerk, change, clerk, device, token_hash};
 use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
@@ -46,13 +46,14 @@ impl Page {
     }
 }
 
-/// `GET /desk/sign-in`: name and password; `to` is where to go afterwards.
+/// `GET /desk/sign-in`: name and password; `to` is where to go afterwards, `another` a colleague who signs in beside whoever
+/// is signed in.
 pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
     let mut query = call.query();
     let to = query.optional("to", fields::line(200));
-    let ended = query.has("ended");
+    let (ended, another) = (query.has("ended"), query.has("another"));
     let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
-    if clerk::find(site, call)?.is_some() {
+    if !another && clerk::find(site, call)?.is_some() {
         return Ok(reply::see_other(&place(&to)));
     }
     let mut page = Page::new(site, call, String::new(), to)?;
@@ -115,7 +116,7 @@ pub(crate) enum Entry {
 /// The page, or the way on, that tells an outcome; `to` is where to go afterwards.
 pub(crate) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, to: &str) -> Answer {
     match outcome {
-        Entry::In(opened) => Ok(welcome(site, call, reply::see_other(&place(to)), &opened)),
+        Entry::In(opened) => welcome(site, call, reply::see_other(&place(to)), &opened),
         Entry::Due { token, page } => Ok(clerk::step::hand(site, call, reply::see_other(&page), &token)),
         Entry::Refused(key) => Page::refused(site, call, username, to, key),
     }
@@ -147,10 +148,12 @@ pub(crate) fn enter(
     Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
 }
 
-/// The reply with what the browser keeps from now on.
-pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -> Reply {
+/// The reply with what the browser keeps from now on. Whoever was signed in there waits for their next turn.
+pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -> Answer {
+    let waiting = site.store.write(site.now(), |tx| change::after_sign_in(site, call, tx, &opened.token))?;
     let known = device::hand_over_to_browser(site, reply, &opened.device_token);
-    clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token))
+    let reply = clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token));
+    Ok(change::hand(site, call, reply, &waiting))
 }
 
 /// `POST /desk/sign-in/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
@@ -180,7 +183,9 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
 /// `POST /desk/sign-out`: ends the session of this browser.
 pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
-    Ok(clerk::take_session(site, call, reply::see_other("/desk/sign-in")))
+    let others = site.store.read(|tx| change::list(site, call, tx, site.now()))?;
+    let next = if others.is_empty() { "/desk/sign-in" } else { "/desk/sign-in/change" };
+    Ok(clerk::take_session(site, call, reply::see_other(next)))
 }
 
 /// A page of the desk, and nothing else: a link must not lead elsewhere by way of the sign-in.

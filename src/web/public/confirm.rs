@@ -47,7 +47,7 @@ fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     confirmation::take_pace(site, call)?;
     let token = token(form(call)?)?;
-    match site.store.write(site.now(), |tx| confirmation::confirm(tx, &token))? {
+    match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
         Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
         Confirmed::Before => tell(site, call, TITLE, "good", "confirmation.before"),
         Confirmed::Not => page(site, call, token, true),

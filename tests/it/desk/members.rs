@@ -260,11 +260,11 @@ fn a_card_has_its_tabs_and_what_people_wrote_is_text() {
 fn a_card_with_more_lines_than_it_shows_leads_to_the_older_ones() {
     let site = demo();
     let jane = site.member("jane");
-    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 70)
+    let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 130)
                INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, created_at, updated_at)
                SELECT ?1, 'time', 'open', ?2 - n * 60, n, 7, ?1, ?2, ?2 FROM number";
     site.change(|tx| Ok(tx.run(sql, (jane.id, site.now()))?));
-    for _ in 0..70 {
+    for _ in 0..130 {
         site.note(&jane, "notice.password_changed", serde_json::json!({}));
     }
     let clerk = Clerk::at(&site, &site.desk());
@@ -272,14 +272,16 @@ fn a_card_with_more_lines_than_it_shows_leads_to_the_older_ones() {
     let lines = |page: &str| page.matches("<li><p class=\"when ").count();
     for tab in ["logbook", "messages"] {
         let first = clerk.get(&format!("{card}?tab={tab}")).page();
-        let older = format!("<a href=\"{card}?tab={tab}&#38;skip=60\">Older entries</a>");
-        assert!(lines(&first) == 60 && first.contains(&older) && !first.contains("Newer entries"), "{first}");
-        let rest = clerk.get(&format!("{card}?tab={tab}&skip=60")).page();
+        let older = format!("<a href=\"{card}?tab={tab}&#38;skip=100\">Older entries</a>");
+        assert!(lines(&first) == 100 && first.contains(&older) && !first.contains("Newer entries"), "{first}");
+        let rest = clerk.get(&format!("{card}?tab={tab}&skip=100")).page();
         let newer = format!("<a href=\"{card}?tab={tab}&#38;skip=0\">Newer entries</a>");
-        assert!(lines(&rest) == 10 && rest.contains(&newer) && !rest.contains("Older entries"), "{rest}");
+        assert!(lines(&rest) == 30 && rest.contains(&newer) && !rest.contains("Older entries"), "{rest}");
     }
-    let oldest = clerk.get(&format!("{card}?skip=60")).page();
-    assert!(oldest.contains(">70 min<") && !oldest.contains(">60 min<"), "each line stands on one page: {oldest}");
+    let first = clerk.get(&card).page();
+    assert!(first.contains("1–100 of 130 entries"), "nothing is cut without a word: {first}");
+    let oldest = clerk.get(&format!("{card}?skip=100")).page();
+    assert!(oldest.contains(">130 min<") && !oldest.contains(">100 min<"), "each line stands on one page: {oldest}");
     assert!(!clerk.get(&format!("{card}?tab=bookings")).page().contains("Older entries"));
 }
 

@@ -5,6 +5,7 @@ mod arrivals;
 mod audit;
 mod clerk;
 mod clicks;
+mod colleagues;
 mod keyboard;
 pub mod kiosk;
 mod kiosk_camera;

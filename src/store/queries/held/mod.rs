@@ -165,10 +165,12 @@ pub(crate) const PARTS: &[Part] = &[
         .only(&["entry_id", "kind", "amount_cents", "currency", "taken_at"]),
     part("till_closings", "till_closings", "closed_by = :id", Stays("the books must be kept; the person's name in a note is replaced"))
         .only(&["closing_id", "counted_cents", "left_cents", "note", "closed_at"]),
+    part("notes_for_the_next_shift", "shift_note", "only = 1 AND member_id = :id", Gone),
     part("account", "members", "member_id = :id",
          Blanked("username = :name, screen_name = :name, real_name = :name, email = '', email_confirmed_at = NULL,
                   phone = '', phone_confirmed_at = NULL, country = '', country_code = '', dob = NULL, tunnel_id = NULL,
-                  password_hash = NULL, pin_hash = NULL, language = '', banned_at = coalesce(banned_at, :now),
+                  password_hash = NULL, pin_hash = NULL, language = '', staff_note = '', ban_reason = '', banned_until = NULL,
+                  banned_at = coalesce(banned_at, :now),
                   updated_at = :now",
                  "others' entries and the books refer to its number"))
         .unlike(&[("password_hash", SECRET), ("pin_hash", SECRET)]),

@@ -3,10 +3,11 @@
 use super::PART;
 use super::lines::{self, Line};
 use super::security::{self, Security};
+use super::standing::{self as stand, Standing};
 use super::time::TimeForm;
+use super::years::{self, Year};
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
-use crate::domain::minutes;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::Answer;
@@ -14,9 +15,9 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::date::in_words as date_in_words;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::queries::standing;
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Profile};
 use crate::web::mark::{self, Mark};
@@ -24,7 +25,10 @@ use crate::web::{Frame, called, done, initials, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-const DONE: [(&str, &str); 11] = [
+const DONE: [(&str, &str); 14] = [
+    ("note", "card.done_note"),
+    ("edited", "card.done_edited"),
+    ("address", "card.done_address"),
     ("recorded", "card.done_recorded"),
     ("corrected", "card.done_corrected"),
     ("deleted", "card.done_deleted"),
@@ -62,6 +66,13 @@ struct Page {
     tabs: Vec<Tab>,
     lines: Vec<Line>,
     turns: Turns,
+    standing: Standing,
+    /// Of the logbook alone.
+    years: Vec<Year>,
+    /// Which lines of how many are shown; empty where that is not counted.
+    counted: String,
+    /// Whether the clerk may serve the account.
+    may_serve: bool,
     /// In the tab of that name alone.
     security: Option<Security>,
     time: TimeForm,
@@ -124,10 +135,16 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let (tab, skip) = asked_tab(call);
-    let (person, mut lines, security, denial) = site.store.read(|tx| {
+    let (person, mut lines, security, denial, (standing, years, may_serve)) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let may_serve = clerk.denial(&account).is_none();
         let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
+        let standing = stand::read(site, tx, &profile, &hall, language)?;
+        let years = match tab {
+            "logbook" => years::list(tx, &hall, member_id, now)?,
+            _ => (Vec::new(), 0),
+        };
         let person = person(site, tx, &frame, &profile, &hall)?;
         let place = lines::Place { site, hall: &hall, language, now };
         let lines = match tab {
@@ -142,16 +159,54 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
             "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile, call.query().has("all"))?),
             _ => None,
         };
-        Ok((person, lines, security, denial))
+        Ok((person, lines, security, denial, (standing, years, may_serve)))
     })?;
     let nothing = call.say(denial.unwrap_or_else(|| nothing_in(tab)));
     let turns = Turns::of(tab, skip, &mut lines);
+    let (years, all) = years;
+    head_by_year(&mut lines, &years);
+    let counted = counted(call, skip, lines.len() as i64, all);
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let today = hall.date(now);
     let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
-    let page = Page { frame, person, nothing, tabs: tabs.into(), lines, turns, security, time, today };
+    let page = Page {
+        standing,
+        years,
+        counted,
+        may_serve,
+        frame,
+        person,
+        nothing,
+        tabs: tabs.into(),
+        lines,
+        turns,
+        security,
+        time,
+        today,
+    };
     Ok(shown(status, language, &page))
+}
+
+/// Puts the year, and what it has, above the first line of each.
+fn head_by_year(lines: &mut [Line], years: &[Year]) {
+    let mut last = None;
+    for line in lines {
+        if line.year != last {
+            last = line.year;
+            let year = years.iter().find(|one| Some(one.year) == last);
+            line.heading = year.map(|one| (one.year.to_string(), one.flown.clone()));
+        }
+    }
+}
+
+/// `1–100 of 312`, where a page does not hold all.
+fn counted(call: &Call, skip: i64, shown: i64, all: i64) -> String {
+    if all <= shown || shown == 0 {
+        return String::new();
+    }
+    let text = Text::new("card.counted").with("from", skip + 1).with("to", skip + shown).with("all", all);
+    call.language().say(&text)
 }
 
 fn nothing_in(tab: &str) -> &'static str {
@@ -175,7 +230,6 @@ fn asked_tab(call: &Call) -> (&'static str, i64) {
 fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {
     let (now, language) = (site.now(), frame.language());
     let stand = mark::of(site, tx, profile.member_id, now, language)?;
-    let flyer = standing::read(tx, profile.member_id, now)?;
     let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
     let day = |moment: i64| when::day(language, hall, moment);
     let confirmed = |yes: bool| match yes {
@@ -198,8 +252,6 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall)
         plain("desk.fact_country", profile.country.clone()),
         plain("desk.fact_joined", day(profile.join_date)),
         plain("desk.fact_paid", profile.paid_until.map(day).unwrap_or_default()),
-        plain("desk.fact_flown", minutes::show(profile.flight_minutes - flyer.minutes_ahead)),
-        plain("desk.fact_last", flyer.last_flight.map(day).unwrap_or_default()),
     ];
     let role = match profile.role {
         Role::Member => None,

@@ -2,17 +2,24 @@
 //! accounts of those who work here, and nobody the own one, which its owner changes in the app.
 
 use super::PART;
-use crate::app::{self, Change, accounts, credentials};
+use crate::app::accounts::Ban;
+use crate::app::card::NOTE_CHARS_MAX;
+use crate::app::{self, Change, accounts, card, credentials};
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::{Frame, called, show};
+use crate::web::{Frame, called, form, show};
 use askama::Template;
 use http::StatusCode;
+
+/// Of a ban: a line.
+const REASON_CHARS_MAX: usize = 300;
 
 #[derive(Template)]
 #[template(path = "desk/member_pin.html", config = "assets/templates/askama.toml")]
@@ -54,10 +61,30 @@ pub(crate) fn confirm_email(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     back(call, "email")
 }
 
-/// `POST /desk/members/{member_id}/ban`: the account is closed, and nothing of it stays signed in.
+/// `POST /desk/members/{member_id}/ban`: the account is closed, and nothing of it stays signed in; with the reason, and with
+/// the day on which it is open again, if there is one.
 pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    _ = change(site, call, clerk, accounts::ban)?;
+    let mut body = form(call)?;
+    let reason = body.optional("reason", fields::line(REASON_CHARS_MAX));
+    let until = body.optional("until", fields::line(40));
+    let ok = body.finish()?;
+    let (reason, until) = (reason.get(&ok).unwrap_or_default(), until.get(&ok));
+    let hall = site.hall()?;
+    let past = || Failure::field("until", Text::new("card.ban_past"));
+    let until = until.map(|date| hall.start_of(&date).ok_or_else(past)).transpose()?;
+    let terms = Ban { reason, until };
+    _ = change(site, call, clerk, |cx, member_id| accounts::ban_with(cx, member_id, &terms))?;
     back(call, "banned")
+}
+
+/// `POST /desk/members/{member_id}/note`: what colleagues should know; an empty one takes it away.
+pub(crate) fn set_note(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let text = body.optional("text", fields::lines(NOTE_CHARS_MAX));
+    let ok = body.finish()?;
+    let text = text.get(&ok).unwrap_or_default();
+    _ = change(site, call, clerk, |cx, member_id| card::set_note(cx, member_id, &text))?;
+    Ok(reply::see_other(&format!("{PART}/{}?done=note", call.param(0))))
 }
 
 /// `POST /desk/members/{member_id}/ban/lift`: by an admin.

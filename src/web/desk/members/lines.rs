@@ -17,8 +17,10 @@ use crate::store::tables::{notices, outbox, payments as money};
 use crate::web::mark::Mark;
 use serde_json::{Value, json};
 
-/// Lines on one card.
-pub(crate) const LINES_MAX: i64 = 60;
+/// Lines on one page of a card.
+pub(crate) const LINES_MAX: i64 = 100;
+/// Of what people wrote, in a line.
+const NOTE_CHARS_SHOWN: usize = 240;
 /// One more is read than is shown: then there are older ones.
 const LINES_READ: i64 = LINES_MAX + 1;
 
@@ -35,6 +37,10 @@ pub(crate) struct Line {
     pub path: String,
     /// Where it is corrected; empty where it is not.
     pub(crate) correct: String,
+    /// Of a line of the logbook.
+    pub(crate) year: Option<i16>,
+    /// Year and time flown in it, above the first line of each.
+    pub(crate) heading: Option<(String, String)>,
 }
 
 /// Where and when it is read, and in which language.
@@ -93,10 +99,12 @@ pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Re
             when: place.day(entry.entry_date),
             what: if flown { length } else { skill },
             about: joined(&about),
-            note: joined(&notes),
+            note: clipped(joined(&notes)),
             mark: (!flown || status != "open").then(|| entry_mark(place, status)),
             path: if free { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
             correct: if free { format!("/desk/members/{member_id}/time/{entry_id}") } else { String::new() },
+            year: Some(place.hall.year(entry.entry_date)),
+            heading: None,
         });
     }
     Ok(lines)
@@ -116,6 +124,8 @@ pub(crate) fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
         },
         path: format!("/desk/bookings/{}", row.booking_id),
         correct: String::new(),
+        year: None,
+        heading: None,
     });
     Ok(booked.collect())
 }
@@ -139,6 +149,8 @@ pub(crate) fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             mark: Some(Mark::new(tone, place.say(key))),
             path: String::new(),
             correct: String::new(),
+            year: None,
+            heading: None,
         }
     });
     Ok(paid.collect())
@@ -160,6 +172,8 @@ pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             mark: Some(Mark::new(tone, place.say(key))),
             path: String::new(),
             correct: String::new(),
+            year: None,
+            heading: None,
         };
         dated.push((row.created_at, line));
     }
@@ -179,6 +193,8 @@ pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             mark: Some(Mark::new(tone, place.say(state))),
             path: String::new(),
             correct: String::new(),
+            year: None,
+            heading: None,
         };
         dated.push((row.created_at, line));
     }
@@ -194,4 +210,12 @@ pub(crate) fn length(place: &Place, of: i64) -> String {
 
 fn joined(parts: &[String]) -> String {
     parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// What people wrote, as far as a line has room; the page of the entry has all of it.
+fn clipped(text: String) -> String {
+    match text.char_indices().nth(NOTE_CHARS_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }

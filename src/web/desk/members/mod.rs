@@ -2,13 +2,17 @@
 
 pub(crate) mod card;
 pub(crate) mod changes;
+pub(crate) mod edit;
 pub(crate) mod lines;
 pub(crate) mod look;
 pub(crate) mod opening;
+pub(crate) mod papers;
 mod person;
 pub(crate) mod record;
 mod security;
+mod standing;
 pub(crate) mod time;
+mod years;
 
 use crate::auth::Clerk;
 use crate::http::Answer;

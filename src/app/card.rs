@@ -1,0 +1,86 @@
+//! What the desk changes on a member's card: the note for colleagues, and who the member is.
+
+use super::{Change, Outcome};
+use crate::auth::{confirmation, security_event};
+use crate::domain::audit::{Detail, Whom};
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::store::tables::members;
+use crate::store::tables::outbox::Channel;
+
+/// Length of a note for colleagues.
+pub(crate) const NOTE_CHARS_MAX: usize = 1_000;
+
+/// Who a member is, as the form has it. Telephone in E.164, or empty; `dob` in Unix seconds.
+#[derive(Debug)]
+pub(crate) struct Person {
+    pub(crate) real_name: String,
+    pub(crate) screen_name: String,
+    pub(crate) email: String,
+    pub(crate) phone: String,
+    pub(crate) dob: Option<i64>,
+}
+
+/// What became of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edited {
+    Unchanged,
+    Saved,
+    /// Everything but the e-mail address, to which a link went: it counts once it is confirmed.
+    AddressToConfirm,
+}
+
+/// Keeps what colleagues should know of a member; an empty text takes the note away. Audited without its text. 403 where the
+/// actor may not serve the account.
+pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str) -> Result<Outcome, Failure> {
+    cx.served(member_id)?;
+    if members::find_staff_note(cx.tx, member_id)? == text {
+        return Ok(Outcome::Unchanged);
+    }
+    members::set_staff_note(cx.tx, member_id, text)?;
+    cx.record("member.note_set", &Whom::Member(member_id), &Detail::none().flag("empty", text.is_empty()))?;
+    Ok(Outcome::Done)
+}
+
+/// Edits who a member is. A telephone number that is new is unconfirmed. An e-mail address that is new counts at once where
+/// none was confirmed before; else once its owner opens the link that is sent there, as members themselves prove a new one.
+/// Audited by the names of what changed; the member is told of a new number. 403 where the actor may not serve the account.
+pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Result<Edited, Failure> {
+    cx.served(member_id)?;
+    let (tx, before) = (cx.tx, members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?);
+    if person.real_name.is_empty() {
+        return Err(Failure::field("real_name", Text::new("field.missing")));
+    }
+    if before.email_verified && person.email.is_empty() {
+        return Err(Failure::field("email", Text::new("field.missing")));
+    }
+    let screen_name = if person.screen_name.is_empty() { &before.username } else { &person.screen_name };
+    let (name, shown) = (before.real_name != person.real_name, before.screen_name != *screen_name);
+    let (phone, dob) = (before.phone != person.phone, before.dob != person.dob);
+    let email = !before.email.eq_ignore_ascii_case(&person.email);
+    let all = [(name, "real_name"), (shown, "screen_name"), (phone, "phone"), (dob, "dob"), (email, "email")];
+    let changed: Vec<&'static str> = all.iter().filter(|(is_new, _)| *is_new).map(|(_, field)| *field).collect();
+    if changed.is_empty() {
+        return Ok(Edited::Unchanged);
+    }
+    members::update_person(tx, member_id, &person.real_name, screen_name, person.dob)?;
+    if phone {
+        members::set_claimed_phone(tx, member_id, &person.phone)?;
+        let (language, by) = (cx.language_of(member_id)?, &cx.actor.by);
+        security_event::tell_of_address(cx.site, tx, &before, Channel::Sms, language, by)?;
+    }
+    let mut edited = Edited::Saved;
+    if email {
+        if before.email_verified {
+            edited = Edited::AddressToConfirm;
+        } else {
+            members::set_claimed_email(tx, member_id, &person.email)?;
+        }
+        if !person.email.is_empty() {
+            let language = cx.language_of(member_id)?;
+            confirmation::send_for(cx.site, tx, member_id, &person.email, before.email_verified, language)?;
+        }
+    }
+    cx.record("member.edited", &Whom::Member(member_id), &Detail::none().fields(&changed))?;
+    Ok(edited)
+}

@@ -1,0 +1,131 @@
+//! A member's logbook on paper.
+
+use crate::documents::printout::{self, Flight, Printout, Signed};
+use crate::domain::catalogue::{Level, PROGRAMMES};
+use crate::domain::currency::{Currencies, Currency};
+use crate::domain::entry::{self, Kind, NOT_CURRENT, Status};
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::logbook::{self, Line};
+use crate::store::queries::standing;
+use crate::store::tables::{certificates, members, tunnels};
+
+/// The latest flights and signatures that are listed; the sums know of all.
+const FLIGHTS_MAX: i64 = 1_000;
+const SIGNED_MAX: i64 = 500;
+
+/// The logbook of a member as a PDF, A4: flight time oldest first with running sums, the signed skills and safety records
+/// with their signers. 404 where there is no such member.
+pub(crate) fn pdf(site: &Site, language: Language, member_id: i64) -> Result<Vec<u8>, Failure> {
+    let printout = site.store.read(|tx| gather(site, language, tx, member_id))?;
+    site.draw(move || printout::draw(&printout))?.map_err(|e| Failure::broken().because(e))
+}
+
+fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Printout, Failure> {
+    let now = site.now();
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
+    let (flights, minutes) = logbook::sum_flown(tx, member_id, now)?;
+    let flyer = standing::read(tx, member_id, now)?;
+    let lapsed = standing::lapsed(tx, member_id, now)?;
+    let held = certificates::list_held(tx, member_id)?;
+    let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
+    let levels = site.catalogue.levels().filter_map(|level| Some((level.name.clone(), since(level)?.since)));
+    let time = logbook::list_kind(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
+    let signed = |kind| Ok::<_, Failure>(logbook::list_kind(tx, member_id, kind, now, SIGNED_MAX)?);
+    let note = |line: &Line| note(language, line, &lapsed);
+    Ok(Printout {
+        site_name: home.name,
+        site_city: home.city,
+        holder: profile.screen_name,
+        member_id,
+        day: now,
+        minutes,
+        flights,
+        levels: levels.collect(),
+        currencies: currencies(&flyer.currency, &held),
+        time: time.into_iter().rev().filter(|line| line.status == Status::Open).map(flight).collect(),
+        skills: by_level(site, signed(Kind::Skill)?, note),
+        safety: by_logbook(site, signed(Kind::Safety)?, note),
+        language,
+        hall: tunnels::find_hall(tx, site.tunnel_id)?,
+    })
+}
+
+fn flight(line: Line) -> Flight {
+    Flight { day: line.entry_date, tunnel_name: line.tunnel_name, comment: line.comment, minutes: line.minutes }
+}
+
+/// Of the programmes held that have one.
+fn currencies(currencies: &Currencies, held: &[certificates::Held]) -> Vec<(String, Currency)> {
+    let held = |cat_group: &&str| held.iter().any(|level| level.cat_group == **cat_group);
+    let named = |cat_group: &str| Some((cat_group.to_owned(), currencies.find(cat_group)?));
+    PROGRAMMES.into_iter().filter(held).filter_map(named).collect()
+}
+
+/// What is to be said of a signed entry that is not simply in force.
+fn note(language: Language, line: &Line, lapsed: &[&str]) -> String {
+    match entry::shown(line.kind, &line.cat_group, line.status, lapsed) {
+        "suspended" => language.say(&Text::new("printout.suspended")),
+        NOT_CURRENT => language.say(&Text::new("printout.not_current")),
+        _ => String::new(),
+    }
+}
+
+fn is_signed(line: &Line) -> bool {
+    line.status.is_signed()
+}
+
+/// In the catalogue's order; what has left the catalogue comes last, by its number.
+fn by_level(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
+    let mut groups: Vec<(String, Vec<Signed>)> =
+        site.catalogue.levels().map(|l| (l.name.clone(), Vec::new())).collect();
+    let keys: Vec<_> = site.catalogue.levels().map(|level| level.key()).collect();
+    for line in lines.into_iter().rev().filter(is_signed) {
+        match site.catalogue.find_skill(&line.skill) {
+            Some((level, skill)) => {
+                let place = keys.iter().position(|key| *key == level.key()).unwrap_or(0);
+                let note = note(&line);
+                groups[place].1.push(signed(line, skill.name.clone(), note));
+            }
+            None => add(&mut groups, format!("{} {}", line.cat_group, line.cat_id), signed_by_number(line, &note)),
+        }
+    }
+    groups.retain(|(_, signed)| !signed.is_empty());
+    groups
+}
+
+fn by_logbook(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
+    let mut groups: Vec<(String, Vec<Signed>)> = Vec::new();
+    for line in lines.into_iter().rev().filter(is_signed) {
+        let group = line.cat_group.clone();
+        let one = match site.catalogue.find_safety(&line.skill) {
+            Some((_, record)) => {
+                let note = note(&line);
+                signed(line, record.name.clone(), note)
+            }
+            None => signed_by_number(line, &note),
+        };
+        add(&mut groups, group, one);
+    }
+    groups
+}
+
+fn add(groups: &mut Vec<(String, Vec<Signed>)>, group: String, one: Signed) {
+    match groups.iter_mut().find(|(name, _)| *name == group) {
+        Some((_, signed)) => signed.push(one),
+        None => groups.push((group, vec![one])),
+    }
+}
+
+fn signed(line: Line, name: String, note: String) -> Signed {
+    let day = line.approval_date.unwrap_or(line.entry_date);
+    Signed { name, day, signer_name: line.instructor_name, tunnel_name: line.tunnel_name, note }
+}
+
+fn signed_by_number(line: Line, note: impl Fn(&Line) -> String) -> Signed {
+    let (name, note) = (format!("№ {}", line.skill), note(&line));
+    signed(line, name, note)
+}

@@ -1,0 +1,156 @@
+//! The change of clerk at a shared screen. Each clerk signs in there once in full; from then on the browser holds a session
+//! of each, of which one is open and the others wait. A session that waits opens nothing, whoever has its token, until its
+//! owner goes on with it: by passkey, which is two factors in itself, or by PIN.
+//!
+//! A PIN is weak, and the desk hands those of members out. So it proves little here: it goes on only with a session that the
+//! same person opened in full in this very browser, at most [`PIN_SECONDS`] ago; only as a clerk, never as an admin; and five
+//! wrong ones end that session. It does not count as a proof for changes of what opens an account. A new password, a ban,
+//! another role and *sign out everywhere* end sessions that wait like all others.
+
+use super::clerk::{self, Clerk, long_cookie};
+use super::pin;
+use super::session::{new_token, token_hash};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::role::Role;
+use crate::http::call::{Call, OutcomeWord};
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::site::Site;
+use crate::store::tables::sessions::{self, Parked, TokenHash};
+use crate::store::tables::{audit, misses};
+use crate::store::{Read, Write};
+
+/// A shift: for so long after a full sign-in a PIN is enough to come back.
+const PIN_SECONDS: i64 = 12 * 3600;
+const PIN_MISSES_MAX: i64 = 5;
+/// Colleagues at one screen; the one who left longest ago is forgotten first.
+const PARKED_MAX: usize = 8;
+const COOKIE_CHARS_MAX: usize = 600;
+const COOKIE_SECONDS: i64 = 24 * 3600;
+
+/// Somebody whose session waits at this screen.
+pub(crate) struct Colleague {
+    pub(crate) member_id: i64,
+    pub(crate) name: String,
+    pub(crate) username: String,
+    /// Whether a PIN is enough.
+    pub(crate) by_pin: bool,
+    token: String,
+    hash: TokenHash,
+}
+
+/// What came of a PIN.
+pub(crate) enum Changed {
+    /// The token of the session that goes on, and the tokens that wait from now on.
+    In { token: String, waiting: Vec<String> },
+    /// The key of the reason. What was counted must be kept.
+    Refused(&'static str),
+}
+
+fn name(site: &Site, call: &Call) -> &'static str {
+    if clerk::is_secure(site, call) { "__Host-desk-parked" } else { "desk-parked" }
+}
+
+fn tokens(site: &Site, call: &Call) -> Vec<String> {
+    let line = long_cookie(call, name(site, call), COOKIE_CHARS_MAX).unwrap_or("");
+    line.split('.').filter(|token| !token.is_empty()).take(PARKED_MAX).map(str::to_owned).collect()
+}
+
+/// Whose sessions wait in this browser and are in force.
+pub(crate) fn list(site: &Site, call: &Call, tx: &Read, now: i64) -> Result<Vec<Colleague>, Failure> {
+    let mut colleagues: Vec<Colleague> = Vec::new();
+    for token in tokens(site, call) {
+        let hash = token_hash(&token);
+        let Some(parked) = sessions::find_parked(tx, &hash, now)? else { continue };
+        let is_here = colleagues.iter().any(|one| one.member_id == parked.member_id);
+        if is_here || parked.banned || !parked.role.is_staff() {
+            continue;
+        }
+        let by_pin = takes_pin(&parked, now);
+        let Parked { member_id, name, username, .. } = parked;
+        colleagues.push(Colleague { member_id, name, username, by_pin, token, hash });
+    }
+    Ok(colleagues)
+}
+
+fn takes_pin(parked: &Parked, now: i64) -> bool {
+    parked.role == Role::Desk && now - parked.proven_at <= PIN_SECONDS && parked.pin_misses < PIN_MISSES_MAX
+}
+
+/// Has whoever is signed in wait, and goes on as the colleague, by that colleague's PIN. Audited.
+pub(crate) fn by_pin(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    leaving: Option<&Clerk>,
+    member_id: i64,
+    given: &str,
+) -> Result<Changed, Failure> {
+    let colleagues = list(site, call, tx, tx.now())?;
+    let Some(colleague) = colleagues.iter().find(|one| one.member_id == member_id) else {
+        return Ok(Changed::Refused("change.full_first"));
+    };
+    if !colleague.by_pin {
+        return Ok(Changed::Refused("change.passkey_only"));
+    }
+    if !pin::is_right(site, tx, member_id, given)? {
+        call.outcome.set(OutcomeWord::WrongCredentials);
+        misses::count_one(tx)?;
+        sessions::count_pin_miss(tx, &colleague.hash)?;
+        let misses = sessions::find_parked(tx, &colleague.hash, tx.now())?.map_or(0, |parked| parked.pin_misses);
+        if misses >= PIN_MISSES_MAX {
+            sessions::delete(tx, &colleague.hash)?;
+            return Ok(Changed::Refused("change.ended"));
+        }
+        return Ok(Changed::Refused("change.wrong"));
+    }
+    let (token, hash) = new_token();
+    call.hands_out(&hash);
+    sessions::resume(tx, &colleague.hash, &hash)?;
+    record(call, tx, member_id, leaving)?;
+    call.outcome.set(OutcomeWord::SignedIn);
+    Ok(Changed::In { token, waiting: waiting(site, call, tx, member_id)? })
+}
+
+/// After a full sign-in in a browser: whoever was signed in there waits, and what waited of the same member has ended.
+/// Returns the tokens that wait.
+pub(crate) fn after_sign_in(site: &Site, call: &Call, tx: &Write, opened: &str) -> Result<Vec<String>, Failure> {
+    let now = tx.now();
+    let Some(session) = sessions::find(tx, &token_hash(opened), now)? else { return Ok(tokens(site, call)) };
+    for colleague in list(site, call, tx, now)? {
+        if colleague.member_id == session.member_id {
+            sessions::delete(tx, &colleague.hash)?;
+        }
+    }
+    waiting(site, call, tx, session.member_id)
+}
+
+/// Has the open session of this browser wait, and lists what waits then, without `member_id`, the newest first.
+fn waiting(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
+    let mut waiting = Vec::new();
+    if let Some(token) = clerk::token(site, call) {
+        let hash = token_hash(token);
+        let open = sessions::find(tx, &hash, tx.now())?;
+        if open.is_some_and(|open| open.member_id != member_id && open.role.is_staff() && !open.banned) {
+            sessions::park(tx, &hash)?;
+            waiting.push(token.to_owned());
+        }
+    }
+    let others = list(site, call, tx, tx.now())?.into_iter().filter(|one| one.member_id != member_id);
+    waiting.extend(others.map(|one| one.token).filter(|token| !waiting.contains(token)).collect::<Vec<_>>());
+    waiting.truncate(PARKED_MAX);
+    Ok(waiting)
+}
+
+fn record(call: &Call, tx: &Write, member_id: i64, leaving: Option<&Clerk>) -> Result<(), Failure> {
+    let by = call.by(member_id);
+    let from = leaving.map_or(member_id, Clerk::id);
+    audit::insert(tx, &by.who, "staff.took_over", &Whom::Member(from), &by.origin, &Detail::none())?;
+    Ok(())
+}
+
+/// The reply with the tokens of the sessions that wait.
+pub(crate) fn hand(site: &Site, call: &Call, reply: Reply, waiting: &[String]) -> Reply {
+    let age = if waiting.is_empty() { 0 } else { COOKIE_SECONDS };
+    reply.with_cookie(&clerk::set(site, call, name(site, call), &waiting.join("."), Some(age)))
+}

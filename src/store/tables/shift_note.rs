@@ -1,0 +1,33 @@
+//! The note that one shift leaves for the next: one of the site's.
+
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+row! {
+    #[derive(Debug)]
+    pub(crate) struct ShiftNote in "n." {
+        pub text: String,
+        pub author: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
+        /// Unix seconds.
+        pub written_at: i64,
+    }
+}
+
+pub(crate) fn find(tx: &Read) -> Result<Option<ShiftNote>> {
+    let sql = sql!(
+        "SELECT ",
+        ShiftNote::COLUMNS,
+        " FROM shift_note n JOIN members m ON m.member_id = n.member_id WHERE n.only = 1"
+    );
+    tx.find(sql, [], row)
+}
+
+/// In place of the one before.
+pub(crate) fn set(tx: &Write, text: &str, member_id: i64) -> Result<usize> {
+    insert!(tx.run, "INSERT OR REPLACE INTO shift_note" { only: 1, text, member_id, written_at: tx.now() })
+}
+
+pub(crate) fn delete(tx: &Write) -> Result<usize> {
+    tx.run(sql!("DELETE FROM shift_note WHERE only = 1"), [])
+}

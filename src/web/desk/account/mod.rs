@@ -1,0 +1,176 @@
+//! The own account of somebody who works here: what opens it, and what brings it back.
+
+pub(crate) mod passkeys;
+pub(crate) mod password;
+
+use super::setup::Welcome;
+use crate::app::{self, credentials};
+use crate::auth::second_factor::{self, Proof};
+use crate::auth::{Clerk, sign_in};
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::store::tables::second_factors::{self, Kind};
+use crate::store::tables::{members, passkeys as keys, sessions};
+use crate::web::mark::Mark;
+use crate::web::{Frame, done, form, show};
+use askama::Template;
+use http::StatusCode;
+
+pub(crate) const PATH: &str = "/desk/account";
+const CODE_CHARS_MAX: usize = 40;
+/// Passkeys that are shown: as many as anybody may have.
+const KEYS_SHOWN_MAX: i64 = 100;
+const DONE: [(&str, &str); 5] = [
+    ("password", "account.done_password"),
+    ("passkey", "account.done_passkey"),
+    ("removed", "account.done_removed"),
+    ("sessions", "account.done_sessions"),
+    ("proven", "account.done_proven"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/account.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    username: String,
+    /// Whether the clerk proved lately who they are: what opens the account may be changed then.
+    proven: bool,
+    factor: Mark,
+    has_factor: bool,
+    codes_left: i64,
+    has_pin: bool,
+    passkeys: Vec<Key>,
+    sessions: usize,
+    /// Shown this once.
+    pin: Option<String>,
+    problem: Option<Problem>,
+}
+
+struct Key {
+    passkey_id: i64,
+    name: String,
+    used: String,
+}
+
+/// Why something was not done, and in which part of the page.
+pub(crate) struct Problem {
+    pub(crate) part: &'static str,
+    pub(crate) text: String,
+}
+
+impl Page {
+    fn problem_in(&self, part: &str) -> Option<&str> {
+        self.problem.as_ref().filter(|problem| problem.part == part).map(|problem| problem.text.as_str())
+    }
+}
+
+/// `GET /desk/account`
+pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, None, None)
+}
+
+/// The page, with what went wrong, or with a PIN that is shown this once.
+pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Problem>, pin: Option<String>) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PATH)?;
+    frame.done = done(call, &DONE);
+    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let page = site.store.read(|tx| {
+        let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in)?;
+        let kind = second_factors::find(tx, clerk.id(), now)?.kind;
+        let used = |at: Option<i64>| match at {
+            Some(at) => when::moment(language, &hall, at),
+            None => frame.say("desk.never_used"),
+        };
+        let list = keys::list(tx, clerk.id(), KEYS_SHOWN_MAX, 0)?.into_iter();
+        Ok(Page {
+            username: profile.username,
+            proven: clerk.check_proven(now).is_ok(),
+            factor: match kind {
+                Some(Kind::Totp) => Mark::new("good", frame.say("desk.factor_app")),
+                Some(Kind::Passcode) => Mark::new("good", frame.say("desk.factor_passcode")),
+                None => Mark::new("plain", frame.say("desk.factor_none")),
+            },
+            has_factor: kind.is_some(),
+            codes_left: second_factors::count_recovery_codes(tx, clerk.id())?,
+            has_pin: members::find_pin(tx, clerk.id())?.is_some_and(|pin| pin.hash.is_some()),
+            passkeys: list
+                .map(|key| Key { passkey_id: key.passkey_id, used: used(key.used_at), name: key.name })
+                .collect(),
+            sessions: sessions::list_of_member(tx, clerk.id(), now)?.len().saturating_sub(1),
+            pin,
+            problem,
+            frame,
+        })
+    })?;
+    let status = if page.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(show(status, language, &page))
+}
+
+/// What could not be done, said in its part of the page.
+pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str, text: String) -> Answer {
+    page(site, call, clerk, Some(Problem { part, text }), None)
+}
+
+/// `POST /desk/account/prove`: by the password; what opens the account may be changed for ten minutes.
+pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let secret = body.optional("password", fields::secret);
+    let ok = body.finish()?;
+    let Some(secret) = secret.get(&ok) else {
+        return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
+    };
+    if let Err(text) = sign_in::confirm_own(site, call, clerk.id(), &secret)? {
+        return refuse(site, call, clerk, "prove", call.language().say(&text));
+    }
+    // Hashing takes its time: a session that ended in the meantime is not marked.
+    let marked = site.store.write(site.now(), |tx| Ok(sessions::set_proven(tx, clerk.session())?))?;
+    if marked == 0 {
+        return Err(Failure::not_signed_in());
+    }
+    Ok(reply::see_other(&format!("{PATH}?done=proven")))
+}
+
+/// `POST /desk/account/recovery-codes`: ten new ones, shown this once, by a code of the authenticator.
+pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let ok = body.finish()?;
+    let Some(code) = code.get(&ok) else {
+        return refuse(site, call, clerk, "codes", call.say("desk.code_missing"));
+    };
+    let renewed = app::change(site, clerk, call.language(), |cx| {
+        let account = cx.own()?;
+        sign_in::check_open(site, call, cx.tx, &account)?;
+        let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
+        Ok(match sign_in::judge_code(site, call, cx.tx, &account, prove)? {
+            Proof::Right(_) => Ok(credentials::renew_recovery_codes(cx, &account)?),
+            Proof::Wrong => Err("desk.code_wrong"),
+            Proof::ClockSuspect => Err("factor.clock_suspect"),
+        })
+    })?;
+    match renewed {
+        Ok(codes) => {
+            let frame = Frame::outside(site, call)?;
+            Ok(show(StatusCode::OK, call.language(), &Welcome { frame, codes }))
+        }
+        Err(key) => refuse(site, call, clerk, "codes", call.say(key)),
+    }
+}
+
+/// `POST /desk/account/pin`: a new PIN, shown this once, for the change of clerk and for bookings.
+pub(crate) fn renew_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    clerk.check_proven(site.now())?;
+    let pin = app::change(site, clerk, call.language(), |cx| credentials::renew_pin(cx, &cx.own()?))?;
+    page(site, call, clerk, None, Some(pin))
+}
+
+/// `POST /desk/account/sessions`: signs out everywhere but here.
+pub(crate) fn end_sessions(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    app::change(site, clerk, call.language(), |cx| credentials::end_sessions(cx, &cx.own()?, Some(clerk.session())))?;
+    Ok(reply::see_other(&format!("{PATH}?done=sessions")))
+}

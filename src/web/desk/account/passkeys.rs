@@ -1,0 +1,65 @@
+//! The own passkeys: made in this browser, and removed.
+
+use super::{PATH, refuse};
+use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, Party};
+use crate::auth::{Caller, Clerk, Pace, Rates};
+use crate::domain::passkey;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::web::form;
+use serde_json::json;
+
+const CREDENTIAL_CHARS_MAX: usize = 60_000;
+const NAME_CHARS_MAX: usize = 60;
+
+/// `POST /desk/account/passkeys/question`: what to ask the browser for, as JSON for the script of the page.
+pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let name = body.optional("name", fields::line(NAME_CHARS_MAX));
+    let ok = body.finish()?;
+    clerk.check_proven(site.now())?;
+    let party = Party::of(site, call)?;
+    let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
+    site.kept::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
+    let user_agent = call.header("user-agent").unwrap_or("");
+    let label = Label { name: name.get(&ok).unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
+    let question = ceremony::ask_to_register(site, &party, (clerk.id(), clerk.session()), label)?;
+    site.store.write(site.now(), |tx| question.keep(tx))?;
+    Ok(reply::ok(&json!({ "publicKey": question.public_key })))
+}
+
+/// `POST /desk/account/passkeys`: the browser's answer.
+pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
+    let ok = body.finish()?;
+    let refused = || refuse(site, call, clerk, "passkeys", call.say("account.passkey_refused"));
+    let Some(answer) = ceremony::read(site, call, &credential.get(&ok).unwrap_or_default(), Intent::SignIn)? else {
+        return refused();
+    };
+    // Proving without a session: an answer that signs in opens nothing here.
+    match site.store.write(site.now(), |tx| ceremony::prove(site, call, tx, &answer))? {
+        Outcome::Registered(account) if account.member_id == clerk.id() => {
+            Ok(reply::see_other(&format!("{PATH}?done=passkey")))
+        }
+        _ => refused(),
+    }
+}
+
+/// `POST /desk/account/passkeys/remove`: it opens nothing any more, and neither do the other sessions.
+pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let passkey_id = body.required("passkey", fields::id);
+    let ok = body.finish()?;
+    let passkey_id = passkey_id.get(&ok);
+    clerk.check_proven(site.now())?;
+    let owner = (clerk.id(), clerk.session());
+    match site.store.write(site.now(), |tx| ceremony::remove(site, call, tx, owner, passkey_id))? {
+        true => Ok(reply::see_other(&format!("{PATH}?done=removed"))),
+        false => Err(Failure::not_found()),
+    }
+}

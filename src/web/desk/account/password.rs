@@ -1,0 +1,49 @@
+//! A new password for the own account.
+
+use super::{PATH, refuse};
+use crate::app::{self, credentials};
+use crate::auth::{Clerk, sign_in};
+use crate::domain::password;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::members;
+use crate::web::form;
+
+/// `POST /desk/account/password`: for whoever knows the old one. Every other session ends.
+pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let current = body.optional("current", fields::secret);
+    let wanted = body.optional("password", fields::secret);
+    let again = body.optional("again", fields::secret);
+    let ok = body.finish()?;
+    let (Some(current), Some(wanted), Some(again)) = (current.get(&ok), wanted.get(&ok), again.get(&ok)) else {
+        return refuse(site, call, clerk, "password", call.say("account.password_missing"));
+    };
+    let no = |text: &Text| refuse(site, call, clerk, "password", call.language().say(text));
+    let profile = site.store.read(|tx| members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in))?;
+    let tunnel = site.name()?;
+    let owner = profile.owner(&tunnel);
+    if let Err(text) = password::check_form(&wanted, &owner) {
+        return no(&text);
+    }
+    if !password::is_same(&wanted, &again) {
+        return no(&Text::new("field.not_confirmed"));
+    }
+    if let Err(text) = sign_in::confirm_own(site, call, clerk.id(), &current)? {
+        return no(&text);
+    }
+    // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.
+    if let Err(text) = password::check(&wanted, &owner) {
+        return no(&text);
+    }
+    let password_hash = site.hash(&wanted);
+    app::change(site, clerk, call.language(), |cx| {
+        credentials::change_password(cx, &cx.own()?, &password_hash, clerk.session())
+    })?;
+    Ok(reply::see_other(&format!("{PATH}?done=password")))
+}

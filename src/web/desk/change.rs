@@ -1,0 +1,89 @@
+//! *Change of clerk*: a colleague goes on at this screen, on the same page, under the own name.
+
+use super::sign_in::place;
+use crate::auth::change::{self, Changed, Colleague};
+use crate::auth::{Clerk, clerk};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+
+const PIN_CHARS_MAX: usize = 20;
+
+#[derive(Template)]
+#[template(path = "desk/change.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    colleagues: Vec<Colleague>,
+    /// Who is chosen.
+    chosen: i64,
+    to: String,
+    /// Who is signed in.
+    now: Option<String>,
+    problem: Option<String>,
+}
+
+/// `GET /desk/sign-in/change`: whose turn it is. `to`: the page to go on at.
+pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+    let mut query = call.query();
+    let to = query.optional("to", fields::line(200));
+    let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
+    page(site, call, &to, 0, None)
+}
+
+/// `POST /desk/sign-in/change`: by PIN.
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let (member, given) = (body.optional("member", fields::id), body.optional("pin", fields::line(PIN_CHARS_MAX)));
+    let to = body.optional("to", fields::line(200));
+    let ok = body.finish()?;
+    let (member, given) = (member.get(&ok), given.get(&ok));
+    let to = to.get(&ok).unwrap_or_default();
+    let (Some(member_id), Some(given)) = (member, given) else {
+        return page(site, call, &to, member.unwrap_or(0), Some("change.missing"));
+    };
+    let leaving: Option<Clerk> = clerk::find(site, call)?;
+    let changed =
+        site.store.write(site.now(), |tx| change::by_pin(site, call, tx, leaving.as_ref(), member_id, &given))?;
+    match changed {
+        Changed::In { token, waiting } => {
+            let reply = clerk::hand_session(site, call, reply::see_other(&place(&to)), &token);
+            Ok(change::hand(site, call, reply, &waiting))
+        }
+        Changed::Refused(key) => page(site, call, &to, member_id, Some(key)),
+    }
+}
+
+fn page(site: &Site, call: &Call, to: &str, chosen: i64, problem: Option<&'static str>) -> Answer {
+    let frame = Frame::outside(site, call)?;
+    let open = clerk::find(site, call)?;
+    let now = match &open {
+        Some(clerk) => Frame::of(site, call, clerk, "/desk")?.clerk,
+        None => None,
+    };
+    let colleagues = site.store.read(|tx| change::list(site, call, tx, site.now()))?;
+    let others = colleagues.into_iter().filter(|one| Some(one.member_id) != open.as_ref().map(Clerk::id));
+    let colleagues: Vec<Colleague> = others.collect();
+    if colleagues.is_empty() && open.is_none() {
+        return Ok(reply::see_other("/desk/sign-in"));
+    }
+    let chosen = if chosen > 0 { chosen } else { colleagues.first().map_or(0, |one| one.member_id) };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let problem = problem.map(|key| frame.say(key));
+    Ok(show(status, call.language(), &Page { frame, colleagues, chosen, to: place(to), now, problem }))
+}
+
+impl Page {
+    fn is_chosen(&self, member_id: &i64) -> bool {
+        self.chosen == *member_id
+    }
+
+    fn chosen_name(&self) -> &str {
+        let chosen = self.colleagues.iter().find(|one| one.member_id == self.chosen);
+        chosen.map_or("", |one| &one.username)
+    }
+}

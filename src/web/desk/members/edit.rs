@@ -1,0 +1,151 @@
+//! Who a member is: names, addresses and the day of birth, as the desk corrects them.
+
+use super::PART;
+use super::person::{self, Heading};
+use crate::app;
+use crate::app::card::{self, Edited, Person};
+use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
+use crate::domain::phone;
+use crate::http::Answer;
+use crate::http::body::Field;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::kinds::Email;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::members::{self, Profile};
+use crate::store::tables::tunnels;
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+
+const REAL_NAME_CHARS_MAX: usize = 100;
+const SCREEN_NAME_CHARS_MAX: usize = 60;
+const PHONE_CHARS_MAX: usize = 32;
+/// Nobody flies at this age, so the year was mistyped.
+const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
+
+#[derive(Template)]
+#[template(path = "desk/edit.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    heading: Heading,
+    sent: Sent,
+    today: String,
+    problem: Option<String>,
+}
+
+/// The form as it was sent.
+#[derive(Default)]
+struct Sent {
+    real_name: String,
+    screen_name: String,
+    email: String,
+    phone: String,
+    /// `1990-05-31`, or empty.
+    dob: String,
+}
+
+/// `GET /desk/members/{member_id}/edit`
+pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, None)
+}
+
+/// `POST /desk/members/{member_id}/edit`: a new e-mail address counts once its owner has confirmed it.
+pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let mut body = form(call)?;
+    let real_name = body.optional("real_name", fields::line(REAL_NAME_CHARS_MAX));
+    let screen_name = body.optional("screen_name", fields::line(SCREEN_NAME_CHARS_MAX));
+    let email = body.optional("email", fields::line(254));
+    let phone = body.optional("phone", fields::line(PHONE_CHARS_MAX));
+    let dob = body.optional("dob", fields::line(40));
+    let ok = body.finish()?;
+    let sent = Sent {
+        real_name: real_name.get(&ok).unwrap_or_default(),
+        screen_name: screen_name.get(&ok).unwrap_or_default(),
+        email: email.get(&ok).unwrap_or_default(),
+        phone: phone.get(&ok).unwrap_or_default(),
+        dob: dob.get(&ok).unwrap_or_default(),
+    };
+    let person = match judge(site, member_id, &sent)? {
+        Ok(person) => person,
+        Err(text) => return page(site, call, clerk, Some((sent, call.language().say(&text)))),
+    };
+    match app::change(site, clerk, call.language(), |cx| card::edit_person(cx, member_id, &person)) {
+        Ok(Edited::AddressToConfirm) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=address"))),
+        Ok(_) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=edited"))),
+        Err(failure) if [409, 422].contains(&failure.status().as_u16()) => {
+            let text = failure.problems().first().map_or(failure.text(), |problem| &problem.text);
+            let problem = call.language().say(text);
+            page(site, call, clerk, Some((sent, problem)))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The values as they are kept, or what is wrong with the first bad one.
+fn judge(site: &Site, member_id: i64, sent: &Sent) -> Result<Result<Person, Text>, Failure> {
+    let (profile, home) = site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country).unwrap_or_default()))
+    })?;
+    if sent.real_name.is_empty() {
+        return Ok(Err(Text::new("card.name_missing")));
+    }
+    let country = [&profile.country_code, &profile.country, &home].into_iter().find(|code| !code.is_empty());
+    let phone = match sent.phone.as_str() {
+        "" => Ok(String::new()),
+        same if same == profile.phone => Ok(profile.phone.clone()),
+        typed => phone::parse(country.map_or("", |code| code), typed),
+    };
+    let email = match sent.email.as_str() {
+        "" => Ok(String::new()),
+        typed => Email::read(&typed.into()),
+    };
+    let (phone, email) = match (phone, email) {
+        (Ok(phone), Ok(email)) => (phone, email),
+        (Err(text), _) | (_, Err(text)) => return Ok(Err(text)),
+    };
+    let now = site.now();
+    // Midnight of a birthday is kept in UTC.
+    let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| Hall::UTC.start_of(dob));
+    if let Some(dob) = dob
+        && !dob.is_some_and(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(&dob))
+    {
+        return Ok(Err(Text::new("card.dob")));
+    }
+    let (real_name, screen_name) = (sent.real_name.clone(), sent.screen_name.clone());
+    Ok(Ok(Person { real_name, screen_name, email, phone, dob: dob.flatten() }))
+}
+
+impl Sent {
+    fn of(profile: Profile) -> Sent {
+        let Profile { real_name, screen_name, email, phone, dob, .. } = profile;
+        let dob = dob.map(|dob| Hall::UTC.date(dob)).unwrap_or_default();
+        Sent { real_name, screen_name, email, phone, dob }
+    }
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
+    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let frame = Frame::of(site, call, clerk, PART)?;
+    let (heading, profile, account) = site.store.read(|tx| {
+        let heading = person::heading(site, tx, call, member_id)?;
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        Ok((heading, profile, members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?))
+    })?;
+    if let Some(key) = clerk.denial(&account) {
+        return Err(Failure::not_allowed().saying(Text::new(key)));
+    }
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (sent, problem) = match refused {
+        Some((sent, problem)) => (sent, Some(problem)),
+        None => (Sent::of(profile), None),
+    };
+    let page = Page { frame, heading, sent, today: Hall::UTC.date(site.now()), problem };
+    Ok(show(status, call.language(), &page))
+}
