@@ -11,6 +11,7 @@ use crate::jobs;
 use crate::ops::backup::upgrade::Upgraded;
 use crate::ops::ending::{self, End, Ending};
 use crate::ops::footprint;
+use crate::ops::replication::{self, Replicating};
 use crate::ops::systemd::Service;
 use crate::server::{self, Running, Sockets, watchdog};
 use crate::site::Site;
@@ -50,12 +51,17 @@ pub(super) struct Serve {
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
     flush_seldom: bool,
+    /// What the off-site copy gets wrong: the losses of disks that must lose something
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true, value_parser = replication::Fault::parse)]
+    off_site_fault: Option<replication::Fault>,
 }
 
 /// What runs by itself while the file takes writes.
 struct Jobs {
     until_dropped: Vec<mpsc::Sender<()>>,
     sending: jobs::outbox::Sending,
+    replicating: Option<Replicating>,
 }
 
 impl Jobs {
@@ -68,12 +74,16 @@ impl Jobs {
             start("reminders", site, jobs::reminders::run_until_stopped)?,
             start("sync", site, jobs::sync::run_until_stopped)?,
         ];
-        Ok(Jobs { until_dropped, sending: jobs::outbox::start(site).map_err(broken)? })
+        let cannot = |e| broken(format!("cannot start a thread: {e}"));
+        let replicating = replication::start(site).map_err(cannot)?;
+        Ok(Jobs { until_dropped, sending: jobs::outbox::start(site).map_err(broken)?, replicating })
     }
 
     fn stop(self) {
         drop(self.until_dropped);
         self.sending.stop();
+        // Last, so that all of it is off the site.
+        self.replicating.into_iter().for_each(Replicating::stop);
     }
 }
 
@@ -200,6 +210,10 @@ impl Serve {
         #[cfg(debug_assertions)]
         if self.flush_seldom {
             site.store.flush_seldom().map_err(|e| broken(e.to_string()))?;
+        }
+        #[cfg(debug_assertions)]
+        if let Some(fault) = self.off_site_fault {
+            fault.begin(&site);
         }
         let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
         Ok((site, facts))

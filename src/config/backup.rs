@@ -12,6 +12,8 @@ pub struct Backup {
     pub second_place: Option<PathBuf>,
     /// Whom the copies there are encrypted to.
     pub recipient: Option<Recipient>,
+    /// Bytes of the write-ahead log that may wait until the second place has them.
+    pub unconfirmed_bytes_max: u64,
 }
 
 impl Settings {
@@ -26,6 +28,7 @@ impl Settings {
             every_hours: self.whole("backup.every_hours", 0, 168),
             second_place: self.text("backup.second_place", absolute).flatten(),
             recipient: self.text("backup.recipient", recipient).flatten(),
+            unconfirmed_bytes_max: self.whole("backup.unconfirmed_mib", 8, 4_096).cast_unsigned() * 1024 * 1024,
         }
     }
 }

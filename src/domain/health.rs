@@ -20,6 +20,10 @@ pub(crate) const BACKUP_ROUNDS_WARNING: i64 = 3;
 /// Seconds since the last backup, where none is made by itself, and where no round is that long.
 pub(crate) const BACKUP_SECONDS_WARNING: i64 = 26 * HOUR;
 pub(crate) const BACKUP_SECONDS_ALARM: i64 = 3 * DAY;
+/// Seconds that the off-site copy is behind.
+pub(crate) const OFF_SITE_SECONDS_ALARM: i64 = 10;
+/// Seconds that its first base may take.
+pub(crate) const OFF_SITE_BASE_SECONDS_ALARM: i64 = 10 * 60;
 /// Seconds since the last drill; there is one a week.
 pub(crate) const DRILL_SECONDS_WARNING: i64 = 14 * DAY;
 /// Seconds that the oldest message waits.

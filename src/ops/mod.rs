@@ -9,6 +9,7 @@ pub(crate) mod footprint;
 pub mod health;
 mod levels;
 pub mod lifecycle;
+pub mod replication;
 mod rotation;
 pub(crate) mod systemd;
 pub mod tls;

@@ -4,7 +4,7 @@ use super::front::Front;
 use crate::http::reply::Reply;
 use crate::jobs;
 use crate::keys::hex;
-use crate::ops::health;
+use crate::ops::{health, replication};
 use crate::routes::TABLE;
 use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
@@ -106,6 +106,14 @@ fn doctor(text: &mut String, site: &Site) {
         _ = writeln!(
             text,
             "# HELP tunneldesk_health_{name}_{unit} By which the fact is judged.\n# TYPE tunneldesk_health_{name}_{unit} gauge\ntunneldesk_health_{name}_{unit} {value}"
+        );
+    }
+    if let Some(status) = replication::status(site) {
+        _ = writeln!(
+            text,
+            "# HELP tunneldesk_off_site_behind_bytes Writes that the second place has not confirmed.\n\
+             # TYPE tunneldesk_off_site_behind_bytes gauge\ntunneldesk_off_site_behind_bytes {}",
+            status.behind_bytes
         );
     }
     let head = site.store.read(|tx| Ok(audit::head(tx)?));

@@ -99,6 +99,7 @@ impl Store {
 
     /// What is in the write-ahead log goes into the file.
     pub fn empty_log(&self) -> rusqlite::Result<()> {
+        self.writer.capture.open_gate("the write-ahead log is emptied");
         crate::store::engine::log_mark::begin_to_empty(self.path());
         let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         emptied.inspect_err(|e| self.writer.watched.hear_fault(DiskFault::of(e), e))

@@ -203,7 +203,7 @@ fn a_backup_made_under_writes_holds_all_that_was_acknowledged_before_it() {
 }
 
 /// The pair of a key, as `age-keygen` writes it: the public one, and a file with the secret one.
-fn key(desk: &Desk, name: &str) -> (String, PathBuf) {
+pub fn key(desk: &Desk, name: &str) -> (String, PathBuf) {
     use age::secrecy::ExposeSecret;
     let key = age::x25519::Identity::generate();
     let path = desk.path().join(name);

@@ -20,6 +20,7 @@ mod kills;
 mod limits;
 mod log;
 mod long_lists;
+mod off_site;
 mod outbox;
 mod people;
 mod storm;

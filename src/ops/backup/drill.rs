@@ -61,7 +61,8 @@ pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill
         .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let beside = tried_in(&site.config.data);
-    let tried = restore::try_in(&beside, &backup, None, &site.config, progress, |_, _| Ok(()));
+    let wanted = restore::Wanted { backup: &backup, keys: None, replay: None };
+    let tried = restore::try_in(&beside, &wanted, &site.config, progress, |_, _, _| Ok(()));
     let removed = std::fs::remove_dir_all(&beside);
     let before = last(&site.config.data).map(|drill| drill.proven).unwrap_or_default();
     let drill = Drill {

@@ -4,6 +4,8 @@
 use super::shelf::{Backup, Shelf, Spared};
 use super::{check_space, tombstones};
 use crate::config::recipient::Recipient;
+use crate::ops::replication::chain::ticks_of;
+use crate::ops::replication::replay::Replay;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 use std::path::Path;
@@ -14,11 +16,14 @@ use std::time::Duration;
 const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two steps of a copy: the last one is a flush, and a share far away takes all that was written since.
 const STEP_TIME_MAX: Duration = Duration::from_secs(600);
+/// Any second that lies no longer back can be restored.
+const TICKS_KEPT_SECONDS: i64 = 86_400;
 
 /// What is done there. Short work does not stand behind a long copy.
 pub(crate) struct Elsewhere {
     looks: Line,
     copies: Line,
+    ticks: Line,
     look_time_max: Duration,
     step_time_max: Duration,
 }
@@ -70,7 +75,13 @@ impl Default for Elsewhere {
 
 impl Elsewhere {
     fn patient(look_time_max: Duration, step_time_max: Duration) -> Elsewhere {
-        Elsewhere { looks: Line::default(), copies: Line::default(), look_time_max, step_time_max }
+        Elsewhere {
+            looks: Line::default(),
+            copies: Line::default(),
+            ticks: Line::default(),
+            look_time_max,
+            step_time_max,
+        }
     }
 
     /// The finished backups there, newest first. `None`: it does not answer.
@@ -124,6 +135,23 @@ impl Elsewhere {
         })
     }
 
+    /// The ticks behind a base there. `Err`: it does not answer. `None`: none can go on from that backup.
+    pub(crate) fn replay(&self, base: &Backup, dir: &Path, until: Option<i64>) -> Result<Option<Replay>, String> {
+        let (base, there) = (base.clone(), dir.join(base.name()));
+        self.look(move || Replay::of(&base, &there, until)).ok_or_else(|| silent(dir))
+    }
+
+    /// A tick there, or a look at the last one; nothing is begun while an earlier one hangs. `None`: the place does not
+    /// answer within `patience`.
+    pub(crate) fn send<T: Send + 'static>(
+        &self,
+        patience: Duration,
+        send: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let patience = Patience { line: Duration::ZERO, step: patience };
+        self.ticks.work(patience, &mut |_, _| (), |_| send()).ok()
+    }
+
     /// Short work there. `None`: the place does not answer.
     fn look<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let patience = Patience { line: self.look_time_max, step: self.look_time_max };
@@ -156,7 +184,18 @@ fn put(
     manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
     hold.prune(backup.manifest.made_at, spared).map_err(failed)?;
+    let is_ours = |other: &Backup| other.manifest.site_id == backup.manifest.site_id;
+    let ours: Vec<Backup> = shelf.list().into_iter().filter(is_ours).collect();
+    prune_ticks(&ours, backup.manifest.made_at).map_err(failed)?;
     Ok(Backup { dir, manifest })
+}
+
+/// Chains that ended longer ago than a day keep their base alone: the next base is their end. `backups`: a site's,
+/// newest first.
+fn prune_ticks(backups: &[Backup], now: i64) -> io::Result<()> {
+    let ended = backups.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS);
+    let ticks = ended.map(|pair| ticks_of(&pair[1].dir)).filter(|ticks| ticks.exists());
+    ticks.into_iter().try_for_each(std::fs::remove_dir_all)
 }
 
 /// A service may write nowhere but where its unit says, which is not where anybody looks first.

@@ -36,6 +36,18 @@ impl Recipient {
     }
 }
 
+impl Recipient {
+    /// Encrypts what `write` writes. Not flushed to the disk.
+    pub(crate) fn seal(&self, to: &File, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;
+        let mut to = BufWriter::new(to);
+        let mut sealing = encryptor.wrap_output(&mut to)?;
+        write(&mut sealing)?;
+        sealing.finish()?;
+        to.flush()
+    }
+}
+
 /// Counts and digests what goes by.
 struct Seen<W> {
     to: W,

@@ -38,6 +38,9 @@ pub struct Manifest {
     /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
     #[serde(default)]
     pub audit: Option<Anchor>,
+    /// Where a chain of ticks goes on from it; none where no second place was named, or no server ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<Link>,
     /// SHA-256, in hex, of the manifest's text with zeros in this place: it stands in the text alone. Manifests of earlier
     /// versions have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -50,6 +53,22 @@ pub struct Upgrade {
     /// The version that opened the file last; empty: nobody knows.
     pub from_version: String,
     pub to_schema: i64,
+}
+
+/// Where the ticks behind a base begin ([`crate::ops::replication`]).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Which every tick behind it bears, in hex.
+    pub lineage: String,
+    /// The second of the last write in it, in Unix seconds.
+    pub moment: i64,
+    /// Where that ended in the write-ahead log: the log's salts, in hex, and the frame.
+    pub salt: String,
+    pub frame: u32,
+    pub page_bytes: u32,
+    pub pages: u32,
+    /// The pages' sums (CRC-64/GO-ISO of number and bytes) XORed, in hex.
+    pub checksum: String,
 }
 
 /// The end of the audit log, as a witness outside of the file.
@@ -180,6 +199,7 @@ mod tests {
             rows: Rows::from([("members".to_owned(), 3)]),
             upgrade: None,
             audit: None,
+            chain: None,
             checksum: String::new(),
         }
     }

@@ -14,18 +14,22 @@ pub(crate) mod restore;
 pub(crate) mod rollback;
 pub(crate) mod shelf;
 pub(crate) mod tombstones;
+pub(crate) mod undo;
 pub(crate) mod upgrade;
 
 use crate::clock::Clock;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::erasure;
+use crate::ops::replication;
+use crate::ops::replication::chain::{Chain, Start};
+use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::pace;
 use crate::store::Store;
 use crate::store::engine::{alarm, copy, place};
 use crate::store::tables::audit;
-use manifest::{Anchor, Manifest, Print, Upgrade};
+use manifest::{Anchor, Link, Manifest, Print, Upgrade};
 use shelf::{Backup, Hold, Shelf, Spared};
 use std::io;
 use std::path::Path;
@@ -34,6 +38,8 @@ use std::time::Duration;
 
 /// How often it is looked whether one is due.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// How long a backup waits for another, or for a drill: the base of the off-site copy, most often.
+const BUSY_TIME_MAX: Duration = Duration::from_secs(10);
 /// A backup must leave this much of the disk.
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -46,6 +52,8 @@ struct Source<'s> {
     /// Where the file and its key lie.
     dir: &'s Path,
     now: i64,
+    /// For the base of a chain: how many bytes of the log may wait for the second place.
+    unconfirmed_bytes_max: Option<u64>,
 }
 
 /// What [`make`] did.
@@ -78,7 +86,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-fn log(made: &Result<Made, String>) {
+pub(crate) fn log(made: &Result<Made, String>) {
     match made {
         Ok(made) => {
             let bytes = made.backup.manifest.bytes();
@@ -141,10 +149,11 @@ impl From<String> for Unmade {
 /// take its time. The error is one line, and leaves every older backup as it was.
 fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Unmade> {
     let (shelf, made_at) = (shelf(&site.config.data), site.now());
-    let hold = shelf.hold().map_err(Unmade::Busy)?;
-    let source = Source { store: &site.store, dir: &site.config.data, now: made_at };
+    let hold = shelf.hold_within(BUSY_TIME_MAX).map_err(Unmade::Busy)?;
+    let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
+    let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max };
     check_space(source.bytes(), shelf.dir())?;
-    let backup = put(&source, &hold, &shown(made_at), None, progress)?;
+    let (backup, start) = put(&source, &hold, &shown(made_at), None, progress)?;
     let spared = spared(&site.config.data, &site.clock);
     let pruned = hold.prune(made_at, &spared).map_err(|e| unwritten(&shelf, &e));
     // The second place may take its time, and other work on this shelf does not wait for it.
@@ -156,6 +165,9 @@ fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made,
         let mut tell = |done, all| progress("copying to the second place", done, all);
         site.kept::<Elsewhere>().carry(&backup, second, site.config.backup.recipient.as_ref(), spared, &mut tell)
     });
+    if let (Some(Ok(there)), Some(start)) = (&second, start) {
+        replication::go_on_from(site, Chain::new(start, there.dir.clone()));
+    }
     Ok(Made { backup, pruned: pruned?, second })
 }
 
@@ -183,24 +195,28 @@ fn put(
     name: &str,
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
-) -> Result<Backup, Unmade> {
+) -> Result<(Backup, Option<Start>), Unmade> {
     let failed = |e: io::Error| Unmade::Failed(unwritten(hold.shelf(), &e));
     let unfinished = hold.start(name).map_err(failed)?;
-    let manifest = Manifest { upgrade, ..fill(source, &unfinished, progress)? };
+    let (filled, start) = fill(source, &unfinished, progress)?;
+    let manifest = Manifest { upgrade, ..filled };
     manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, name).map_err(failed)?;
-    Ok(Backup { dir, manifest })
+    Ok((Backup { dir, manifest }, start))
 }
 
-/// The copies, each flushed, and what is to be said of them.
-fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest, Unmade> {
+/// The copies, each flushed, and what is to be said of them; and what a chain needs to go on from there.
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<Start>), Unmade> {
     let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (place::database(dir), place::key(dir));
-    let copied = copy::copy(source.store, &database, &mut |done, all| progress("copying", done, all));
+    let tell = &mut |done, all| progress("copying", done, all);
+    let copied = copy::copy(source.store, &database, source.unconfirmed_bytes_max, tell);
     let copied = copied.map_err(Unmade::Unsound)?;
+    // From here on, whatever ends this lets go of the log.
+    let mut start = copied.followed.map(|followed| Start::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
     let sound = copy::check(&database).map_err(Unmade::Unsound)?;
-    if sound.rows != copied {
+    if sound.rows != copied.rows {
         let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
         return Err(Unmade::Unsound(cause.to_owned()));
     }
@@ -218,11 +234,13 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.insert(name, print.map_err(failed)?);
     }
+    let chain =
+        start.as_mut().map(|start| link(start, &place::database(dir), source.now)).transpose().map_err(failed)?;
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(Anchor::of);
     let encrypted = Default::default();
     let (site_id, schema, rows, made_at) = (sound.site_id, sound.schema, sound.rows, source.now);
-    Ok(Manifest {
+    let manifest = Manifest {
         version,
         site_id,
         schema,
@@ -232,8 +250,19 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<Manifest
         rows,
         upgrade: None,
         audit,
+        chain,
         checksum: String::new(),
-    })
+    };
+    Ok((manifest, start))
+}
+
+/// What the ticks go on from: the sums of the copy, and the position of its last step. Where this process has written
+/// nothing yet, the copy is as old as its begin.
+fn link(start: &mut Start, database: &Path, now: i64) -> io::Result<Link> {
+    start.sums = PageSums::of_file(database)?;
+    let begin = &start.followed.begin;
+    let moment = if begin.moment == 0 { now } else { begin.moment };
+    Ok(Link::of(&start.lineage, moment, &begin.position, &start.sums))
 }
 
 /// What pruning leaves: the backup that was last seen to open, and all whose age the clock may be wrong about.

@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::http::failure::Failure;
 use crate::ops::erasure;
+use crate::ops::replication::replay::{Replay, Replayed};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::alarm;
@@ -31,20 +32,34 @@ const MADE: &str = ".making";
 /// Where one waits that is to take the file's place: from the moment it has this name, it does.
 const READY: &str = ".restored";
 
-/// Tries the backup: files as the manifest says, key and file a pair, opened and upgraded by this program; then `after`
-/// works on it. The directory is left with a site in it. Nothing else changes.
+/// What is to be restored.
+pub(crate) struct Wanted<'w> {
+    pub backup: &'w Backup,
+    pub keys: Option<&'w Identities>,
+    /// The ticks behind it.
+    pub replay: Option<&'w Replay>,
+}
+
+/// Tries the backup: files as the manifest says, key and file a pair, with the ticks behind it, opened and upgraded by this
+/// program; then `after` works on it, and is told how far the ticks led. The directory is left with a site in it. Nothing
+/// else changes.
 pub(crate) fn try_in(
     dir: &Path,
-    backup: &Backup,
-    keys: Option<&Identities>,
+    wanted: &Wanted,
     config: &Config,
     progress: &mut Progress,
-    after: impl FnOnce(&Site, &mut Progress) -> Result<(), String>,
+    after: impl FnOnce(&Site, Option<Replayed>, &mut Progress) -> Result<(), String>,
 ) -> Result<(), String> {
-    let (place, _) = unpack(dir, backup, keys, progress)?;
+    let (place, _) = unpack(dir, wanted.backup, wanted.keys, progress)?;
+    let replay = |replay: &Replay| {
+        let tell = &mut |done, all| progress("going on from there", done, all);
+        let replayed = replay.run(&place.database(), wanted.keys, tell)?;
+        crate::store::engine::copy::check(&place.database()).map(|_| replayed)
+    };
+    let replayed = wanted.replay.map(replay).transpose()?;
     let config = Config { data: dir.to_owned(), ..config.clone() };
     let site = Site::open_copy(&place, config, Clock::machine(0))?;
-    let worked = after(&site, progress);
+    let worked = after(&site, replayed, progress);
     site.close();
     worked
 }
@@ -82,35 +97,44 @@ pub(crate) struct Restored {
     pub replaced: Option<PathBuf>,
     /// People whom the backup still held, and who had been erased since.
     pub erased: usize,
+    /// How far the ticks behind it led.
+    pub replayed: Option<Replayed>,
 }
 
-/// Puts a backup in the place of the held directory's file, without whoever was erased since it was made.
+/// Puts a backup in the place of the held directory's file, with the ticks behind it and without whoever was erased since. A
+/// dry run does all but the last step, and leaves everything as it was.
 pub(crate) fn restore(
     place: &Place,
-    backup: &Backup,
-    keys: Option<&Identities>,
+    wanted: &Wanted,
     config: &Config,
     by: &By,
+    is_dry: bool,
     progress: &mut Progress,
 ) -> Result<Restored, String> {
-    let tried = tried_in(place);
+    let (tried, backup) = (tried_in(place), wanted.backup);
     let gone = erased_since(place, backup, config);
-    let mut erased = 0;
-    try_in(&tried, backup, keys, config, progress, |site, progress| {
+    let (mut erased, mut replayed) = (0, None);
+    try_in(&tried, wanted, config, progress, |site, led_to, progress| {
+        let moment = led_to.as_ref().map_or(backup.manifest.made_at, |led_to| led_to.moment);
+        replayed = led_to;
         let again = erasure::erase_again(site, &gone, progress);
         erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
         erasure::rebuild(site, progress)?;
         // The record goes into the file that takes the place, so that it cannot come without.
-        let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
+        let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", moment));
         let written = site.store.write(site.now(), |tx| {
             audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
-            leave_numbers(tx, backup.manifest.made_at)
+            leave_numbers(tx, moment)
         });
         written.map_err(|e| format!("the restored site takes no writes: {e}"))
     })?;
     // A new site's directory has shelves of its own; what the trial made there is empty.
     _ = std::fs::remove_dir_all(tried.join("backups"));
-    Ok(Restored { replaced: take_over(place, &tried)?, erased })
+    if is_dry {
+        std::fs::remove_dir_all(&tried).map_err(|e| format!("cannot remove {}: {e}", tried.display()))?;
+        return Ok(Restored { replaced: None, erased, replayed });
+    }
+    Ok(Restored { replaced: take_over(place, &tried)?, erased, replayed })
 }
 
 /// Where a backup is tried before it takes the place of the held directory's file.

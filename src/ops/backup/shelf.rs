@@ -12,7 +12,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+/// Between two looks whether a shelf is free.
+const HOLD_PAUSE: Duration = Duration::from_millis(100);
 const UNFINISHED: &str = ".unfinished-";
 /// How long an upgrade can be taken back: as long as any backup is kept.
 const WAY_BACK_SECONDS: i64 = 35 * 86_400;
@@ -181,6 +184,22 @@ impl Shelf {
     }
 }
 
+impl Shelf {
+    /// The same for whoever can wait until another backup is done.
+    pub(crate) fn hold_within(&self, patience: Duration) -> Result<Hold<'_>, String> {
+        let mut left = patience;
+        loop {
+            match self.hold() {
+                Err(_) if !left.is_zero() => {
+                    std::thread::sleep(HOLD_PAUSE);
+                    left = left.saturating_sub(HOLD_PAUSE);
+                }
+                held => return held,
+            }
+        }
+    }
+}
+
 impl Hold<'_> {
     pub(crate) fn shelf(&self) -> &Shelf {
         self.shelf
@@ -254,6 +273,7 @@ mod tests {
             rows: Default::default(),
             upgrade: None,
             audit: None,
+            chain: None,
             checksum: String::new(),
         };
         let backup = shelf.dir.join(name);

@@ -36,7 +36,7 @@ pub(crate) fn run(place: &Place, older: &Older, clock: &Clock, progress: &mut Pr
 fn keep(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
     let now = clock.now();
     let store = Store::open(&place.database(), true)?;
-    let source = Source { store: &store, dir: place.dir(), now };
+    let source = Source { store: &store, dir: place.dir(), now, unconfirmed_bytes_max: None };
     progress("checking", 0, 1);
     copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
     let shelf = shelf(place.dir());
@@ -44,7 +44,7 @@ fn keep(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) ->
     check_space(COPIES * source.bytes(), shelf.dir())?;
     let upgrade = Upgrade { from_version: version_of(&shelf, older), to_schema: migrate::latest() };
     let name = format!("{}-schema-{}", shown(now), older.schema);
-    let backup = put(&source, &hold, &name, Some(upgrade), progress).map_err(Unmade::into_cause)?;
+    let (backup, _) = put(&source, &hold, &name, Some(upgrade), progress).map_err(Unmade::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
     hold.prune(now, &spared(place.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(backup)

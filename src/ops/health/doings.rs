@@ -1,16 +1,18 @@
 //! The facts of what the site does by itself: backups, messages, the certificate, who knocks.
 
-use super::{or_unreadable, shown};
+use super::{or_unreadable, shown, shown_bytes};
 use crate::auth::allowance::{self, UsedUp};
 use crate::auth::pin_guesses;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
-    MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
+    MISSES_WARNING, OFF_SITE_BASE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING,
+    SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::i18n::language::Text;
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{drill, shelf};
+use crate::ops::replication;
 use crate::ops::tls;
 use crate::ops::upstream;
 use crate::site::Site;
@@ -95,6 +97,28 @@ pub(crate) fn second_place(site: &Site) -> Fact {
         (None, _) => State::Ok,
     };
     Fact::judged("second_place", state, text, next)
+}
+
+/// How far the second place is behind the last write, by what it has confirmed.
+pub(crate) fn off_site(site: &Site) -> Fact {
+    let Some(status) = replication::status(site) else {
+        return Fact::ok("off_site", Text::new("health.off_site.unused"));
+    };
+    let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
+    let (key, state) = match status.has_chain {
+        true => ("health.off_site", late),
+        // A base takes its time, and a restore finds the one before meanwhile.
+        false if status.trouble.is_none() && status.behind_seconds <= OFF_SITE_BASE_SECONDS_ALARM => {
+            ("health.off_site.begins", late.min(State::Warning))
+        }
+        false => ("health.off_site.begins", late),
+    };
+    let text = Text::new(key)
+        .with("seconds", status.behind_seconds)
+        .with("bytes", shown_bytes(status.behind_bytes))
+        .followed_by(status.trouble.map(|cause| Text::new("health.off_site.trouble").with("cause", cause)));
+    Fact::judged("off_site", state, text, Text::new("health.off_site.next"))
+        .with_figure("lag_seconds", status.behind_seconds)
 }
 
 pub(crate) fn drill(site: &Site) -> Fact {

@@ -41,6 +41,7 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         doings::certificate(site),
         doings::backup(site),
         doings::second_place(site),
+        doings::off_site(site),
         doings::drill(site),
         doings::outbox(site),
         doings::sync(site),

@@ -15,7 +15,7 @@ pub(crate) const WRITER_CACHE_KIB: i64 = 1024;
 pub(crate) const MANY_CACHE_KIB: i64 = 48 * 1024;
 const STATEMENTS_KEPT: usize = 128;
 /// Pages in the write-ahead log from which on a commit moves them into the file.
-const LOG_PAGES_MAX: i32 = 1000;
+pub(crate) const LOG_PAGES_MAX: i32 = 1000;
 /// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
@@ -97,6 +97,11 @@ pub(crate) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
     if LOG_PAGES.replace(0) < LOG_PAGES_MAX {
         return Ok(());
     }
+    move_log(conn)
+}
+
+/// Moves the pages of the write-ahead log into the file.
+pub(crate) fn move_log(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 

@@ -5,6 +5,7 @@
 //! after a power cut it says no more than the log had. Before the log is emptied, the mark says so, and is flushed. A log of
 //! another salt is a later one, since each begins only when all of the last is in the database.
 
+use super::capture::{Noted, Position};
 use super::{log_match, place};
 use rusqlite::{Connection, ffi};
 use sha2::{Digest, Sha256};
@@ -56,14 +57,17 @@ impl LogMark {
         LogMark(path.and_then(|path| open(Path::new(path)).ok()))
     }
 
-    /// To be called after a commit on this thread, before anybody is told of it.
-    pub(crate) fn follow(&self, conn: &Connection) {
+    /// To be called after a commit on this thread, before anybody is told of it. How far it brought the log.
+    pub(crate) fn follow(&self, conn: &Connection) -> Noted {
         let frames = COMMITTED.take();
-        if let (Some(file), 1..) = (&self.0, frames)
-            && let Some(mark) = Mark::of_log(conn, frames)
-        {
+        if frames == 0 {
+            return Noted::Nothing;
+        }
+        let Some(mark) = Mark::of_log(conn, frames) else { return Noted::Unreadable };
+        if let Some(file) = &self.0 {
             _ = file.write_all_at(&mark.bytes(), 0);
         }
+        Noted::To(Position { salt: mark.salt, frames: mark.frames })
     }
 }
 
@@ -126,7 +130,7 @@ fn sum(bytes: &[u8]) -> [u8; 8] {
     Sha256::digest(bytes)[..8].try_into().expect("a digest is longer")
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 

@@ -7,6 +7,7 @@ pub mod alarm;
 pub(crate) mod ballast;
 pub(crate) mod bell;
 pub(crate) mod bulk;
+pub(crate) mod capture;
 pub(crate) mod changes;
 pub(crate) mod checked_file;
 pub(crate) mod clock;
@@ -15,6 +16,7 @@ pub(crate) mod connection;
 pub(crate) mod copy;
 pub(crate) mod log_mark;
 pub(crate) mod log_match;
+pub(crate) mod log_read;
 pub(crate) mod migrate;
 pub mod place;
 #[cfg(debug_assertions)]

@@ -4,9 +4,10 @@
 //! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
 //! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
 
+use super::capture::Capture;
 use super::changes::Changes;
 use super::condition::{Condition, Watched};
-use super::connection::checkpoint_if_due;
+use super::connection::{checkpoint_if_due, move_log};
 use super::log_mark::LogMark;
 use super::reader::Readers;
 use super::writer_held::Held;
@@ -30,6 +31,8 @@ pub struct Writer {
     pub(crate) watched: Watched,
     /// What the desk watches.
     pub(crate) changes: Arc<Changes>,
+    /// What the off-site copy knows of each commit.
+    pub(crate) capture: Capture,
     /// The audit log's.
     pub(crate) chain_key: OnceLock<ChainKey>,
     pub commits: AtomicU64,
@@ -41,6 +44,8 @@ struct Line {
     /// The group whose transaction is open.
     group: Option<Arc<Group>>,
     clock_mark: i64,
+    /// The latest of all transactions so far, in Unix seconds.
+    moment: i64,
     mark: LogMark,
 }
 
@@ -61,11 +66,12 @@ impl Writer {
     pub(crate) fn new(mut conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
         Writer {
             changes: Changes::of(&mut conn),
-            line: Mutex::new(Line { mark: LogMark::of(&conn), conn, group: None, clock_mark: 0 }),
+            line: Mutex::new(Line { mark: LogMark::of(&conn), conn, group: None, clock_mark: 0, moment: 0 }),
             waiting: AtomicUsize::new(0),
             grouped,
             readers,
             watched: Watched::new(condition),
+            capture: Capture::default(),
             chain_key: OnceLock::new(),
             commits: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
@@ -125,6 +131,7 @@ impl Writer {
         let _held = Held::mark();
         let value = work(&mut line.conn);
         self.changes.tell();
+        self.capture.note(line.mark.follow(&line.conn), line.moment);
         self.checkpoint(&line.conn);
         value
     }
@@ -155,7 +162,7 @@ impl Writer {
         let change = self.readers.change();
         let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
             Ok(_) => {
-                line.mark.follow(conn);
+                self.capture.note(line.mark.follow(conn), line.moment);
                 self.changes.tell();
                 Fate::Kept
             }
@@ -179,9 +186,27 @@ impl Writer {
         drop(change);
     }
 
-    /// An error that is none of the disk's passes: the next commit tries again.
+    /// Moves the pages of the log into the file where this thread's last commit left many there, and the off-site copy has
+    /// them all. Otherwise a later one does, or whoever confirms them.
     fn checkpoint(&self, conn: &Connection) {
-        if let Err(error) = checkpoint_if_due(conn) {
+        if self.capture.is_open() {
+            self.hear_checkpoint(checkpoint_if_due(conn));
+        }
+    }
+
+    /// Runs `confirm` while nobody writes, then moves the pages of the log into the file where all of them are confirmed.
+    pub(crate) fn checkpoint_confirmed(&self, confirm: impl FnOnce()) {
+        self.alone(|conn| {
+            confirm();
+            if self.capture.is_open() {
+                self.hear_checkpoint(move_log(conn));
+            }
+        });
+    }
+
+    /// An error that is none of the disk's passes: the next commit tries again.
+    fn hear_checkpoint(&self, moved: rusqlite::Result<()>) {
+        if let Err(error) = moved {
             let fault = match error.sqlite_error_code() {
                 Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Some(DiskFault::Unwritable),
                 _ => DiskFault::of(&error),
@@ -203,6 +228,7 @@ impl Line {
 
     /// The open group, or a new one with its transaction begun and the clock's mark moved on.
     fn join_group(&mut self, now: i64) -> Result<Arc<Group>, Failure> {
+        self.moment = self.moment.max(now);
         if let Some(group) = &self.group {
             return Ok(group.clone());
         }

@@ -162,6 +162,8 @@ pub fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     store.writer().alone(|conn| rewrite(conn, dir)).map_err(failed)?;
     log_mark::begin_to_empty(store.path());
+    // All of the file was written anew, so the off-site copy needs a new base in any case.
+    store.writer().capture.give_up("the file was written anew, so that nothing of an erased person is left in it");
     for _ in 0..CUT_TRIES {
         let cut = "PRAGMA wal_checkpoint(TRUNCATE)";
         let cut = store.writer().alone(|conn| conn.query_row(cut, [], row::<(i64, i64, i64)>));

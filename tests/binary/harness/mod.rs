@@ -88,6 +88,10 @@ impl Desk {
         Server::start(self.command(&["serve"]))
     }
 
+    pub fn serve_with_args(&self, args: &[&str]) -> Server {
+        Server::start(self.command(&[&["serve"], args].concat()))
+    }
+
     pub fn serve_with(&self, environment: &[(&str, &str)]) -> Server {
         let mut command = self.command(&["serve"]);
         command.envs(environment.iter().copied());

@@ -2,7 +2,7 @@
 
 const SUITE: u64 = 20_260_528;
 /// What a campaign says of its length.
-const CAMPAIGNS: [&str; 7] = [
+const CAMPAIGNS: [&str; 9] = [
     "TUNNELDESK_KILLS",
     "TUNNELDESK_FAULTS",
     "TUNNELDESK_DAMAGES",
@@ -10,6 +10,8 @@ const CAMPAIGNS: [&str; 7] = [
     "TUNNELDESK_CHECKPOINT_KILLS",
     "TUNNELDESK_CHECKPOINT_CUTS",
     "TUNNELDESK_STORM_SECONDS",
+    "TUNNELDESK_DISK_LOSSES",
+    "TUNNELDESK_SECONDS",
 ];
 
 pub struct Random(u64);

@@ -1,0 +1,61 @@
+//! A restore taken back: what it replaced takes its place again.
+
+use super::{restore, shelf, tombstones};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::ops::erasure;
+use crate::site::Site;
+use crate::store::engine::place::{self, Place, Unheld};
+use crate::store::tables::audit;
+use std::path::{Path, PathBuf};
+
+/// What [`run`] did.
+#[derive(Debug)]
+pub(crate) struct Undone {
+    /// Where it lay.
+    pub from: String,
+    /// Where the file lies now that the restore had brought.
+    pub replaced: Option<PathBuf>,
+}
+
+/// Puts what the last restore replaced in the place of the held directory's file, without whoever was erased since. The error
+/// is one line, and leaves everything as it was.
+pub(crate) fn run(place: &Place, config: &Config, by: &By) -> Result<Undone, String> {
+    let dir =
+        newest(place.dir()).ok_or_else(|| format!("no restore replaced anything in {}", place.dir().display()))?;
+    let held = Place::hold(&dir).map_err(|unheld| match unheld {
+        Unheld::InUse => format!("another tunneldesk runs on {}", dir.display()),
+        Unheld::Unfit(why) => why,
+    })?;
+    let from = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let site = Site::open_copy(&held, Config { data: dir.clone(), ..config.clone() }, Clock::machine(0))?;
+    let worked = prepare(&site, place, by, &from);
+    site.close();
+    worked?;
+    Ok(Undone { from, replaced: restore::take_over(place, &dir)? })
+}
+
+/// `replaced-N` with the highest number that has a database.
+fn newest(data: &Path) -> Option<PathBuf> {
+    let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("replaced-")?.parse::<u32>().ok();
+    let all = std::fs::read_dir(data).ok()?.flatten().map(|entry| entry.path());
+    all.filter(|path| place::database(path).exists())
+        .filter_map(|path| Some((number(&path)?, path)))
+        .max()
+        .map(|one| one.1)
+}
+
+fn prepare(site: &Site, place: &Place, by: &By, from: &str) -> Result<(), String> {
+    let gone: Vec<_> = tombstones::list(shelf(place.dir()).dir(), &site.site_id).into_iter().collect();
+    let erased = erasure::erase_again(site, &gone, &mut |_, _, _| ());
+    erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
+    erasure::rebuild(site, &mut |_, _, _| ())?;
+    let written = site.store.write(site.now(), |tx| {
+        let whom = Whom::Backup(from.to_owned());
+        audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &Detail::none())?;
+        restore::leave_numbers(tx, tx.now())
+    });
+    site.store.rest();
+    written.map_err(|e| format!("{from} takes no writes: {e}"))
+}

@@ -1,0 +1,383 @@
+//! The continuous off-site copy: each second's commits go to the second place, behind the last base there.
+//!
+//! The writer notes where each commit ends in its log ([`crate::store::engine::capture`]). A thread reads what was changed,
+//! puts it into a tick in the second place, and says so once that is flushed there; until then no checkpoint runs, so that
+//! the log itself is the queue. Where too much waits, or the second place lost something, the chain is given up, and a new
+//! base begins another: the site never stops for its copy.
+
+pub(crate) mod chain;
+pub(crate) mod replay;
+pub(crate) mod tick;
+
+use crate::domain::audit::By;
+use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::backup::{self, check_space};
+use crate::site::Site;
+use crate::site::pace;
+use crate::store::engine::capture::Behind;
+use crate::store::engine::connection::LOG_PAGES_MAX;
+use crate::store::engine::log_read::LogReader;
+use crate::store::engine::place;
+use crate::store::queries::erasure;
+use chain::{Chain, Unconfirmed, is_there};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the second place may take for a tick before nobody waits for it any more.
+const TICK_TIME_MAX: Duration = Duration::from_secs(10);
+/// The same while nobody can write.
+const HELD_TICK_TIME_MAX: Duration = Duration::from_millis(200);
+/// Where the log has so many pages, writers wait for a moment, so that all of it can be confirmed and begun anew.
+const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
+/// How long the end of a server waits for the last tick.
+const LAST_TICK_TIME_MAX: Duration = Duration::from_secs(5);
+/// A chain has no more ticks than those of an hour, and somewhat longer: the hourly backup begins another.
+const CHAIN_SECONDS_MAX: i64 = 3_600 + 300;
+/// Rounds between two looks whether a second place that has nothing new still has the last tick.
+const ROUNDS_BETWEEN_LOOKS: u64 = 5;
+/// Rounds until another base is tried: twice as many after each whose chain did not last.
+const ROUNDS_TO_BASE_MIN: u64 = 15;
+const ROUNDS_TO_BASE_MAX: u64 = 3_600;
+/// A chain that lives so long lasts.
+const LASTING_SECONDS: i64 = 600;
+const PROBE: &str = ".probe";
+const PROBE_BYTES: usize = 64 * 1024;
+
+/// What all threads know of the off-site copy.
+#[derive(Default)]
+pub(crate) struct Replica {
+    is_on: AtomicBool,
+    /// A chain whose base came to the second place, for the thread to go on with.
+    next: Mutex<Option<Chain>>,
+    told: Mutex<Told>,
+    /// See [`Fault::Confirmation`].
+    confirms_unsent: AtomicBool,
+}
+
+/// What a server gets wrong, for the campaigns that must lose something, so that the others show something. Not in a product.
+#[cfg(debug_assertions)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Checkpoints wait for nobody.
+    Gate,
+    /// A tick counts as confirmed without being sent.
+    Confirmation,
+}
+
+#[cfg(debug_assertions)]
+impl Fault {
+    /// By its name on the command line.
+    pub fn parse(name: &str) -> Result<Fault, String> {
+        match name {
+            "gate" => Ok(Fault::Gate),
+            "confirmation" => Ok(Fault::Confirmation),
+            _ => Err("must be gate or confirmation".to_owned()),
+        }
+    }
+
+    /// Has the server of this site get it wrong.
+    pub fn begin(self, site: &Site) {
+        match self {
+            Fault::Gate => site.store.writer().capture.leave_gate_open(),
+            Fault::Confirmation => site.kept::<Replica>().confirms_unsent.store(true, Ordering::Release),
+        }
+    }
+}
+
+#[derive(Default, Clone)]
+struct Told {
+    /// Since when there is no chain (Unix seconds); `None`: there is one.
+    chainless_since: Option<i64>,
+    /// Why the last try failed.
+    trouble: Option<String>,
+}
+
+/// How the off-site copy is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// Whether a restore finds a base and ticks of this process.
+    pub has_chain: bool,
+    /// Seconds since the oldest commit that the second place has not confirmed.
+    pub behind_seconds: i64,
+    pub behind_bytes: u64,
+    pub trouble: Option<String>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `None`: there is no off-site copy, for want of a second place or of a running server.
+pub fn status(site: &Site) -> Option<Status> {
+    let replica = site.kept::<Replica>();
+    if !replica.is_on.load(Ordering::Acquire) {
+        return None;
+    }
+    let told = lock(&replica.told).clone();
+    let Behind { bytes, since } = site.store.writer().capture.behind();
+    // A commit of a process that has written nothing by the clock yet has no moment.
+    let since = told.chainless_since.or(since.filter(|since| *since > 0));
+    Some(Status {
+        has_chain: told.chainless_since.is_none(),
+        behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
+        behind_bytes: bytes,
+        trouble: told.trouble,
+    })
+}
+
+/// How many bytes of the log may wait for a chain that a backup made now would begin; `None`: it begins none.
+pub(crate) fn unconfirmed_bytes_max(site: &Site) -> Option<u64> {
+    let is_on = site.kept::<Replica>().is_on.load(Ordering::Acquire);
+    is_on.then_some(site.config.backup.unconfirmed_bytes_max)
+}
+
+/// A base is in the second place: its chain is the one that goes on.
+pub(crate) fn go_on_from(site: &Site, chain: Chain) {
+    *lock(&site.kept::<Replica>().next) = Some(chain);
+}
+
+/// The thread of the off-site copy.
+pub(crate) struct Replicating {
+    stop: Sender<()>,
+    ended: Receiver<()>,
+}
+
+/// Begins the off-site copy, where a second place is named.
+pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
+    if site.config.backup.second_place.is_none() {
+        return Ok(None);
+    }
+    let ((stop, stopped), (end, ended)) = (channel(), channel());
+    let replica = site.kept::<Replica>();
+    *lock(&replica.told) = Told { chainless_since: Some(site.now()), trouble: None };
+    replica.is_on.store(true, Ordering::Release);
+    let site = site.for_another_thread();
+    std::thread::Builder::new().name("replication".to_owned()).spawn(move || {
+        // A fault ends the chain, and with it the wish that checkpoints wait.
+        let is_faulty = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Replicator::new(&site).run(&stopped)));
+        site.kept::<Replica>().is_on.store(false, Ordering::Release);
+        lock(&site.kept::<Replica>().next).take();
+        site.store.rest();
+        if is_faulty.is_err() {
+            site.stats.panics.fetch_add(1, Ordering::Relaxed);
+            tracing::error!("the off-site copy has ended by a fault; the next start of the server begins it again");
+        }
+        _ = end.send(());
+    })?;
+    Ok(Some(Replicating { stop, ended }))
+}
+
+impl Replicating {
+    /// Ships what is there, if the second place takes it in time, and ends.
+    pub(crate) fn stop(self) {
+        drop(self.stop);
+        _ = self.ended.recv_timeout(LAST_TICK_TIME_MAX);
+    }
+}
+
+struct Replicator<'s> {
+    site: &'s Site,
+    replica: Arc<Replica>,
+    second: &'s Path,
+    log: Option<Arc<LogReader>>,
+    chain: Option<Chain>,
+    /// When the chain's base was taken over (Unix seconds).
+    chain_since: i64,
+    rounds: u64,
+    rounds_to_base: u64,
+    next_rounds_to_base: u64,
+    is_making_base: Arc<AtomicBool>,
+    /// How many erased people the second place knows of.
+    erased: Option<usize>,
+}
+
+impl<'s> Replicator<'s> {
+    fn new(site: &'s Site) -> Replicator<'s> {
+        Replicator {
+            site,
+            replica: site.kept::<Replica>(),
+            second: site.config.backup.second_place.as_deref().unwrap_or(Path::new("/")),
+            log: None,
+            chain: None,
+            chain_since: 0,
+            rounds: 0,
+            rounds_to_base: 0,
+            next_rounds_to_base: ROUNDS_TO_BASE_MIN,
+            is_making_base: Arc::default(),
+            erased: None,
+        }
+    }
+
+    fn run(mut self, stop: &Receiver<()>) {
+        loop {
+            self.round();
+            self.site.store.rest();
+            if stop.recv_timeout(TICK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+                return self.ship(LAST_TICK_TIME_MAX, true);
+            }
+        }
+    }
+
+    fn round(&mut self) {
+        self.rounds += 1;
+        if let Some(next) = lock(&self.replica.next).take() {
+            (self.chain, self.chain_since) = (Some(next), self.site.now());
+            self.tell(None);
+        }
+        self.ship(TICK_TIME_MAX, true);
+        self.look();
+        self.begin_log_anew();
+        self.make_base_where_due();
+    }
+
+    fn tell(&self, trouble: Option<String>) {
+        let mut told = lock(&self.replica.told);
+        let since = told.chainless_since.unwrap_or(self.site.now());
+        told.chainless_since = if self.chain.is_some() { None } else { Some(since) };
+        if let Some(trouble) = trouble.as_ref().filter(|trouble| told.trouble.as_ref() != Some(*trouble)) {
+            tracing::error!(trouble, "the off-site copy does not get on");
+        }
+        told.trouble = trouble;
+    }
+
+    /// Ships all that is committed, a tick a second of it, until the second place takes no more.
+    fn ship(&mut self, patience: Duration, reads: bool) {
+        let mut knows_erased = !reads;
+        while let Some(chain) = &mut self.chain {
+            let capture = &self.site.store.writer().capture;
+            let end = match capture.next_end(chain.follower()) {
+                Ok(None) => return,
+                Ok(Some(end)) => end,
+                Err(cause) => return self.lose_chain(cause),
+            };
+            if self.log.is_none() {
+                self.log = LogReader::open(&self.site.config.data).map(Arc::new).ok();
+            }
+            let Some(log) = self.log.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
+            let parcel = match chain.parcel(&end, &log) {
+                Ok(parcel) => parcel,
+                Err(cause) => return self.lose_chain(cause),
+            };
+            // Read after the end of the tick is fixed: whoever is erased in it is on the list.
+            if !knows_erased && let Err(cause) = self.tell_erased() {
+                return self.tell(Some(cause));
+            }
+            knows_erased = true;
+            let recipient = self.site.config.backup.recipient.clone();
+            let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
+            let put = move || if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) };
+            match self.site.kept::<Elsewhere>().send(patience, put) {
+                Some(Ok(file)) => {
+                    let Some(chain) = &mut self.chain else { return };
+                    chain.confirm(file);
+                    self.site.store.writer().capture.confirm(chain.follower());
+                    self.tell(None);
+                }
+                Some(Err(Unconfirmed::Lost(cause))) => return self.lose_chain(cause),
+                Some(Err(Unconfirmed::Failed(cause))) => return self.tell(Some(cause)),
+                None => return self.tell(Some(silent(self.second))),
+            }
+        }
+    }
+
+    fn lose_chain(&mut self, cause: String) {
+        self.site.store.writer().capture.give_up(&cause);
+        self.chain = None;
+        self.tell(Some(cause));
+    }
+
+    /// Has the second place know who was erased, where it does not.
+    fn tell_erased(&mut self) -> Result<(), String> {
+        let all =
+            self.site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
+        self.site.store.rest();
+        if !all.is_empty() && self.erased != Some(all.len()) {
+            self.site.kept::<Elsewhere>().keep_erased(self.second, &self.site.site_id, &all)?;
+        }
+        self.erased = Some(all.len());
+        Ok(())
+    }
+
+    /// Whether the second place still has what it confirmed, also while nobody writes.
+    fn look(&mut self) {
+        let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS);
+        let Some(last) = self.chain.as_ref().filter(|_| due).map(Chain::last) else { return };
+        match self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
+            Some(Ok(())) if self.site.store.writer().capture.is_open() => self.tell(None),
+            Some(Ok(())) => {}
+            Some(Err(Unconfirmed::Lost(cause))) => self.lose_chain(cause),
+            Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
+            None => self.tell(Some(silent(self.second))),
+        }
+    }
+
+    /// Moves the log into the file where it is long, once all of it is confirmed. While somebody always writes, that is
+    /// never so by itself: then writers wait for the last tick, for a moment that no second place can make longer.
+    fn begin_log_anew(&mut self) {
+        let (site, is_well) = (self.site, lock(&self.replica.told).trouble.is_none());
+        let writer = site.store.writer();
+        let frames = writer.capture.frames();
+        if self.chain.is_none() || frames < LOG_PAGES_MAX.cast_unsigned() || !is_well {
+            return;
+        }
+        if writer.capture.is_open() || frames >= HELD_LOG_PAGES_MIN {
+            // Nothing is read by another connection while the writer is held.
+            writer.checkpoint_confirmed(|| self.ship(HELD_TICK_TIME_MAX, false));
+        }
+    }
+
+    /// Begins a base where there is no chain, or the chain is long; on a thread of its own, since it takes its time.
+    fn make_base_where_due(&mut self) {
+        self.rounds_to_base = self.rounds_to_base.saturating_sub(1);
+        let age = self.chain.as_ref().map(|_| self.site.now() - self.chain_since);
+        if age.is_some_and(|age| age > LASTING_SECONDS) {
+            self.next_rounds_to_base = ROUNDS_TO_BASE_MIN;
+        }
+        let is_due = age.is_none_or(|age| age > CHAIN_SECONDS_MAX) && self.rounds_to_base == 0;
+        if !is_due || self.is_making_base.load(Ordering::Acquire) {
+            return;
+        }
+        if let Err(cause) = self.probe() {
+            return self.tell(Some(cause));
+        }
+        self.rounds_to_base = self.next_rounds_to_base;
+        self.next_rounds_to_base = (2 * self.next_rounds_to_base).min(ROUNDS_TO_BASE_MAX);
+        self.is_making_base.store(true, Ordering::Release);
+        let (site, is_making) = (self.site.for_another_thread(), self.is_making_base.clone());
+        let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
+            pace::give_way();
+            let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                backup::log(&backup::make(&site, &By::job("backup"), &mut |_, _, _| ()));
+            }));
+            is_making.store(false, Ordering::Release);
+            if made.is_err() {
+                site.stats.panics.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        if begun.is_err() {
+            self.is_making_base.store(false, Ordering::Release);
+        }
+    }
+
+    /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.
+    fn probe(&self) -> Result<(), String> {
+        let second = self.second.to_owned();
+        let bytes = std::fs::metadata(place::database(&self.site.config.data)).map_or(0, |file| file.len());
+        let probe = move || {
+            if !second.is_dir() {
+                return Err(format!("{} is not there: is it mounted?", second.display()));
+            }
+            check_space(bytes, &second)?;
+            let path = second.join(PROBE);
+            let written = std::fs::write(&path, [0; PROBE_BYTES]);
+            let removed = std::fs::remove_file(&path);
+            written.and(removed).map_err(|e| format!("cannot write to {}: {e}", second.display()))
+        };
+        self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, probe).unwrap_or_else(|| Err(silent(self.second)))
+    }
+}

@@ -1,0 +1,149 @@
+//! The way back: ticks are written over a base that was unpacked, one behind the other, up to a moment.
+
+use super::chain::{list, ticks_of};
+use super::tick::{Lineage, PageSums, Whole};
+use crate::ops::backup::encrypted::{Identities, SUFFIX};
+use crate::ops::backup::manifest::Link;
+use crate::ops::backup::shelf::Backup;
+use crate::store::engine::log_read::PAGE_BYTES;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// The ticks that a restore goes on with behind its base.
+#[derive(Debug, Clone)]
+pub(crate) struct Replay {
+    link: Link,
+    /// In order.
+    ticks: Vec<(u64, PathBuf)>,
+    /// Up to the end of that second; `None`: all there are.
+    until: Option<i64>,
+}
+
+/// How far a replay came.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Replayed {
+    pub ticks: u64,
+    /// The second of the last commit in the file (Unix seconds).
+    pub moment: i64,
+    /// Why it went no farther although there is more; `None`: there is not.
+    pub trouble: Option<String>,
+}
+
+impl Replay {
+    /// Behind a base, where its copy in the second place (`there`) has ticks. `None`: it is none that a chain began with.
+    pub(crate) fn of(base: &Backup, there: &Path, until: Option<i64>) -> Option<Replay> {
+        let link = base.manifest.chain.clone()?;
+        let ticks = list(&ticks_of(there)).unwrap_or_default();
+        Some(Replay { link, ticks, until })
+    }
+
+    /// Whether its ticks are encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.ticks.iter().any(|(_, path)| is_sealed(path))
+    }
+
+    /// Writes the ticks over the unpacked base, and flushes it. The error is one line, and leaves a file that must not be
+    /// used; a tick that is damaged or missing ends the replay before it.
+    pub(crate) fn run(
+        &self,
+        database: &Path,
+        keys: Option<&Identities>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Replayed, String> {
+        let failed = |e: io::Error| format!("cannot write {}: {e}", database.display());
+        let mut sums = PageSums::of_file(database).map_err(failed)?;
+        if sums.whole() != self.link.checksum() || sums.pages() != self.link.pages {
+            return Err(format!("{} is not the base that its ticks go on from", database.display()));
+        }
+        let file = File::options().read(true).write(true).open(database).map_err(failed)?;
+        let mut done = Replayed { ticks: 0, moment: self.link.moment, trouble: None };
+        for (number, path) in &self.ticks {
+            let tick = match self.open(*number, done.ticks + 1, path, keys, &sums) {
+                Ok(tick) => tick,
+                Err(trouble) => {
+                    done.trouble = Some(trouble);
+                    break;
+                }
+            };
+            if self.until.is_some_and(|until| tick.head.moment > until) {
+                break;
+            }
+            write(&file, &tick).map_err(failed)?;
+            tick.apply_to(&mut sums);
+            if sums.whole() != tick.head.after {
+                return Err(format!("{} does not lead to the file that it speaks of", path.display()));
+            }
+            (done.ticks, done.moment) = (*number, tick.head.moment);
+            progress(done.ticks, self.ticks.len() as u64);
+        }
+        file.sync_all().map_err(failed)?;
+        // The disk took what was written.
+        match PageSums::of_file(database).map_err(failed)? == sums {
+            true => Ok(done),
+            false => Err(format!("{} is not what was written: the disk is failing", database.display())),
+        }
+    }
+
+    /// The tick that goes on from the file with these sums. The error: there is none, or it is damaged.
+    fn open(
+        &self,
+        number: u64,
+        wanted: u64,
+        path: &Path,
+        keys: Option<&Identities>,
+        sums: &PageSums,
+    ) -> Result<Whole, String> {
+        if number != wanted {
+            return Err(format!("tick {wanted} is missing"));
+        }
+        let mut bytes = Vec::new();
+        match (is_sealed(path), keys) {
+            (false, _) => bytes = std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?,
+            (true, Some(keys)) => _ = keys.decrypt(path, &mut bytes, &mut |_| ())?,
+            (true, None) => return Err(format!("{} is encrypted: give --identity FILE", path.display())),
+        }
+        let tick = Whole::parse(bytes).ok_or_else(|| format!("{} is damaged", path.display()))?;
+        let goes_on =
+            tick.head.lineage == self.link.lineage() && tick.head.number == number && tick.head.before == sums.whole();
+        goes_on.then_some(tick).ok_or_else(|| format!("{} does not go on from the one before", path.display()))
+    }
+}
+
+fn is_sealed(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(SUFFIX)
+}
+
+fn write(file: &File, tick: &Whole) -> io::Result<()> {
+    file.set_len(u64::from(tick.head.size) * PAGE_BYTES as u64)?;
+    tick.pages().try_for_each(|(page, bytes)| file.write_all_at(bytes, u64::from(page - 1) * PAGE_BYTES as u64))
+}
+
+impl Link {
+    pub(crate) fn of(
+        lineage: &Lineage,
+        moment: i64,
+        end: &crate::store::engine::capture::Position,
+        sums: &PageSums,
+    ) -> Link {
+        Link {
+            lineage: crate::keys::hex(lineage),
+            moment,
+            salt: crate::keys::hex(&end.salt),
+            frame: end.frames,
+            page_bytes: PAGE_BYTES as u32,
+            pages: sums.pages(),
+            checksum: format!("{:016x}", sums.whole()),
+        }
+    }
+
+    /// Zeros where it is none, which no tick goes on from.
+    fn lineage(&self) -> Lineage {
+        u128::from_str_radix(&self.lineage, 16).unwrap_or_default().to_be_bytes()
+    }
+
+    fn checksum(&self) -> u64 {
+        u64::from_str_radix(&self.checksum, 16).unwrap_or_default()
+    }
+}

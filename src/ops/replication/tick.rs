@@ -1,0 +1,281 @@
+//! A tick: one file with the last version of each page that the commits of a second changed, and the sums that bind it to the
+//! tick before.
+//!
+//! All numbers are big-endian: the head ([`Head`]), then each page's number (4 bytes) and bytes in ascending order, then the
+//! SHA-256 of all that. The sums are those of the LTX format (CRC-64/GO-ISO of a page's number and bytes, all pages XORed),
+//! as are the contents of the head; the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs.
+
+use crate::store::engine::capture::{End, Position};
+use crate::store::engine::log_read::{Changes, LogReader, PAGE_BYTES};
+use crc::{CRC_64_GO_ISO, Crc, Table};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"tdtick01";
+const HEAD_BYTES: usize = 80;
+const DIGEST_BYTES: usize = 32;
+static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_GO_ISO);
+
+/// By which the ticks behind a base are known: 16 random bytes.
+pub(crate) type Lineage = [u8; 16];
+
+/// The sum of a page (from 1).
+pub(crate) fn page_sum(page: u32, bytes: &[u8]) -> u64 {
+    let mut digest = CRC.digest();
+    digest.update(&page.to_be_bytes());
+    digest.update(bytes);
+    digest.finalize()
+}
+
+/// The sums of all pages of a file: 8 bytes a page.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct PageSums {
+    sums: Vec<u64>,
+    whole: u64,
+}
+
+impl PageSums {
+    /// Of a database that nobody writes to.
+    pub(crate) fn of_file(path: &Path) -> io::Result<PageSums> {
+        let (file, mut sums) = (File::open(path)?, PageSums::default());
+        let pages = file.metadata()?.len() / PAGE_BYTES as u64;
+        let (mut file, mut page) = (BufReader::with_capacity(64 * PAGE_BYTES, file), vec![0; PAGE_BYTES]);
+        for number in 1..=pages as u32 {
+            file.read_exact(&mut page)?;
+            sums.push(page_sum(number, &page));
+        }
+        Ok(sums)
+    }
+
+    fn push(&mut self, sum: u64) {
+        self.sums.push(sum);
+        self.whole ^= sum;
+    }
+
+    pub(crate) fn pages(&self) -> u32 {
+        self.sums.len() as u32
+    }
+
+    /// Of the whole file.
+    pub(crate) fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    /// The file has so many pages now; new ones hold zeros until they are set.
+    fn resize(&mut self, size: u32) {
+        while self.sums.len() > size as usize {
+            self.whole ^= self.sums.pop().unwrap_or_default();
+        }
+        while self.sums.len() < size as usize {
+            self.push(page_sum(self.pages() + 1, &[0; PAGE_BYTES]));
+        }
+    }
+
+    /// What the sum of the whole file is after a tick.
+    fn change(&mut self, size: u32, pages: impl Iterator<Item = (u32, u64)>) {
+        self.resize(size);
+        for (page, sum) in pages {
+            let Some(known) = self.sums.get_mut(page as usize - 1) else { continue };
+            self.whole ^= *known ^ sum;
+            *known = sum;
+        }
+    }
+}
+
+/// What a tick says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Head {
+    pub lineage: Lineage,
+    /// From 1, without a gap.
+    pub number: u64,
+    /// The second of its commits, in Unix seconds.
+    pub moment: i64,
+    /// Pages of the file after it.
+    pub size: u32,
+    /// Pages in it.
+    pub count: u32,
+    /// The sums of the whole file before and after it.
+    pub before: u64,
+    pub after: u64,
+    /// Where its last commit ended in the write-ahead log.
+    pub end: Position,
+}
+
+impl Head {
+    fn bytes(&self) -> [u8; HEAD_BYTES] {
+        let parts: [&[u8]; 11] = [
+            MAGIC,
+            &self.lineage,
+            &self.number.to_be_bytes(),
+            &self.moment.to_be_bytes(),
+            &(PAGE_BYTES as u32).to_be_bytes(),
+            &self.size.to_be_bytes(),
+            &self.count.to_be_bytes(),
+            &self.before.to_be_bytes(),
+            &self.after.to_be_bytes(),
+            &self.end.salt,
+            &self.end.frames.to_be_bytes(),
+        ];
+        let mut bytes = [0; HEAD_BYTES];
+        let mut at = 0;
+        for part in parts {
+            bytes[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Head> {
+        let bytes = bytes.get(..HEAD_BYTES)?;
+        let half = |at: usize| Some(u32::from_be_bytes(bytes[at..at + 4].try_into().ok()?));
+        let word = |at: usize| Some(u64::from_be_bytes(bytes[at..at + 8].try_into().ok()?));
+        let is_ours = bytes[..8] == *MAGIC && half(40)? as usize == PAGE_BYTES;
+        let end = Position { salt: bytes[68..76].try_into().ok()?, frames: half(76)? };
+        is_ours.then_some(Head {
+            lineage: bytes[8..24].try_into().ok()?,
+            number: word(24)?,
+            moment: word(32)?.cast_signed(),
+            size: half(44)?,
+            count: half(48)?,
+            before: word(52)?,
+            after: word(60)?,
+            end,
+        })
+    }
+}
+
+/// A tick that is to be written: its pages are still in the log.
+#[derive(Debug)]
+pub(crate) struct Tick {
+    pub head: Head,
+    changes: Changes,
+}
+
+impl Tick {
+    /// The next one of a chain whose file has these sums.
+    pub(crate) fn next(lineage: Lineage, number: u64, end: &End, changes: Changes, sums: &PageSums) -> Tick {
+        // The whole file's sum alone, without a copy of all the others.
+        let known = |page: u32| sums.sums.get(page as usize - 1).copied();
+        let mut after = sums.whole();
+        for page in changes.size + 1..=sums.pages() {
+            after ^= known(page).unwrap_or_default();
+        }
+        for page in sums.pages() + 1..=changes.size {
+            let is_changed = changes.pages.contains_key(&page);
+            after ^= if is_changed { 0 } else { page_sum(page, &[0; PAGE_BYTES]) };
+        }
+        for (page, (_, sum)) in &changes.pages {
+            after ^= sum ^ known(*page).unwrap_or_default();
+        }
+        let (before, size, count) = (sums.whole(), changes.size, changes.pages.len() as u32);
+        let head = Head { lineage, number, moment: end.moment, size, count, before, after, end: end.position };
+        Tick { head, changes }
+    }
+
+    /// The sums of the file after it.
+    pub(crate) fn apply_to(&self, sums: &mut PageSums) {
+        sums.change(self.head.size, self.changes.pages.iter().map(|(page, (_, sum))| (*page, *sum)));
+        debug_assert_eq!(sums.whole(), self.head.after);
+    }
+
+    /// Writes it, from the log. A page that is not what it was when it was first read is an error.
+    pub(crate) fn write(&self, log: &LogReader, to: &mut dyn Write) -> io::Result<()> {
+        let (mut digest, mut bytes) = (Sha256::new(), [0; PAGE_BYTES]);
+        let mut put = |part: &[u8]| {
+            digest.update(part);
+            to.write_all(part)
+        };
+        put(&self.head.bytes())?;
+        for (page, (frame, sum)) in &self.changes.pages {
+            log.page(*frame, &mut bytes)?;
+            if page_sum(*page, &bytes) != *sum {
+                return Err(io::Error::other("the write-ahead log was overwritten before it was off the site"));
+            }
+            put(&page.to_be_bytes())?;
+            put(&bytes)?;
+        }
+        to.write_all(&digest.finalize())
+    }
+}
+
+/// A tick that was read back: its bytes are what was written.
+pub(crate) struct Whole {
+    pub head: Head,
+    bytes: Vec<u8>,
+}
+
+impl Whole {
+    /// `None`: cut, damaged, or no tick.
+    pub(crate) fn parse(bytes: Vec<u8>) -> Option<Whole> {
+        let head = Head::parse(&bytes)?;
+        let (text, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST_BYTES)?)?;
+        let is_whole = text.len() == HEAD_BYTES + head.count as usize * (4 + PAGE_BYTES)
+            && *Sha256::digest(text) == *digest
+            && head.size > 0;
+        is_whole.then_some(Whole { head, bytes })
+    }
+
+    /// Each page's number (from 1) and bytes.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let pages = self.bytes[HEAD_BYTES..self.bytes.len() - DIGEST_BYTES].chunks_exact(4 + PAGE_BYTES);
+        pages.map(|page| (u32::from_be_bytes(page[..4].try_into().expect("four bytes")), &page[4..]))
+    }
+
+    /// The sums of the file after it.
+    pub(crate) fn apply_to(&self, sums: &mut PageSums) {
+        sums.change(self.head.size, self.pages().map(|(page, bytes)| (page, page_sum(page, bytes))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(pages: &[u8]) -> PageSums {
+        let mut sums = PageSums::default();
+        pages.iter().zip(1..).for_each(|(byte, page)| sums.push(page_sum(page, &[*byte; PAGE_BYTES])));
+        sums
+    }
+
+    #[test]
+    fn the_sum_of_the_whole_file_follows_each_tick_also_where_it_grows_or_shrinks() {
+        let before = sums(&[1, 2, 3]);
+        let end = End { position: Position::default(), moment: 7 };
+        let after = |size, pages: &[(u32, u8)], wanted: &[u8]| {
+            let pages = pages.iter().map(|(page, byte)| (*page, (0, page_sum(*page, &[*byte; PAGE_BYTES])))).collect();
+            let tick = Tick::next([0; 16], 1, &end, Changes { pages, size }, &before);
+            let mut after = before.clone();
+            tick.apply_to(&mut after);
+            assert_eq!((after.whole(), after), (tick.head.after, sums(wanted)));
+        };
+        after(3, &[(2, 9)], &[1, 9, 3]);
+        after(2, &[(1, 8)], &[8, 2]);
+        after(6, &[(4, 4), (6, 6)], &[1, 2, 3, 4, 0, 6]);
+    }
+
+    #[test]
+    fn no_bit_of_a_tick_changes_unnoticed() {
+        let head = Head {
+            lineage: [3; 16],
+            number: 5,
+            moment: 1_800_000_000,
+            size: 9,
+            count: 1,
+            before: 1,
+            after: 2,
+            end: Position { salt: [4; 8], frames: 77 },
+        };
+        let mut bytes = [&head.bytes()[..], &7_u32.to_be_bytes(), &[5; PAGE_BYTES]].concat();
+        bytes.extend(Sha256::digest(&bytes));
+        let read = Whole::parse(bytes.clone()).unwrap();
+        assert_eq!((&read.head, read.pages().next().unwrap()), (&head, (7, &[5; PAGE_BYTES][..])));
+        for bit in (0..bytes.len() * 8).step_by(61) {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(Whole::parse(flipped).is_none(), "bit {bit}");
+        }
+        assert!((0..bytes.len()).step_by(97).all(|short| Whole::parse(bytes[..short].to_vec()).is_none()));
+    }
+}

@@ -1,0 +1,83 @@
+//! Reads the pages that commits changed out of the write-ahead log, on a descriptor of its own: nothing locks the log file
+//! itself, so a descriptor of it may be opened and closed, which one of the database or of its index may not.
+//!
+//! Only for frames that the gate keeps ([`super::capture`]): others may be overwritten while they are read.
+
+use super::capture::Position;
+use super::log_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain, word};
+use super::place;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// The bytes of a page of every site's database.
+pub(crate) const PAGE_BYTES: usize = super::sums::PAGE_BYTES;
+const FRAME_BYTES: usize = FRAME_HEADER_BYTES + PAGE_BYTES;
+
+pub(crate) struct LogReader(File);
+
+/// The last version of each page that some commits changed.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// By the page's number, from 1: its frame (from 0), and what `sum` said of it.
+    pub pages: BTreeMap<u32, (u32, u64)>,
+    /// Pages of the database after the last of the commits.
+    pub size: u32,
+}
+
+impl LogReader {
+    /// Of the database in a data directory.
+    pub(crate) fn open(dir: &Path) -> io::Result<LogReader> {
+        File::open(place::log(dir)).map(LogReader)
+    }
+
+    /// What the frames behind `from` up to `to` changed; each is compared with its own sum. `from` lies in an earlier log
+    /// where its salt is another: then all of this one is read. The error is one line.
+    pub(crate) fn changes(
+        &self,
+        from: Position,
+        to: Position,
+        sum: impl Fn(u32, &[u8]) -> u64,
+    ) -> Result<Changes, String> {
+        let unreadable = |e: io::Error| format!("cannot read the write-ahead log: {e}");
+        let mut header = [0; HEADER_BYTES];
+        self.0.read_exact_at(&mut header, 0).map_err(unreadable)?;
+        if header[16..24] != to.salt || word(&header, 8) as usize != PAGE_BYTES {
+            return Err("the write-ahead log is not the one that was followed".to_owned());
+        }
+        let begin = if from.salt == to.salt { from.frames } else { 0 };
+        let mut before: [u8; 8] = header[24..32].try_into().expect("eight bytes");
+        if let Some(last) = begin.checked_sub(1) {
+            self.0.read_exact_at(&mut before, offset(last) + 16).map_err(unreadable)?;
+        }
+        let (mut frame, mut changes) = (vec![0; FRAME_BYTES], Changes::default());
+        for number in begin..to.frames {
+            self.0.read_exact_at(&mut frame, offset(number)).map_err(unreadable)?;
+            if !is_in_chain(&header, &before, &frame) {
+                return Err(format!("frame {number} of the write-ahead log is not what was written"));
+            }
+            before.copy_from_slice(&frame[16..24]);
+            let page = word(&frame, 0);
+            changes.pages.insert(page, (number, sum(page, &frame[FRAME_HEADER_BYTES..])));
+            changes.size = word(&frame, 4);
+        }
+        match changes.size {
+            0 => Err("the write-ahead log does not end with a commit where it should".to_owned()),
+            size => {
+                changes.pages.retain(|page, _| *page <= size);
+                Ok(changes)
+            }
+        }
+    }
+
+    /// The page in a frame (from 0). Whoever asks compares its sum.
+    pub(crate) fn page(&self, frame: u32, page: &mut [u8; PAGE_BYTES]) -> io::Result<()> {
+        self.0.read_exact_at(page, offset(frame) + FRAME_HEADER_BYTES as u64)
+    }
+}
+
+fn offset(frame: u32) -> u64 {
+    HEADER_BYTES as u64 + u64::from(frame) * FRAME_BYTES as u64
+}

@@ -1,0 +1,252 @@
+//! The continuous off-site copy: the disk is lost, and a new machine has all but the last seconds; any second can be restored;
+//! a second place that hangs, goes or is set back is told, caught up with, and slows nobody down.
+//!
+//! `TUNNELDESK_DISK_LOSSES` and `TUNNELDESK_SECONDS` say how many losses and seconds.
+
+mod oracle;
+mod storms;
+
+use crate::harness::{Desk, Random, Server, text};
+use oracle::{Oracle, restored};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// In the suite.
+const LOSSES: u64 = 2;
+const SECONDS: u64 = 4;
+/// Whatever was acknowledged longer ago is there.
+const LOST_TIME_MAX: Duration = Duration::from_secs(3);
+/// For a copy beside other tests, or a place that answers again.
+const WAIT_TIME_MAX: Duration = Duration::from_secs(90);
+
+fn campaign(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|rounds| rounds.parse().expect("a number of rounds"))
+}
+
+/// Asks again and again until something is so.
+fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let since = Instant::now();
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(since.elapsed() < WAIT_TIME_MAX, "not within {WAIT_TIME_MAX:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A site with members who write, and a second place.
+fn site(clients: usize) -> Desk {
+    let desk = Desk::with_site();
+    (0..clients).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
+    std::fs::create_dir(second(&desk)).unwrap();
+    let settings = format!("[backup]\nsecond_place = {:?}\n", second(&desk).to_str().unwrap());
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    desk
+}
+
+fn second(desk: &Desk) -> PathBuf {
+    desk.path().join("second")
+}
+
+/// The ticks behind the newest base in the second place.
+fn ticks(desk: &Desk) -> Vec<PathBuf> {
+    let entries = |dir: &Path| {
+        let all = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut all: Vec<PathBuf> =
+            all.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.')).collect();
+        all.sort();
+        all
+    };
+    let bases = entries(&second(desk));
+    let base = bases.iter().rfind(|path| path.join("manifest.json").exists());
+    base.map(|base| entries(&base.join("ticks"))).unwrap_or_default()
+}
+
+/// Whether a backup is finished there.
+fn is_base(path: &Path) -> bool {
+    !path.file_name().unwrap().to_string_lossy().starts_with('.') && path.join("manifest.json").exists()
+}
+
+/// The fact of the doctor, as it is now.
+fn fact(desk: &Desk) -> (String, String) {
+    let ran = desk.run(&["doctor", "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let facts = said["facts"].as_array().unwrap();
+    let fact = facts.iter().find(|fact| fact["name"] == "off_site").unwrap();
+    (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
+}
+
+/// Writes until the second place has all but the last second.
+fn wait_until_caught_up(desk: &Desk, server: &Server, oracle: &mut Oracle) {
+    until("all of it in the second place", || {
+        oracle.write_once(server);
+        let (_, said) = fact(desk);
+        ["is 0 s behind", "is 1 s behind"].iter().any(|close| said.contains(close)).then_some(())
+    });
+}
+
+/// Writes until a tick of this process lies in the second place.
+fn wait_for_chain(desk: &Desk, server: &Server, oracle: &mut Oracle) {
+    until("a tick in the second place", || {
+        oracle.write_once(server);
+        (!ticks(desk).is_empty()).then_some(())
+    });
+}
+
+#[test]
+fn a_disk_that_is_lost_takes_the_last_seconds_with_it_and_no_more() {
+    let campaign = campaign("TUNNELDESK_DISK_LOSSES");
+    let (losses, clients) = (campaign.unwrap_or(LOSSES), if campaign.is_some() { 64 } else { 6 });
+    let mut random = Random::new(Random::seed());
+    let desk = site(clients);
+    let mut oracle = Oracle::new(clients);
+    let mut lost = Vec::new();
+    for loss in 1..=losses {
+        let server = desk.serve();
+        oracle.sign_in(&server);
+        wait_for_chain(&desk, &server, &mut oracle);
+        let written_for = Duration::from_millis(3_500 + random.below(2_500));
+        let seconds = lose_disk(&desk, server, &mut oracle, written_for);
+        assert!(seconds <= LOST_TIME_MAX, "a write acknowledged {seconds:?} before the loss is gone");
+        println!("loss {loss}: {seconds:?} lost");
+        lost.push(seconds);
+    }
+    lost.sort();
+    println!("lost: median {:?}, worst {:?}", lost[lost.len() / 2], lost.last().unwrap());
+}
+
+/// Everybody writes, the server is killed and its disk gone; how long before that the oldest write was acknowledged that a
+/// restore from the second place does not bring back.
+fn lose_disk(desk: &Desk, server: Server, oracle: &mut Oracle, written_for: Duration) -> Duration {
+    let killed_at = oracle.write_until(&server, written_for, || server.kill());
+    drop(server);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    desk.run(&["restore"]).done();
+    let there = restored(&desk.data());
+    let lost = oracle.lost(&there, killed_at);
+    oracle.forget_lost(&there);
+    lost
+}
+
+/// The audit above must fail for a server that gets it wrong.
+#[test]
+fn a_server_that_checkpoints_too_early_or_confirms_what_it_did_not_send_loses_more_than_that() {
+    for fault in ["gate", "confirmation"] {
+        let desk = site(6);
+        let mut oracle = Oracle::new(6);
+        let server = desk.serve_with_args(&["--off-site-fault", fault]);
+        oracle.sign_in(&server);
+        until("a base in the second place", || {
+            let bases = std::fs::read_dir(second(&desk)).unwrap().flatten().map(|entry| entry.path());
+            bases.filter(|path| is_base(path)).last()
+        });
+        let lost = lose_disk(&desk, server, &mut oracle, Duration::from_secs(10));
+        assert!(lost > LOST_TIME_MAX, "{fault}: only {lost:?} lost");
+    }
+}
+
+#[test]
+fn any_second_is_restored_as_it_was() {
+    let campaign = campaign("TUNNELDESK_SECONDS");
+    let seconds = campaign.unwrap_or(SECONDS);
+    let mut random = Random::new(Random::seed());
+    let desk = site(2);
+    let mut oracle = Oracle::new(2);
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    let begun = oracle::now();
+    let written_for = Duration::from_secs(if campaign.is_some() { 120 } else { 5 });
+    oracle.write_until(&server, written_for, || ());
+    assert_eq!(server.stop().code, Some(0));
+    let ended = oracle::now();
+    for _ in 0..seconds {
+        let at = begun + random.below((ended - begun) as u64) as i64;
+        let shown = oracle::shown(at);
+        let elsewhere = desk.path().join("elsewhere");
+        let said = desk.json(&["restore", "--at", &shown, "--data", elsewhere.to_str().unwrap()]);
+        assert!(said["moment"].as_i64().unwrap() <= at, "{shown}: {said}");
+        let there = restored(&elsewhere);
+        let (missing, early) = oracle.differences(&there, at);
+        assert!(missing.is_empty() && early.is_empty(), "{shown}: {missing:?} missing, {early:?} too early: {said}");
+        std::fs::remove_dir_all(&elsewhere).unwrap();
+    }
+    // A stop ships all there is, and a dry run says so.
+    let said = desk.json(&["restore", "--dry-run"]);
+    assert_eq!((&said["dry_run"], &said["replaced"]), (&true.into(), &serde_json::Value::Null), "{said}");
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    desk.run(&["restore"]).done();
+    assert_eq!(oracle.lost(&restored(&desk.data()), Instant::now()), Duration::ZERO);
+}
+
+#[test]
+fn a_restore_to_a_moment_is_taken_back_by_one_command() {
+    let desk = site(1);
+    let mut oracle = Oracle::new(1);
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    let at = oracle::now();
+    until("the next second", || (oracle::now() > at).then_some(()));
+    oracle.write_once(&server);
+    assert_eq!(server.stop().code, Some(0));
+    let all = restored(&desk.data());
+    let ran = desk.run(&["restore", "--at", "yesterday"]);
+    assert!(ran.code != Some(0) && ran.err.contains("is no moment like"), "{}", ran.err);
+    let said = desk.run(&["restore", "--at", "2020-01-01 00:00:00"]).trouble(1);
+    assert!(said.contains("no backup from before 2020-01-01 00:00:00 UTC"), "{said}");
+    let said = desk.run(&["restore", "--at", &oracle::shown(at), "--dry-run"]).done();
+    assert!(said.contains("would be as it was on") && said.contains("Nothing was changed"), "{said}");
+    assert_eq!(restored(&desk.data()), all);
+    let said = desk.run(&["restore", "--at", &oracle::shown(at)]).done();
+    assert!(said.contains("restore --undo"), "{said}");
+    assert_eq!(restored(&desk.data()).len(), all.len() - 1);
+    desk.run(&["restore", "--undo"]).done();
+    assert_eq!(restored(&desk.data()), all);
+    desk.serve().sign_in("flyer-0", crate::harness::PASSWORD);
+}
+
+#[test]
+fn nobody_who_was_erased_comes_back_at_any_second() {
+    let desk = site(2);
+    let mut oracle = Oracle::new(2);
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    let begun = oracle::now();
+    desk.run(&["member", "erase", "flyer-1", "--yes"]).done();
+    server.kill();
+    drop(server);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    for at in begun - 1..=begun + 1 {
+        let ran = desk.run(&["restore", "--at", &oracle::shown(at)]);
+        if ran.code == Some(0) {
+            let names = desk.json(&["member", "list"]).to_string();
+            assert!(names.contains("flyer-0") && !names.contains("flyer-1"), "at {at}: {names}");
+        }
+    }
+    desk.run(&["restore"]).done();
+    let names = desk.json(&["member", "list"]).to_string();
+    assert!(names.contains("flyer-0") && !names.contains("flyer-1"), "{names}");
+}
+
+#[test]
+fn what_is_encrypted_comes_back_with_its_key_alone() {
+    let desk = site(1);
+    let (recipient, key) = crate::backups::key(&desk, "key.txt");
+    let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
+    std::fs::write(desk.path().join("tunneldesk.toml"), format!("{settings}recipient = {recipient:?}\n")).unwrap();
+    let mut oracle = Oracle::new(1);
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    assert!(ticks(&desk).iter().all(|tick| tick.to_string_lossy().ends_with(".tick.age")));
+    assert_eq!(server.stop().code, Some(0));
+    // The base is beside the site in the clear, and what comes behind it is not.
+    let said = desk.run(&["restore"]).trouble(1);
+    assert!(said.contains("--identity"), "{said}");
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    desk.run(&["restore", "--identity", key.to_str().unwrap()]).done();
+    assert_eq!(oracle.lost(&restored(&desk.data()), Instant::now()), Duration::ZERO);
+}

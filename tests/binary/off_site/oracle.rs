@@ -1,0 +1,124 @@
+//! Who writes, and remembers what was acknowledged, and when.
+
+use crate::harness::{Caller, Client, PASSWORD, Server};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// An acknowledged write.
+#[derive(Debug, Clone)]
+struct Write {
+    name: String,
+    acknowledged: Instant,
+    /// The seconds in which it was asked for and acknowledged.
+    from: i64,
+    to: i64,
+}
+
+pub struct Oracle {
+    clients: usize,
+    sessions: Vec<Caller>,
+    writes: Vec<Write>,
+    names: u64,
+}
+
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
+}
+
+/// As `restore --at` takes it.
+pub fn shown(moment: i64) -> String {
+    let sql = "SELECT strftime('%Y-%m-%d %H:%M:%S', ?1, 'unixepoch')";
+    rusqlite::Connection::open_in_memory().unwrap().query_row(sql, [moment], |row| row.get(0)).unwrap()
+}
+
+/// The names of the writes in a site's file.
+pub fn restored(data: &Path) -> BTreeSet<String> {
+    let file = rusqlite::Connection::open(data.join("tunneldesk.sqlite")).unwrap();
+    let verdict: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(verdict, "ok");
+    let mut names = file.prepare("SELECT comment FROM entries").unwrap();
+    names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+fn write(client: &mut Client, session: &Caller, name: &str) -> Option<Write> {
+    let from = now();
+    let entry = json!({ "entry_date": 1_700_000_000, "time": "5", "tunnel": "1", "comment": name, "status": "" });
+    let answer = client.call(session, "POST", "/api/account/logbook/time/", None, &entry).ok()?;
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    Some(Write { name: name.to_owned(), acknowledged: Instant::now(), from, to: now() })
+}
+
+impl Oracle {
+    pub fn new(clients: usize) -> Oracle {
+        Oracle { clients, sessions: Vec::new(), writes: Vec::new(), names: 0 }
+    }
+
+    pub fn sign_in(&mut self, server: &Server) {
+        self.sessions = (0..self.clients).map(|n| server.sign_in(&format!("flyer-{n}"), PASSWORD)).collect();
+    }
+
+    /// How long it took.
+    pub fn write_once(&mut self, server: &Server) -> Duration {
+        self.names += 1;
+        let since = Instant::now();
+        let name = format!("single {}", self.names);
+        self.writes.push(write(&mut server.client(), &self.sessions[0], &name).expect("the server runs"));
+        since.elapsed()
+    }
+
+    /// All clients write, until `end` is called after some time; when that was.
+    pub fn write_until(&mut self, server: &Server, time: Duration, end: impl FnOnce()) -> Instant {
+        let ended = AtomicBool::new(false);
+        self.names += 1;
+        let (round, sessions) = (self.names, &self.sessions);
+        let (writes, ended_at) = std::thread::scope(|scope| {
+            let ended = &ended;
+            let writing: Vec<_> = sessions
+                .iter()
+                .enumerate()
+                .map(|(client, session)| {
+                    let mut connection = server.client();
+                    scope.spawn(move || {
+                        let mut writes = Vec::new();
+                        while !ended.load(Ordering::Relaxed) {
+                            let name = format!("{round} {client} {}", writes.len());
+                            let Some(one) = write(&mut connection, session, &name) else { break };
+                            writes.push(one);
+                        }
+                        writes
+                    })
+                })
+                .collect();
+            std::thread::sleep(time);
+            let ended_at = Instant::now();
+            end();
+            ended.store(true, Ordering::Relaxed);
+            let writes: Vec<Write> = writing.into_iter().flat_map(|one| one.join().unwrap()).collect();
+            (writes, ended_at)
+        });
+        assert!(writes.len() > 10, "hardly anything was written");
+        self.writes.extend(writes);
+        ended_at
+    }
+
+    /// How long before `end` the oldest write was acknowledged that is not there; zero: all are.
+    pub fn lost(&self, there: &BTreeSet<String>, end: Instant) -> Duration {
+        let missing = self.writes.iter().filter(|write| !there.contains(&write.name));
+        missing.map(|write| end.saturating_duration_since(write.acknowledged)).max().unwrap_or_default()
+    }
+
+    /// What is lost is no longer expected.
+    pub fn forget_lost(&mut self, there: &BTreeSet<String>) {
+        self.writes.retain(|write| there.contains(&write.name));
+    }
+
+    /// What is not there and was acknowledged by the end of a second, and what is there and was asked for after it.
+    pub fn differences(&self, there: &BTreeSet<String>, at: i64) -> (Vec<&str>, Vec<&str>) {
+        let names = |is: &dyn Fn(&Write) -> bool| self.writes.iter().filter(|w| is(w)).map(|w| &*w.name).collect();
+        let missing = names(&|write| write.to <= at && !there.contains(&write.name));
+        (missing, names(&|write| write.from > at && there.contains(&write.name)))
+    }
+}

@@ -1,0 +1,110 @@
+//! What a second place does to whoever relies on it.
+
+use super::oracle::{Oracle, restored};
+use super::{LOST_TIME_MAX, fact, is_base, second, site, ticks, until, wait_for_chain, wait_until_caught_up};
+use crate::harness::{Desk, Server};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Of a write while the second place is in trouble, beside other tests.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
+
+fn begin() -> (Desk, Server, Oracle) {
+    let (desk, mut oracle) = (site(1), Oracle::new(1));
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    (desk, server, oracle)
+}
+
+/// Writes until the fact has that state, and no write takes long.
+fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut Oracle) -> String {
+    until(state, || {
+        let took = oracle.write_once(server);
+        assert!(took < ANSWER_TIME_MAX, "a write took {took:?}");
+        let (found, said) = fact(desk);
+        (found == state).then_some(said)
+    })
+}
+
+/// The disk is lost, and what was written longer ago than some seconds comes back.
+fn lose_disk(desk: &Desk, server: Server, oracle: &Oracle) {
+    let killed_at = Instant::now();
+    server.kill();
+    drop(server);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let said = desk.json(&["restore"]);
+    let lost = oracle.lost(&restored(&desk.data()), killed_at);
+    assert!(lost <= LOST_TIME_MAX, "{lost:?} lost: {said}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
+}
+
+#[test]
+fn a_second_place_that_hangs_is_an_alarm_slows_nobody_down_and_is_caught_up_with() {
+    let (desk, server, mut oracle) = begin();
+    // Whoever writes a tick waits until somebody reads it: a share whose server is gone.
+    let hanging = ticks(&desk)[0].with_file_name(".unfinished");
+    until("a pipe in the way of the next tick", || {
+        _ = std::fs::remove_file(&hanging);
+        Command::new("mkfifo")
+            .arg(&hanging)
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap()
+            .success()
+            .then_some(())
+    });
+    let said = wait_for("alarm", &desk, &server, &mut oracle);
+    assert!(said.contains("does not answer") || said.contains("behind the last write"), "{said}");
+    // Who hung there finds a pipe that nobody reads, and tries again.
+    std::fs::rename(&hanging, desk.path().join("aside")).unwrap();
+    let free = || OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(desk.path().join("aside")).unwrap();
+    let freed = free();
+    wait_until_caught_up(&desk, &server, &mut oracle);
+    drop(freed);
+    lose_disk(&desk, server, &oracle);
+}
+
+#[test]
+fn a_second_place_that_is_put_back_from_yesterday_is_noticed_and_gets_a_new_base() {
+    let (desk, server, mut oracle) = begin();
+    let yesterday = desk.path().join("yesterday");
+    copy(&second(&desk), &yesterday);
+    let before = ticks(&desk).len();
+    until("more ticks", || {
+        oracle.write_once(&server);
+        (ticks(&desk).len() > before + 1).then_some(())
+    });
+    let base = ticks(&desk)[0].parent().unwrap().parent().unwrap().to_owned();
+    std::fs::rename(second(&desk), desk.path().join("gone")).unwrap();
+    std::fs::rename(&yesterday, second(&desk)).unwrap();
+    // Also when nobody writes: the promise would be a lie.
+    until("a new base", || {
+        let bases = std::fs::read_dir(second(&desk)).unwrap().flatten().map(|entry| entry.path());
+        bases.filter(|path| is_base(path)).any(|path| path != base).then_some(())
+    });
+    wait_until_caught_up(&desk, &server, &mut oracle);
+    lose_disk(&desk, server, &oracle);
+}
+
+#[test]
+fn a_second_place_that_goes_and_comes_back_gets_a_new_base() {
+    let (desk, server, mut oracle) = begin();
+    let aside = desk.path().join("aside");
+    std::fs::rename(second(&desk), &aside).unwrap();
+    until("a word about it", || {
+        let took = oracle.write_once(&server);
+        assert!(took < ANSWER_TIME_MAX, "a write took {took:?}");
+        let (_, said) = fact(&desk);
+        (said.contains("no off-site copy") && said.contains("mounted")).then_some(())
+    });
+    std::fs::rename(&aside, second(&desk)).unwrap();
+    wait_until_caught_up(&desk, &server, &mut oracle);
+    lose_disk(&desk, server, &oracle);
+}
