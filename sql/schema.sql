@@ -895,7 +895,6 @@ CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
 
 CREATE INDEX payments_rival ON payments (rival_claim) WHERE rival_claim IS NOT NULL;
 
-<<<<<<< HEAD
 CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, coalesce(sent_flight_date, flight_date))
     WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
 
@@ -927,7 +926,7 @@ WHEN NEW.ended_as IS NOT 'cancelled' BEGIN
                                      1, NEW.minutes_booked, NEW.arrived_at IS NOT NULL)
     ON CONFLICT DO UPDATE SET bookings = bookings + 1, minutes = minutes + excluded.minutes, arrived = arrived + excluded.arrived;
 END;
-=======
+
 CREATE INDEX till_entries_by_payment ON till_entries (payment_id);
 
 CREATE INDEX till_entries_by_clerk ON till_entries (taken_by);
@@ -962,6 +961,5 @@ CREATE INDEX account_claims_by_member ON account_claims (member_id);
 CREATE INDEX account_claims_by_end ON account_claims (ends_at);
 
 CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
->>>>>>> 66184f3 (The desk registers new members and takes fees; a day is closed at the till);
 
 CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until IS NOT NULL;
