@@ -185,3 +185,42 @@ fn pages_to_look_at() {
     }
     std::fs::write(dir.join("logbook-empty.pdf"), draw(&empty()).unwrap()).unwrap();
 }
+
+#[test]
+fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
+    for name in [&"Wolfeschlegelsteinhausenbergerdorff ".repeat(6), "飛 \u{202e}evil", "Jane Okonkwo-Schmidt"] {
+        let receipt = receipt::Receipt {
+            site_name: "Windwerk".to_owned(),
+            site_city: "Winterthur".to_owned(),
+            title: "Receipt".to_owned(),
+            number: 17,
+            number_word: "No.".to_owned(),
+            at: "28 May 2026, 18:27".to_owned(),
+            amount: "30.00 CHF".to_owned(),
+            facts: [("Received from", name), ("For", "Yearly membership"), ("Paid by", "Cash"), ("Taken by", name)]
+                .map(|(word, fact)| (word.to_owned(), fact.to_owned()))
+                .into(),
+            void: Some("This payment was undone.".to_owned()),
+            language: Language::English,
+        };
+        let slip = slip::Slip {
+            site_name: "Windwerk".to_owned(),
+            site_city: "Winterthur".to_owned(),
+            title: "Your account".to_owned(),
+            name: name.to_owned(),
+            number: "No. 17".to_owned(),
+            lines: vec![
+                "Scan the picture, or open https://tunnel.example.org/claim and type the code. ".repeat(9),
+                name.repeat(3),
+            ],
+            code_word: "Code".to_owned(),
+            code: "abcd-efgh-jkmn".to_owned(),
+            link: "https://tunnel.example.org/claim?code=abcd-efgh-jkmn".to_owned(),
+            language: Language::German,
+        };
+        for pdf in [receipt::draw(&receipt).unwrap(), slip::draw(&slip).unwrap()] {
+            assert!(pdf.starts_with(b"%PDF"));
+            assert_eq!(pdf.windows(10).filter(|bytes| bytes == b"/Type/Page").count(), 2, "one page, and their list");
+        }
+    }
+}
