@@ -2,3 +2,4 @@
 
 pub(crate) mod date;
 pub mod language;
+pub(crate) mod number;

@@ -37,11 +37,30 @@ pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resul
     gather(HOUR_SECONDS, (from, to), whole, part)
 }
 
-/// The bookings of the flights between two moments, by hour and partner; `to` is not included.
-pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
+/// The flights at a tunnel between two moments in sums of 24 hours, counted from the first whole hour of the span, each under its
+/// first hour that has any; `to` is not included.
+pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
     let sql = sql!(
-        "SELECT hour, partner_id, bookings, minutes, arrived FROM booked_hours
-               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0"
+        "SELECT min(hour), sum(flights), sum(minutes) FROM flown_hours
+               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0 GROUP BY (hour - ?2) / 86400"
+    );
+    let whole = |from: i64, to: i64| {
+        let rows: Vec<(i64, i64, i64)> = tx.list(sql, (tunnel_id, from, to), row)?;
+        Ok(rows.into_iter().map(|(at, flights, minutes)| Flown { at, flights, minutes }).collect())
+    };
+    gather(HOUR_SECONDS, (from, to), whole, |at, to| {
+        let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
+        Ok(vec![Flown { at, flights, minutes }])
+    })
+}
+
+/// The bookings of the flights between two moments by partner, in sums of 24 hours as in [`list_flown_days`]; `to` is not
+/// included.
+pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
+    let sql = sql!(
+        "SELECT min(hour), partner_id, sum(bookings), sum(minutes), sum(arrived) FROM booked_hours
+               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0
+               GROUP BY (hour - ?2) / 86400, partner_id"
     );
     let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to), row);
     let part = |at: i64, to: i64| {

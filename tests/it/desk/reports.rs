@@ -41,9 +41,39 @@ fn days_add_up_to_what_was_booked_and_flown() {
     assert!(page.contains("role=\"img\"") && page.matches("<desc id=").count() == 2, "{page}");
     let empty = clerk.get("/desk/reports?from=2020-02-28&to=2020-03-01").page();
     assert!(
-        empty.contains("Bookings from 28 February 2020 to 1 March 2020: 0") && empty.contains("<td>29 February 2020"),
+        empty.contains("Bookings from 28 February 2020 to 1 March 2020: 0")
+            && empty.contains("<td>Saturday, 29 February 2020"),
         "{empty}"
     );
+}
+
+#[test]
+fn each_total_stands_once_beside_that_of_the_days_before() {
+    let site = demo();
+    let (jane, _) = (site.member("jane"), site.partner());
+    let add = |hours_ago: i64, count: i64| {
+        for place in 0..count {
+            let at = site.now() - hours_ago * 3600 + place;
+            site.change(|tx| {
+                Ok(tx.run(
+                    "INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, created_at, updated_at)
+                     SELECT (SELECT max(partner_id) FROM partners), ?1, ?2, 500, tunnel_id, 0, 0 FROM site",
+                    (jane.id, at),
+                )?)
+            });
+        }
+    };
+    add(0, 3);
+    add(7 * 24, 2);
+    let clerk = Clerk::at(&site, &site.desk());
+    let today = jiff_date(site.now());
+    let page = clerk.get(&format!("/desk/reports?from={today}&to={today}")).page();
+    let sums = page.split("<dl class=\"sums\">").nth(1).and_then(|rest| rest.split("</dl>").next()).unwrap();
+    assert!(sums.contains(">3</strong>") && sums.contains("+50% (before: 2)"), "{sums}");
+    assert!(sums.contains(">1,500</strong>") && sums.contains("+50% (before: 1,000)"), "{sums}");
+    assert!(page.contains(&format!("from={today}&amp;to={today}\" aria-current=\"true\">Today</a>")), "{page}");
+    assert!(!page.contains("<tfoot>"), "a total is not said again: {page}");
+    assert_eq!(page.matches(">1,500<").count(), 3, "the sum, its partner and its day: {page}");
 }
 
 /// Against the rows themselves the harness holds the sums, after this test like after every other.

@@ -6,7 +6,7 @@ const HEIGHT: f64 = 180.0;
 const LEFT: f64 = 48.0;
 /// Days that are named below.
 const LABELS: usize = 6;
-/// Bars of which each can still be pointed at.
+/// Bars of which each can still be pointed at; more are drawn in one stroke.
 const POINTED_MAX: usize = 120;
 
 pub(super) struct Chart {
@@ -17,6 +17,8 @@ pub(super) struct Chart {
     pub width: f64,
     pub height: f64,
     pub bars: Vec<Bar>,
+    /// All bars as one path, where they are too thin to be pointed at.
+    pub path: String,
     /// Lines of the scale: how far down, and what they stand for.
     pub scale: Vec<(String, i64)>,
     /// Days that are named: how far right, and the name.
@@ -29,34 +31,40 @@ pub(super) struct Bar {
     pub y: String,
     pub width: String,
     pub height: String,
-    /// Shown where the mouse rests; nothing where bars are too thin to be pointed at.
-    pub said: Option<String>,
+    /// Shown where the mouse rests.
+    pub said: String,
 }
 
 impl Chart {
     /// One bar a day; each day is named as briefly as can be.
-    pub(super) fn bars(id: &'static str, title: String, said: String, days: &[(String, i64)]) -> Chart {
+    pub(super) fn bars(id: &'static str, title: String, said: String, days: &[(&str, i64)]) -> Chart {
         let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
         let step = (WIDTH - LEFT) / days.len().max(1) as f64;
         let up = |value: i64| HEIGHT * (1.0 - value as f64 / most as f64);
         let px = |length: f64| format!("{length:.1}");
-        let bar = |(place, (date, value)): (usize, &(String, i64))| Bar {
+        let bar = |(place, (date, value)): (usize, &(&str, i64))| Bar {
             x: px(LEFT + step * (place as f64 + 0.1)),
             y: px(up(*value)),
             width: px(step * 0.8),
             height: px(HEIGHT - up(*value)),
-            said: (days.len() <= POINTED_MAX).then(|| format!("{date}: {value}")),
+            said: format!("{date}: {value}"),
+        };
+        let seen = || days.iter().enumerate().filter(|(_, (_, value))| *value > 0);
+        let pointed = days.len() <= POINTED_MAX;
+        let stroke = |(place, (_, value)): (usize, &(&str, i64))| {
+            format!("M{:.1} {HEIGHT}V{:.1}h{:.1}V{HEIGHT}z", LEFT + step * (place as f64 + 0.1), up(*value), step * 0.8)
         };
         let every = days.len().div_ceil(LABELS).max(1);
         let label =
-            |(place, (date, _)): (usize, &(String, i64))| (px(LEFT + step * (place as f64 + 0.5)), date.clone());
+            |(place, (date, _)): (usize, &(&str, i64))| (px(LEFT + step * (place as f64 + 0.5)), (*date).to_owned());
         Chart {
             id,
             title,
             said,
             width: WIDTH,
             height: HEIGHT,
-            bars: days.iter().enumerate().filter(|(_, (_, value))| *value > 0).map(bar).collect(),
+            bars: if pointed { seen().map(bar).collect() } else { Vec::new() },
+            path: if pointed { String::new() } else { seen().map(stroke).collect() },
             scale: [0, most / 2, most].iter().map(|value| (px(up(*value)), *value)).collect(),
             labels: days.iter().enumerate().step_by(every).map(label).collect(),
             left: LEFT,
@@ -87,7 +95,7 @@ mod tests {
 
     #[test]
     fn bars_stand_on_the_ground_and_are_as_tall_as_their_values() {
-        let days = [("20 Nov", 0), ("21 Nov", 10), ("22 Nov", 5)].map(|(day, value)| (day.to_owned(), value));
+        let days = [("20 Nov", 0), ("21 Nov", 10), ("22 Nov", 5)];
         let chart = Chart::bars("x", String::new(), String::new(), &days);
         let tall: Vec<_> = chart.bars.iter().map(|bar| (bar.y.as_str(), bar.height.as_str())).collect();
         assert_eq!(tall, [("0.0", "180.0"), ("90.0", "90.0")]);

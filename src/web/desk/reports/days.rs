@@ -9,6 +9,7 @@ use crate::store::queries::hours;
 use crate::store::tables::partners;
 
 const HOUR_SECONDS: i64 = 3600;
+const DAY_SECONDS: i64 = 86_400;
 
 /// What a day had.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Coun
         for span in spans(&starts, range.to) {
             add(tx, (site.tunnel_id, site.now()), span, &starts, (&mut days, &mut brought))?;
         }
+        add_events(tx, range, &mut brought)?;
         Ok(brought)
     })?;
     brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
@@ -68,13 +70,23 @@ pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Coun
     Ok((days, brought))
 }
 
-/// All days at once where each begins with an hour, as nearly everywhere; else day by day, lest an hour should belong to two.
+/// Runs of days of 24 hours where each begins with an hour, as nearly everywhere, so that the store adds up each day of a run;
+/// else day by day, lest an hour should belong to two.
 fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
-    if starts.iter().all(|start| start.rem_euclid(HOUR_SECONDS) == 0) {
-        return starts.first().map(|from| (*from, to)).into_iter().collect();
-    }
     let ends = starts.iter().skip(1).copied().chain([to]);
-    starts.iter().copied().zip(ends).collect()
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    for (from, to) in starts.iter().copied().zip(ends) {
+        match spans.last_mut() {
+            Some(run) if (run.1 - run.0) % DAY_SECONDS == 0 && is_even(from, to) && is_even(run.0, run.0) => run.1 = to,
+            _ => spans.push((from, to)),
+        }
+    }
+    spans
+}
+
+/// Whether a day begins with an hour and has 24 of them, or is none at all.
+fn is_even(from: i64, to: i64) -> bool {
+    from.rem_euclid(HOUR_SECONDS) == 0 && (to - from) % DAY_SECONDS == 0
 }
 
 /// Adds what a span had to its days and partners: what is booked in it, and what was flown in it by `now`.
@@ -88,13 +100,13 @@ fn add(
     // Nothing is before the first.
     let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
     // A booked flight stands in the logbook before it is flown.
-    let flown = hours::list_flown(tx, tunnel_id, from, to.min(now + 1).max(from))?;
+    let flown = hours::list_flown_days(tx, tunnel_id, from, to.min(now + 1).max(from))?;
     for one in flown {
         let day = &mut days[day(one.at)];
         day.flights += one.flights;
         day.flown += one.minutes;
     }
-    for (at, one) in hours::list_booked(tx, tunnel_id, from, to)? {
+    for (at, one) in hours::list_booked_days(tx, tunnel_id, from, to)? {
         let day = &mut days[day(at)];
         day.bookings += one.bookings;
         day.booked += one.minutes;
@@ -105,7 +117,11 @@ fn add(
             sum.arrived += one.arrived;
         }
     }
-    for (partner_id, event, times) in hours::list_events(tx, from, to)? {
+    Ok(())
+}
+
+fn add_events(tx: &Read, range: &Range, brought: &mut [Brought]) -> Result<(), Failure> {
+    for (partner_id, event, times) in hours::list_events(tx, range.from, range.to)? {
         let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == partner_id) else { continue };
         match event.as_str() {
             "token.issued" => sum.tokens += times,
@@ -115,6 +131,24 @@ fn add(
         }
     }
     Ok(())
+}
+
+/// What a range had in all.
+pub(super) fn sum(site: &Site, range: &Range) -> Result<Counted, Failure> {
+    let (tunnel_id, to_flown) = (site.tunnel_id, range.to.min(site.now() + 1).max(range.from));
+    site.store.read(|tx| {
+        let mut sum = Counted { from: range.from, ..Counted::default() };
+        for one in hours::list_flown_days(tx, tunnel_id, range.from, to_flown)? {
+            sum.flights += one.flights;
+            sum.flown += one.minutes;
+        }
+        for (_, one) in hours::list_booked_days(tx, tunnel_id, range.from, range.to)? {
+            sum.bookings += one.bookings;
+            sum.booked += one.minutes;
+            sum.arrived += one.arrived;
+        }
+        Ok(sum)
+    })
 }
 
 pub(super) fn total(days: &[Counted]) -> Counted {

@@ -9,6 +9,7 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
+use crate::i18n::number::grouped;
 use crate::site::Site;
 use crate::web::desk::reports::census::Census;
 use crate::web::mark::PROGRAMMES;
@@ -27,24 +28,26 @@ struct Page {
 
 struct Shown {
     at: String,
-    members: i64,
-    beginners: i64,
+    members: String,
+    /// Whether that is one.
+    alone: bool,
+    beginners: String,
     levels: Vec<Level>,
     programmes: Vec<Programme>,
 }
 
 struct Level {
     name: String,
-    holders: i64,
+    holders: String,
     /// Of the drawing's 100 units.
     width: String,
 }
 
 struct Programme {
     name: String,
-    current: i64,
-    soon: i64,
-    lapsed: i64,
+    current: String,
+    soon: String,
+    lapsed: String,
     /// Where the parts of the bar begin and how long they are, of the drawing's 100 units.
     parts: [(String, String); 3],
 }
@@ -58,12 +61,13 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
+    let number = |number| grouped(call.language(), number);
     let most = counts.levels.iter().copied().max().unwrap_or(0).max(1);
     let of_hundred = |part: i64, whole: i64| format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
     let held = site.catalogue.levels().zip(&counts.levels).filter(|(_, holders)| **holders > 0);
     let level = |(level, holders): (&Held, &i64)| Level {
         name: level.name.clone(),
-        holders: *holders,
+        holders: number(*holders),
         width: of_hundred(*holders, most),
     };
     let programme = |((_, key), states): (&(&str, &'static str), &[i64; 3])| {
@@ -71,13 +75,14 @@ fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
         let whole = current + soon + lapsed;
         let part = |begin: i64, length: i64| (of_hundred(begin, whole), of_hundred(length, whole));
         let parts = [part(0, current), part(current, soon), part(current + soon, lapsed)];
-        Programme { name: call.say(key), current, soon, lapsed, parts }
+        Programme { name: call.say(key), current: number(current), soon: number(soon), lapsed: number(lapsed), parts }
     };
     let programmes = PROGRAMMES.iter().zip(&counts.programmes).filter(|(_, states)| states.iter().sum::<i64>() > 0);
     Shown {
         at: when::moment(call.language(), hall, counts.at),
-        members: counts.members,
-        beginners: counts.beginners,
+        members: number(counts.members),
+        alone: counts.members == 1,
+        beginners: number(counts.beginners),
         levels: held.map(level).collect(),
         programmes: programmes.map(programme).collect(),
     }

@@ -1,12 +1,16 @@
-//! The days that a report is about.
+//! The days that a report is about, those before them that it is compared with, and those that one click asks for.
 
 use crate::domain::local_time::Hall;
 use crate::http::call::Call;
 use crate::web::asked;
+use jiff::ToSpan;
+use jiff::civil::Date;
 
 const DAYS_USUAL: i64 = 30;
 const DAYS_MAX: i64 = 366;
 const DAY_SECONDS: i64 = 86_400;
+/// Up to so many days are compared with the same weekdays a week before.
+const WEEK_DAYS: i64 = 7;
 
 /// From the first moment of one day to the end of another, by the hall's clock.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +20,16 @@ pub(super) struct Range {
     pub to: i64,
     pub from_date: String,
     pub to_date: String,
+}
+
+/// A range that one click asks for.
+pub(super) struct Quick {
+    /// The key of its name.
+    pub key: &'static str,
+    pub from_date: String,
+    pub to_date: String,
+    /// Whether the page shows it.
+    pub shown: bool,
 }
 
 impl Range {
@@ -44,5 +58,93 @@ impl Range {
 
     fn between(hall: &Hall, first: i64, last: i64) -> Range {
         Range { from: first, to: hall.day(last, 0).to, from_date: hall.date(first), to_date: hall.date(last) }
+    }
+
+    fn of_dates(hall: &Hall, (first, last): (Date, Date)) -> Option<Range> {
+        Some(Range::between(hall, hall.start_of(&first.to_string())?, hall.start_of(&last.to_string())?))
+    }
+
+    /// The days that this range is compared with. `None` at the edge of the calendar.
+    pub(super) fn before(&self, hall: &Hall) -> Option<Range> {
+        Range::of_dates(hall, before(self.from_date.parse().ok()?, self.to_date.parse().ok()?)?)
+    }
+
+    /// Today, this week, this month and this year, as far as they have come, and the whole month before.
+    pub(super) fn quick(&self, hall: &Hall, now: i64) -> Vec<Quick> {
+        let Ok(today) = hall.date(now).parse::<Date>() else { return Vec::new() };
+        let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).unwrap_or(today);
+        let end_before = today.first_of_month().yesterday().unwrap_or(today);
+        let all = [
+            ("reports.today", today, today),
+            ("reports.week", monday, today),
+            ("reports.month", today.first_of_month(), today),
+            ("reports.last_month", end_before.first_of_month(), end_before),
+            ("reports.year", today.first_of_year(), today),
+        ];
+        let quick = |(key, first, last): (&'static str, Date, Date)| {
+            let (from_date, to_date) = (first.to_string(), last.to_string());
+            Quick { key, shown: from_date == self.from_date && to_date == self.to_date, from_date, to_date }
+        };
+        all.into_iter().map(quick).collect()
+    }
+}
+
+/// The days before: of a month or a part of it from its first day the same days of the month before, of a year so far the same
+/// days of the year before, of a week or less the same weekdays a week before; else as many days as the range has.
+fn before(first: Date, last: Date) -> Option<(Date, Date)> {
+    let same_month = (first.year(), first.month()) == (last.year(), last.month());
+    if same_month && first.day() == 1 && last.day() > 1 {
+        let earlier = first.yesterday().ok()?;
+        let end = if last == last.last_of_month() { earlier.day() } else { last.day().min(earlier.day()) };
+        return Some((earlier.first_of_month(), earlier.with().day(end).build().ok()?));
+    }
+    if first == first.first_of_year() && first.year() == last.year() {
+        return Some((first.checked_sub(1.year()).ok()?, last.checked_sub(1.year()).ok()?));
+    }
+    let days = i64::from((last - first).get_days()) + 1;
+    let shift = if days <= WEEK_DAYS { WEEK_DAYS } else { days };
+    Some((first.checked_sub(shift.days()).ok()?, last.checked_sub(shift.days()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_compared_with_the_days_that_are_like_it() {
+        for (range, earlier) in [
+            // A day and a week, with the same weekdays.
+            (("2026-11-21", "2026-11-21"), ("2026-11-14", "2026-11-14")),
+            (("2026-11-16", "2026-11-21"), ("2026-11-09", "2026-11-14")),
+            // A month so far, a whole one, and one whose last days the month before lacks.
+            (("2026-11-01", "2026-11-21"), ("2026-10-01", "2026-10-21")),
+            (("2026-10-01", "2026-10-31"), ("2026-09-01", "2026-09-30")),
+            (("2026-11-01", "2026-11-30"), ("2026-10-01", "2026-10-31")),
+            (("2026-03-01", "2026-03-30"), ("2026-02-01", "2026-02-28")),
+            (("2026-01-01", "2026-01-20"), ("2025-12-01", "2025-12-20")),
+            // A year so far, from a leap day too.
+            (("2026-01-01", "2026-11-21"), ("2025-01-01", "2025-11-21")),
+            (("2028-01-01", "2028-02-29"), ("2027-01-01", "2027-02-28")),
+            // Anything else.
+            (("2026-10-23", "2026-11-21"), ("2026-09-23", "2026-10-22")),
+        ] {
+            let date = |text: &str| text.parse::<Date>().unwrap();
+            assert_eq!(before(date(range.0), date(range.1)), Some((date(earlier.0), date(earlier.1))), "{range:?}");
+        }
+    }
+
+    #[test]
+    fn a_click_asks_for_whole_days_by_the_hall_s_calendar() {
+        // Sunday, 22 November 2026, a quarter to eleven in Zurich.
+        let (hall, now) = (Hall::at("Europe/Zurich"), 1_795_340_700);
+        let usual = Range::usual(&hall, now);
+        let quick = usual.quick(&hall, now);
+        let days: Vec<_> = quick.iter().map(|one| (one.from_date.as_str(), one.to_date.as_str())).collect();
+        assert_eq!(days[0], ("2026-11-22", "2026-11-22"));
+        assert_eq!(days[1], ("2026-11-16", "2026-11-22"));
+        assert_eq!(days[2], ("2026-11-01", "2026-11-22"));
+        assert_eq!(days[3], ("2026-10-01", "2026-10-31"));
+        assert_eq!(days[4], ("2026-01-01", "2026-11-22"));
+        assert!(quick.iter().all(|one| !one.shown));
     }
 }

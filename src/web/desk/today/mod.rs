@@ -31,7 +31,8 @@ use waiting::Waiting;
 
 /// What may be typed into the search.
 const TYPED_CHARS_MAX: usize = 100;
-const WEEKDAYS: [&str; 7] = [
+/// The keys of their names, from Monday on.
+pub(in crate::web) const WEEKDAYS: [&str; 7] = [
     "weekday.monday",
     "weekday.tuesday",
     "weekday.wednesday",
