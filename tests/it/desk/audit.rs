@@ -40,6 +40,9 @@ fn deeds_are_told_in_words_newest_first_and_found_by_person_deed_and_day() {
     let shown = |query: &str| numbers(&admin.get(&format!("{PAGE}?{query}")).page());
     assert_eq!(shown(&format!("person={}", desk.name)), [3, 1]);
     assert_eq!(shown(&format!("person={}", boss.id)), [4, 2]);
+    assert_eq!(shown(&format!("about={}", jane.id)), [2, 1], "by the person concerned");
+    assert_eq!(shown("about=4711"), [3], "who is gone too");
+    assert_eq!(shown(&format!("person={}&about=jane", boss.name)), [2]);
     assert_eq!(shown("deed=member.banned"), [1]);
     assert_eq!(shown(&format!("person={}&deed=member.pin_renewed", boss.name)), [0; 0]);
     let today = jiff::Timestamp::from_second(site.now()).unwrap().strftime("%Y-%m-%d").to_string();
@@ -94,5 +97,8 @@ fn only_admins_see_it() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!((clerk.get(PAGE).status, clerk.post(PAGE, &[]).status), (403, 403));
-    assert!(Clerk::at(&site, &site.admin()).get("/desk/site").page().contains(PAGE));
+    let (admin, card) = (Clerk::at(&site, &site.admin()), format!("/desk/members/{}", site.member("jane").id));
+    assert!(admin.get("/desk/site").page().contains(PAGE));
+    assert!(admin.get(&card).page().contains(&format!("{PAGE}?about=")), "the log of the person on the card");
+    assert!(!clerk.get(&card).page().contains(PAGE), "no link that leads to a refusal");
 }

@@ -51,6 +51,8 @@ struct Row {
 #[derive(Clone)]
 struct Wanted {
     person: String,
+    /// Whom the deeds concern.
+    about: String,
     deed: String,
     day: String,
     before: Option<i64>,
@@ -99,6 +101,7 @@ impl Wanted {
     fn read(call: &Call) -> Wanted {
         Wanted {
             person: asked(call, "person"),
+            about: asked(call, "about"),
             deed: asked(call, "deed"),
             day: asked(call, "day"),
             before: asked(call, "before").parse().ok(),
@@ -107,13 +110,9 @@ impl Wanted {
 
     /// What the store is asked, or the key of what is wrong with it.
     fn filter(&self, site: &Site, hall: &Hall) -> Result<Result<Filter, &'static str>, Failure> {
-        let who = match self.person.as_str() {
-            "" => None,
-            typed => match site.store.read(|tx| find_member(tx, typed))? {
-                Ok(member_id) => Some(format!("member:{member_id}")),
-                Err(Unclear::Nobody) => return Ok(Err("audit.nobody")),
-                Err(Unclear::Two) => return Ok(Err("desk.member_two")),
-            },
+        let (who, whom) = match (Wanted::named(site, &self.person)?, Wanted::named(site, &self.about)?) {
+            (Ok(who), Ok(whom)) => (who, whom),
+            (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
         };
         let day = match (self.day.as_str(), hall.start_of(&self.day)) {
             ("", _) => None,
@@ -122,11 +121,24 @@ impl Wanted {
         };
         let deed = DEEDS.iter().find(|deed| **deed == self.deed).map(|deed| (*deed).to_owned());
         let (since, until) = (day.map(|day| day.from), day.map(|day| day.to));
-        Ok(Ok(Filter { who, whom: None, deed, since, until, before: self.before }))
+        Ok(Ok(Filter { who, whom, deed, since, until, before: self.before }))
+    }
+
+    /// How the log names a person, of whom a number is enough: who was erased is in the log still.
+    fn named(site: &Site, typed: &str) -> Result<Result<Option<String>, &'static str>, Failure> {
+        if typed.is_empty() {
+            return Ok(Ok(None));
+        }
+        Ok(match (site.store.read(|tx| find_member(tx, typed))?, typed.parse::<i64>()) {
+            (Ok(member_id), _) | (Err(Unclear::Nobody), Ok(member_id)) => Ok(Some(format!("member:{member_id}"))),
+            (Err(Unclear::Nobody), Err(_)) => Err("audit.nobody"),
+            (Err(Unclear::Two), _) => Err("desk.member_two"),
+        })
     }
 
     fn is_narrow(&self) -> bool {
-        [&self.person, &self.deed, &self.day].iter().any(|typed| !typed.is_empty()) || self.before.is_some()
+        [&self.person, &self.about, &self.deed, &self.day].iter().any(|typed| !typed.is_empty())
+            || self.before.is_some()
     }
 }
 
