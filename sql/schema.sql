@@ -75,7 +75,7 @@ CREATE TABLE partners (
     requests_per_minute INTEGER,                     -- null: no limit
     created_at          INTEGER NOT NULL,
     revoked_at          INTEGER
-, bookings INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0) STRICT;
+, bookings INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0, users INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE partner_secrets (
     secret_id  INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -901,8 +901,6 @@ CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, c
 CREATE UNIQUE INDEX bookings_by_flight ON bookings (partner_id, member_id, coalesce(sent_flight_date, flight_date))
     WHERE registration_id IS NULL AND purchase_id IS NULL;
 
-CREATE INDEX bookings_by_flight_date ON bookings (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at, ended_as);
-
 CREATE TRIGGER booked_hours_after_delete AFTER DELETE ON bookings WHEN OLD.ended_as IS NOT 'cancelled' BEGIN
     UPDATE booked_hours SET bookings = bookings - 1, minutes = minutes - OLD.minutes_booked,
                             arrived = arrived - (OLD.arrived_at IS NOT NULL)
@@ -963,3 +961,19 @@ CREATE INDEX account_claims_by_end ON account_claims (ends_at);
 CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
 
 CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until IS NOT NULL;
+
+CREATE TRIGGER users_counted_after_insert AFTER INSERT ON partner_users WHEN NEW.deleted_at IS NULL BEGIN
+    UPDATE partners SET users = users + 1 WHERE partner_id = NEW.partner_id;
+END;
+
+CREATE TRIGGER users_counted_after_delete AFTER DELETE ON partner_users WHEN OLD.deleted_at IS NULL BEGIN
+    UPDATE partners SET users = users - 1 WHERE partner_id = OLD.partner_id;
+END;
+
+CREATE TRIGGER users_counted_after_update AFTER UPDATE OF deleted_at ON partner_users
+WHEN (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL) BEGIN
+    UPDATE partners SET users = users + CASE WHEN NEW.deleted_at IS NULL THEN 1 ELSE -1 END WHERE partner_id = NEW.partner_id;
+END;
+
+CREATE INDEX bookings_by_flight_date ON bookings
+    (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at, ended_as, member_id, registration_id);

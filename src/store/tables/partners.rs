@@ -146,7 +146,9 @@ pub fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
 pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE partners SET bookings = (SELECT count(*) FROM bookings b WHERE b.partner_id = partners.partner_id),
-                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id)"
+                                   events = (SELECT count(*) FROM history h WHERE h.partner_id = partners.partner_id),
+                                   users = (SELECT count(*) FROM partner_users u
+                                            WHERE u.partner_id = partners.partner_id AND u.deleted_at IS NULL)"
     );
     tx.run(sql, [])
 }

@@ -8,7 +8,7 @@ use tunneldesk::store::Read;
 pub type Rows = BTreeMap<String, i64>;
 
 /// Sums by the hour and the day against the rows that they add up: what is in one and not in the other.
-const HOURS: [(&str, &str); 3] = [
+const HOURS: [(&str, &str); 4] = [
     (
         "SELECT tunnel_id, hour, flights, minutes FROM flown_hours WHERE flights <> 0 OR minutes <> 0",
         "SELECT tunnel_id, entry_date - (entry_date % 3600 + 3600) % 3600, count(*), sum(minutes) FROM entries
@@ -23,6 +23,10 @@ const HOURS: [(&str, &str); 3] = [
     (
         "SELECT day, partner_id, event, times FROM event_days",
         "SELECT at - (at % 86400 + 86400) % 86400, partner_id, event, count(*) FROM history GROUP BY 1, 2, 3",
+    ),
+    (
+        "SELECT partner_id, users FROM partners WHERE users <> 0",
+        "SELECT partner_id, count(*) FROM partner_users WHERE deleted_at IS NULL GROUP BY 1",
     ),
 ];
 
