@@ -44,6 +44,43 @@
 //! | [`domain`] | rules without clock, file, JSON or SQL |
 //! | [`i18n`] | languages, and dates in words |
 //! | [`config`], [`clock`], [`keys`], [`log`], [`stats`] | settings, the time of day, the site key, the log, counters |
+//!
+//! # Glossary
+//!
+//! One word a thing, in every room:
+//!
+//! | word | meaning |
+//! |---|---|
+//! | site | one tunnel with its database, settings and keys |
+//! | data directory | the directory of the database, its key and its local backups; one process has its lock |
+//! | writer | the one connection that changes the database; transactions queue for it |
+//! | release | to give back the snapshot that a thread reads from, so that the database's log can be cut |
+//! | emergency reserve | a file of known size that is deleted when the disk is full, so that the site can still write |
+//! | backup store | a directory of backups with their manifests: the local one, and the off-site one |
+//! | off-site backup | a copy of each backup in the second directory that the settings name |
+//! | drill | a backup that is restored beside the site and checked, to prove that it can be |
+//! | tombstone | the number of an erased member, kept so that a restored backup forgets the member too |
+//! | data set | the rows of one table that are a member's, with their erasure policy |
+//! | call | a request after its head and body were read, on its way to an operation |
+//! | principal | what credentials were turned into: a member, the staff, a kiosk and its guest, a partner, a third party |
+//! | clerk | a member of the staff who is signed in at the desk |
+//! | guest | the member who is signed in at a kiosk |
+//! | actor, subject | who makes a change, and the account that the change is about |
+//! | change | one effect under way: the transaction, its moment, the actor and the reader's language |
+//! | outcome | what an effect came to, before an edge renders it |
+//! | failure | a refusal with its public text and its hidden cause |
+//! | audit row | who did what to whom, from where; each row carries a hash of the one before |
+//! | counters | failed attempts by account, device and network; they decide how long a sign-in is delayed |
+//! | step | a sign-in whose second factor is due |
+//! | passcode | six digits sent to a confirmed address or number |
+//! | PIN | the six digits by which a partner books for a member |
+//! | programme, level, skill | `Flyer`; `Flyer 3 Static`; one skill that a level requires |
+//! | entry | a row of a logbook: flight time, a skill, or a safety record |
+//! | sign-off | the signature that opens a skill |
+//! | holding | a level that a member holds, derived from signed skills |
+//! | currency | whether a programme may be practised now, derived from flights and trainings |
+//! | history | what partners did, numbered without gaps; the sync sends it upstream |
+//! | outbox | messages that wait for their server; a delivery is one attempt |
 
 pub mod api;
 mod app;

@@ -160,7 +160,7 @@ pub(crate) fn judge(
     let account = members::find_account_by_id(tx, member_id)?;
     let counters = Counters::at_kiosk(site, kiosk.id, member_id, account.as_ref());
     if counters.closed_for(tx, tx.now())? > 0 {
-        call.held.set(true);
+        call.delayed.set(true);
         call.outcome.set(OutcomeWord::Delayed);
         return Ok(None);
     }

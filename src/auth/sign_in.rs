@@ -37,7 +37,7 @@ pub(crate) enum Verdict {
 pub(crate) fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
     let delayed =
         site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.closed_for(tx, site.now())? > 0))?;
-    call.held.set(delayed);
+    call.delayed.set(delayed);
     if delayed {
         call.outcome.set(OutcomeWord::Delayed);
     }
@@ -60,7 +60,7 @@ pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Resul
         Ok((counters, closed_for, account))
     })?;
     if closed_for > 0 {
-        call.held.set(true);
+        call.delayed.set(true);
         call.outcome.set(OutcomeWord::Delayed);
         return Ok(Verdict::Wrong);
     }

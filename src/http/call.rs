@@ -86,7 +86,7 @@ pub struct Call {
     /// The principal, for the log: set by the gate.
     pub who: Cell<Who>,
     /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
-    pub held: Cell<bool>,
+    pub delayed: Cell<bool>,
     /// What became of a proof of identity, for the log.
     pub outcome: Cell<OutcomeWord>,
     /// What an `Idempotency-Key` of an admitted caller stands for: set by the gate.

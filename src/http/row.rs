@@ -52,7 +52,7 @@ pub struct Row {
     /// Runs on the few threads for pictures, documents and tables, which take long and hold up no sign-in.
     pub draws: bool,
     /// Answers go out on a beat, so that the time they take says nothing of what was found.
-    pub on_the_beat: bool,
+    pub constant_time: bool,
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
     pub body_bytes_max: usize,
@@ -97,7 +97,7 @@ impl Row {
             path,
             hashes: false,
             draws: false,
-            on_the_beat: false,
+            constant_time: false,
             client_id: false,
             body_bytes_max,
             admins: false,

@@ -34,7 +34,7 @@ pub static ROUTES: &[Route] = &[
     // Authentication
     open    (POST,   "/auth/login",                                         auth::login::with_password).reads::<auth::login::LoginRequest>().hashing().when_full(),
     open    (POST,   "/auth/login/silent",                                  auth::login::silent).reads::<auth::login::Credentials>().hashing().when_full(),
-    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options).reads::<auth::passkey::PasskeyQuestion>().on_the_beat().when_full(),
+    open    (POST,   "/auth/login/bio-web-option",                          auth::passkey::options).reads::<auth::passkey::PasskeyQuestion>().constant_time().when_full(),
     open    (POST,   "/auth/login/bio-web-verify",                          auth::passkey::verify).reads::<auth::passkey::PasskeyAnswer>().when_full(),
     open    (POST,   "/auth/login/totp/setup",                              auth::totp::setup).reads::<auth::totp::TotpSetupRequest>().hashing(),
     open    (POST,   "/auth/login/totp/verify-setup",                       auth::totp::verify_setup).reads::<auth::totp::TotpProof>().hashing(),
@@ -45,8 +45,8 @@ pub static ROUTES: &[Route] = &[
     open    (POST,   "/auth/verify-email",                                  auth::email::verify).reads::<auth::email::EmailToken>(),
     open    (POST,   "/auth/verify-email/resend",                           auth::email::resend).reads::<auth::email::EmailToken>(),
     open    (GET,    "/auth/account-access/security-questions",             auth::recovery::questions).reads::<auth::recovery::QuestionsRequest>(),
-    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).reads::<auth::recovery::AccountAccess>().hashing().on_the_beat(),
-    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username).reads::<auth::recovery::UsernameRequest>().on_the_beat(),
+    open    (POST,   "/auth/account-access/recover-password",               auth::recovery::password).reads::<auth::recovery::AccountAccess>().hashing().constant_time(),
+    open    (POST,   "/auth/account-access/recover-username",               auth::recovery::username).reads::<auth::recovery::UsernameRequest>().constant_time(),
 
     // Profile
     member  (POST,   "/account/profile/2fa-operation",                      profile::two_factor::operate).reads::<profile::two_factor::FactorRequest>(),
@@ -146,8 +146,8 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/confirm",                                            web::public::confirm::take),
     page    (POST,   "/confirm/again",                                      web::public::confirm::resend),
     page    (GET,    "/recover",                                            web::public::recover::ask),
-    page    (POST,   "/recover",                                            web::public::recover::send).on_the_beat(),
-    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().on_the_beat(),
+    page    (POST,   "/recover",                                            web::public::recover::send).constant_time(),
+    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().constant_time(),
     page    (GET,    "/claim",                                              web::public::claim::ask),
     page    (POST,   "/claim",                                              web::public::claim::take).hashing(),
     page    (GET,    "/undo",                                               web::public::undo::ask),

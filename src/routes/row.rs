@@ -106,8 +106,8 @@ impl Route {
         self
     }
 
-    pub(super) const fn on_the_beat(mut self) -> Route {
-        self.row.on_the_beat = true;
+    pub(super) const fn constant_time(mut self) -> Route {
+        self.row.constant_time = true;
         self
     }
 

@@ -1,7 +1,7 @@
 //! One connection: HTTP/1.1 with a limit on everything a slow or hostile client could drag out.
 
-use super::front::{Door, Front};
 use super::limiter::{Progress, Waits};
+use super::service::{HttpService, ListenerKind};
 use super::unread;
 use bytes::{Buf, Bytes};
 use http::StatusCode;
@@ -24,12 +24,12 @@ use tokio::time::Sleep;
 
 /// For a whole request head to arrive, and for an idle connection until the next one.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
-/// More than the front door takes, so that a head that is too large is most often refused there, in the words of an answer.
+/// More than `HttpService` accepts, so that a head that is too large is most often refused there, with the usual envelope.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// Request head and answer are buffered up to this.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
-/// What a client still sends after it was refused is taken and thrown away, so much of it and for so long: a connection that
-/// is closed on unread bytes takes the answer along.
+/// How many bytes are read and thrown away after a refusal, and for how long: closing a connection with unread bytes resets
+/// it, and the client loses the answer.
 const REFUSED_BYTES_MAX: usize = 256 * 1024;
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 /// For a client to take some of an answer.
@@ -37,36 +37,36 @@ const WRITE_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// The connection as a future that ends with it; `socket` is what carries the stream.
 pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
-    front: Arc<Front>,
+    service: Arc<HttpService>,
     stream: S,
     socket: RawFd,
     peer: IpAddr,
-    door: Door,
+    kind: ListenerKind,
     progress: Arc<Progress>,
 ) -> http1::Connection<
-    Patient<S>,
+    WithWriteTimeout<S>,
     impl hyper::service::Service<
         Request<Incoming>,
-        Response = super::front::Response,
+        Response = super::service::Response,
         Error = std::convert::Infallible,
         Future: Send,
     >,
 > {
-    let patient = Patient::new(stream, socket, progress.clone(), refusing(front.clone(), peer));
+    let with_write_timeout = WithWriteTimeout::new(stream, socket, progress.clone(), refusing(service.clone(), peer));
     let service = service_fn(move |request| {
-        let (front, progress) = (front.clone(), progress.clone());
+        let (service, progress) = (service.clone(), progress.clone());
         async move {
             progress.set(Waits::Rest);
-            let answer = front.answer(request, peer, door, &progress).await;
+            let answer = service.answer(request, peer, kind, &progress).await;
             progress.set(Waits::Taking);
             Ok(answer)
         }
     });
-    limited().serve_connection(patient, service)
+    limited().serve_connection(with_write_timeout, service)
 }
 
-fn refusing(front: Arc<Front>, peer: IpAddr) -> Refuse {
-    Box::new(move |status| front.refuse_unread(status, peer))
+fn refusing(service: Arc<HttpService>, peer: IpAddr) -> Refuse {
+    Box::new(move |status| service.refuse_unread(status, peer))
 }
 
 /// HTTP/1.1 with the limits on heads; without a timer hyper would keep none of the times.
@@ -85,25 +85,33 @@ fn limited() -> http1::Builder {
 /// Makes the answer to what is no request out of the status that hyper has for it.
 type Refuse = Box<dyn Fn(StatusCode) -> Vec<u8> + Send>;
 
-/// A stream whose writes fail when the other side takes nothing for too long, on which hyper's own bare refusals go out as
-/// ours, and which ends between two requests once the connection is to close.
-pub(super) struct Patient<S> {
+/// A stream with a write timeout: a write fails when the client reads nothing for too long. The stream also replaces hyper's
+/// bare refusals with our envelope, and ends between two requests once the connection is to close.
+pub(super) struct WithWriteTimeout<S> {
     stream: TokioIo<S>,
     socket: RawFd,
     progress: Arc<Progress>,
     /// Runs while a write waits, or what follows a refusal is thrown away.
     deadline: Option<Pin<Box<Sleep>>>,
     refuse: Refuse,
-    /// What is left to write of a refusal.
+    /// The bytes of a refusal that are not written yet.
     refusal: Bytes,
-    /// What may still be taken of a client that was refused: `None` where nobody was.
+    /// How many more bytes of a refused client are thrown away: `None` where no refusal was sent.
     leftover_bytes: Option<usize>,
 }
 
-impl<S> Patient<S> {
-    fn new(stream: S, socket: RawFd, progress: Arc<Progress>, refuse: Refuse) -> Patient<S> {
+impl<S> WithWriteTimeout<S> {
+    fn new(stream: S, socket: RawFd, progress: Arc<Progress>, refuse: Refuse) -> WithWriteTimeout<S> {
         let stream = TokioIo::new(stream);
-        Patient { stream, socket, progress, deadline: None, refuse, refusal: Bytes::new(), leftover_bytes: None }
+        WithWriteTimeout {
+            stream,
+            socket,
+            progress,
+            deadline: None,
+            refuse,
+            refusal: Bytes::new(),
+            leftover_bytes: None,
+        }
     }
 
     /// Whether the stream is to end here: no request has begun, not even in the system's own buffer.
@@ -130,7 +138,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> WithWriteTimeout<S> {
     fn poll_refusal(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.refusal.is_empty() {
             let written = Pin::new(&mut self.stream).poll_write(cx, &self.refusal);
@@ -164,7 +172,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Patient<S> {
     }
 }
 
-impl<S> Read for Patient<S>
+impl<S> Read for WithWriteTimeout<S>
 where
     TokioIo<S>: Read + Unpin,
 {
@@ -180,7 +188,7 @@ where
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Write for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Write for WithWriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if self.replaces(buf) {
             return Poll::Ready(Ok(buf.len()));
@@ -249,18 +257,18 @@ mod tests {
 
     const NO_SOCKET: RawFd = -1;
 
-    fn patient(stream: DuplexStream) -> Patient<DuplexStream> {
-        Patient::new(stream, NO_SOCKET, Arc::default(), Box::new(|_| Vec::new()))
+    fn with_write_timeout(stream: DuplexStream) -> WithWriteTimeout<DuplexStream> {
+        WithWriteTimeout::new(stream, NO_SOCKET, Arc::default(), Box::new(|_| Vec::new()))
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_is_given_up() {
         let (ours, _theirs): (DuplexStream, DuplexStream) = tokio::io::duplex(4);
-        let mut patient = patient(ours);
+        let mut with_write_timeout = with_write_timeout(ours);
         let start = tokio::time::Instant::now();
         let outcome = std::future::poll_fn(|cx| {
             loop {
-                match Pin::new(&mut patient).poll_write(cx, b"four") {
+                match Pin::new(&mut with_write_timeout).poll_write(cx, b"four") {
                     Poll::Ready(Ok(_)) => continue,
                     other => return other,
                 }
@@ -276,7 +284,7 @@ mod tests {
         let (ours, mut theirs) = tokio::io::duplex(4096);
         let answer =
             service_fn(async |_| Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::<Bytes>::default())));
-        let connection = tokio::spawn(limited().serve_connection(patient(ours), answer));
+        let connection = tokio::spawn(limited().serve_connection(with_write_timeout(ours), answer));
         theirs.write_all(sent.as_bytes()).await.unwrap();
         let start = tokio::time::Instant::now();
         let mut got = String::new();

@@ -7,10 +7,10 @@ use crate::http::reply::{self, Reply};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use hyper::Request;
 
-/// What the API is asked with beyond what browsers always allow.
+/// The request headers that a page may send beyond those that browsers always allow.
 const REQUEST_HEADERS: &str = "token, authorization, content-type, client-id, idempotency-key, accept-language, ~accept-language, \
                                ~monitor-user, if-none-match, x-request-id, x-timestamp";
-/// What a page may read of an answer beyond what browsers always show.
+/// The answer headers that a page may read beyond those that browsers always show.
 const ANSWER_HEADERS: &str =
     "x-total-count, x-unread-count, link, etag, retry-after, x-request-id, content-language, allow";
 /// For how long a browser need not ask again: two hours, the most that one of them keeps.
@@ -20,7 +20,7 @@ const BASE: &str = "/api/";
 /// The origins that may call, as browsers write them.
 pub(super) struct Origins(Vec<String>);
 
-/// What the origin of one request means for its answer.
+/// The effect of one request's `Origin` on its answer.
 #[derive(Default)]
 pub(super) struct Asked {
     /// Whether the answer could be another for another origin.
@@ -51,8 +51,7 @@ impl Origins {
 }
 
 impl Asked {
-    /// What the page may send, where a browser asks that: the table has no row for `OPTIONS`, and its refusal names the
-    /// methods that the path knows.
+    /// The answer to a preflight request. The table has no row for `OPTIONS`; its refusal names the methods of the path.
     pub(super) fn preflight(&self, failure: &Failure) -> Option<Reply> {
         let methods = failure.allowed_methods().filter(|_| self.is_preflight)?;
         let methods = HeaderValue::from_str(methods).ok()?;

@@ -39,7 +39,7 @@ pub(super) struct Slot {
     pub handshakes: Arc<Semaphore>,
 }
 
-/// What a connection waits for.
+/// The state of a connection: which wait it is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Waits {

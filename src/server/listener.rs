@@ -2,8 +2,8 @@
 
 use super::Phase;
 use super::connection;
-use super::front::{Door, Front};
 use super::limiter::{Progress, Slot, Waits};
+use super::service::{HttpService, ListenerKind};
 use super::tls::{Acceptor, Shaken};
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
@@ -18,25 +18,25 @@ use tokio::sync::watch;
 /// After a failed accept (out of descriptors, most often): others get a chance to close theirs.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What every connection of a listener has in common.
+/// The state that all connections of one listener share.
 #[derive(Clone)]
 struct Listener {
-    front: Arc<Front>,
-    door: Door,
+    service: Arc<HttpService>,
+    kind: ListenerKind,
     acceptor: Option<Acceptor>,
     phase: watch::Receiver<Phase>,
 }
 
 /// Accepts until the server is to stop. The connections go on by themselves.
 pub(super) async fn accept(
-    front: Arc<Front>,
+    service: Arc<HttpService>,
     socket: TcpListener,
-    door: Door,
+    kind: ListenerKind,
     acceptor: Option<Acceptor>,
     phase: watch::Receiver<Phase>,
 ) {
     let mut stopped = phase.clone();
-    let listener = Listener { front, door, acceptor, phase };
+    let listener = Listener { service, kind, acceptor, phase };
     loop {
         let accepted = tokio::select! {
             accepted = socket.accept() => accepted,
@@ -50,7 +50,7 @@ pub(super) async fn accept(
             }
         }
     }
-    // Those that the system has let in already would be reset.
+    // Dropping the socket would reset connections that the system has accepted already.
     let Ok(socket) = socket.into_std() else { return };
     while let Ok((stream, peer)) = socket.accept() {
         let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
@@ -61,29 +61,29 @@ pub(super) async fn accept(
 impl Listener {
     /// One connection too many is closed: an answer would cost what the limit saves.
     fn welcome(&self, stream: TcpStream, peer: IpAddr) {
-        let limiter = match self.door {
-            Door::Metrics => &self.front.metrics_limiter,
-            Door::Public | Door::Secure | Door::Clear => &self.front.limiter,
+        let limiter = match self.kind {
+            ListenerKind::Metrics => &self.service.metrics_limiter,
+            ListenerKind::Public | ListenerKind::Secure | ListenerKind::Clear => &self.service.limiter,
         };
         let Some(slot) = limiter.enter(peer) else { return };
         _ = stream.set_nodelay(true);
         let (this, socket) = (self.clone(), stream.as_raw_fd());
         match self.acceptor.clone() {
-            Some(acceptor) if self.door == Door::Secure => {
+            Some(acceptor) if self.kind == ListenerKind::Secure => {
                 tokio::spawn(async move {
                     slot.progress.set(Waits::Rest);
                     if let Some(stream) = this.shake(&acceptor, &slot, stream).await {
                         slot.progress.set(Waits::Idle);
-                        this.serve(slot, stream, socket, peer, Door::Secure).await;
+                        this.serve(slot, stream, socket, peer, ListenerKind::Secure).await;
                     }
                 });
             }
             acceptor => {
                 let own = stream.local_addr().map(|own| own.ip());
-                let trusted = self.front.is_proxy(peer);
-                let clear = !trusted && own.is_ok_and(|own| is_clear(self.door, own, acceptor.is_some()));
-                let door = if clear { Door::Clear } else { self.door };
-                tokio::spawn(async move { this.serve(slot, stream, socket, peer, door).await });
+                let trusted = self.service.is_proxy(peer);
+                let clear = !trusted && own.is_ok_and(|own| is_clear(self.kind, own, acceptor.is_some()));
+                let kind = if clear { ListenerKind::Clear } else { self.kind };
+                tokio::spawn(async move { this.serve(slot, stream, socket, peer, kind).await });
             }
         }
     }
@@ -92,18 +92,19 @@ impl Listener {
     async fn shake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<Shaken> {
         let mut phase = self.phase.clone();
         tokio::select! {
-            shaken = acceptor.shake(&self.front, &slot.handshakes, stream) => shaken,
+            shaken = acceptor.shake(&self.service, &slot.handshakes, stream) => shaken,
             () = slot.progress.evicted.notified() => None,
             _ = phase.wait_for(|phase| *phase == Phase::Close) => None,
         }
     }
 
-    async fn serve<S>(mut self, slot: Slot, stream: S, socket: RawFd, peer: IpAddr, door: Door)
+    async fn serve<S>(mut self, slot: Slot, stream: S, socket: RawFd, peer: IpAddr, kind: ListenerKind)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let progress = &slot.progress;
-        let mut connection = pin!(connection::serve(self.front.clone(), stream, socket, peer, door, progress.clone()));
+        let mut connection =
+            pin!(connection::serve(self.service.clone(), stream, socket, peer, kind, progress.clone()));
         // The first look is at the phase in which the connection came.
         self.phase.mark_changed();
         let outcome = loop {
@@ -115,7 +116,7 @@ impl Listener {
             }
         };
         if outcome.is_err() && !progress.is_closing() {
-            self.front.stats.connections_broken.fetch_add(1, Ordering::Relaxed);
+            self.service.stats.connections_broken.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -130,8 +131,8 @@ fn follow(phase: Phase, progress: &Progress) {
 
 /// Whether a plain connection to this address of ours is only sent over to https. Whoever came to loopback is on this
 /// machine, and cannot be overheard; a proxy of ours is asked over https itself.
-fn is_clear(door: Door, own: IpAddr, secured: bool) -> bool {
-    secured && door == Door::Public && !own.to_canonical().is_loopback()
+fn is_clear(kind: ListenerKind, own: IpAddr, secured: bool) -> bool {
+    secured && kind == ListenerKind::Public && !own.to_canonical().is_loopback()
 }
 
 #[cfg(test)]
@@ -140,13 +141,13 @@ mod tests {
 
     #[test]
     fn plain_connections_from_the_network_are_sent_over_where_there_is_https() {
-        let at = |own: &str, door, secured| is_clear(door, own.parse().unwrap(), secured);
-        assert!(at("10.0.0.5", Door::Public, true));
-        assert!(at("fd00::5", Door::Public, true));
+        let at = |own: &str, kind, secured| is_clear(kind, own.parse().unwrap(), secured);
+        assert!(at("10.0.0.5", ListenerKind::Public, true));
+        assert!(at("fd00::5", ListenerKind::Public, true));
         for loopback in ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"] {
-            assert!(!at(loopback, Door::Public, true), "{loopback}");
+            assert!(!at(loopback, ListenerKind::Public, true), "{loopback}");
         }
-        assert!(!at("10.0.0.5", Door::Public, false));
-        assert!(!at("10.0.0.5", Door::Metrics, true));
+        assert!(!at("10.0.0.5", ListenerKind::Public, false));
+        assert!(!at("10.0.0.5", ListenerKind::Metrics, true));
     }
 }

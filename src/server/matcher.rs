@@ -13,7 +13,7 @@ enum Part {
     Param,
 }
 
-/// What a method and a path mean.
+/// The row that a method and a path lead to, or why none.
 pub(crate) enum Match {
     /// A row by its place in the table, and the parts of the path that it names, decoded.
     Found(usize, Vec<String>),

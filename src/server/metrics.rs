@@ -1,6 +1,6 @@
 //! `/metrics`: the counters as Prometheus reads them.
 
-use super::front::Front;
+use super::service::HttpService;
 use crate::http::reply::Reply;
 use crate::jobs;
 use crate::keys::hex;
@@ -14,14 +14,14 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) fn write(front: &Front) -> Reply {
+pub(super) fn write(service: &HttpService) -> Reply {
     let mut text = String::with_capacity(16 * 1024);
-    requests(&mut text, front);
-    durations(&mut text, front);
-    let stats = &front.stats;
-    let (waiting_hashing, waiting) = front.pool.waiting();
+    requests(&mut text, service);
+    durations(&mut text, service);
+    let stats = &service.stats;
+    let (waiting_hashing, waiting) = service.pool.waiting();
     let (commits, transactions, writer_waiting, condition, suspect, wal_bytes, messages, sync) =
-        front.with_site(|site| {
+        service.with_site(|site| {
             let writer = site.store.writer();
             let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
             let suspect = u64::from(site.clock.is_suspect());
@@ -78,7 +78,7 @@ pub(super) fn write(front: &Front) -> Reply {
             "# HELP tunneldesk_{name} {help}\n# TYPE tunneldesk_{name} {kind}\ntunneldesk_{name} {value}\n"
         );
     }
-    front.with_site(|site| doctor(&mut text, site));
+    service.with_site(|site| doctor(&mut text, site));
     reply(text)
 }
 
@@ -93,7 +93,8 @@ fn reply(text: String) -> Reply {
     }
 }
 
-/// What the doctor says, and the end of the audit log: whoever keeps the figures keeps a witness of it.
+/// The doctor's facts, and the number and hash of the last audit row: a monitoring system that stores the metrics also stores
+/// evidence against a shortened audit log.
 fn doctor(text: &mut String, site: &Site) {
     let facts = health::brief(site);
     text.push_str(
@@ -136,7 +137,7 @@ fn message_counts(site: &Site) -> (u64, u64) {
     (waiting.unsigned_abs(), dead.unsigned_abs())
 }
 
-/// What goes upstream.
+/// The state of the sync upstream.
 #[derive(Default)]
 struct SyncCounts {
     waiting_rows: u64,
@@ -168,13 +169,13 @@ fn get(counter: &AtomicU64) -> u64 {
 }
 
 /// Rows that were asked at least once, each with its labels.
-fn asked(front: &Front) -> impl Iterator<Item = (String, &RouteStats)> {
+fn requested_routes(service: &HttpService) -> impl Iterator<Item = (String, &RouteStats)> {
     let label = |row: usize| match TABLE.get(row) {
         Some(route) => format!("method=\"{}\",route=\"{}{}\"", route.method, route.base, route.path),
         None => "method=\"\",route=\"\"".to_owned(),
     };
     let was_asked = |route: &&RouteStats| route.answers.iter().any(|count| get(count) > 0);
-    front
+    service
         .stats
         .routes()
         .iter()
@@ -183,21 +184,21 @@ fn asked(front: &Front) -> impl Iterator<Item = (String, &RouteStats)> {
         .filter(move |(_, route)| was_asked(route))
 }
 
-fn requests(text: &mut String, front: &Front) {
+fn requests(text: &mut String, service: &HttpService) {
     text.push_str(
         "# HELP tunneldesk_requests_total Answers by operation and status.\n# TYPE tunneldesk_requests_total counter\n",
     );
-    for (labels, route) in asked(front) {
+    for (labels, route) in requested_routes(service) {
         for (class, count) in route.answers.iter().enumerate().filter(|(_, count)| get(count) > 0) {
             _ = writeln!(text, "tunneldesk_requests_total{{{labels},status=\"{}xx\"}} {}", class + 1, get(count));
         }
     }
 }
 
-fn durations(text: &mut String, front: &Front) {
+fn durations(text: &mut String, service: &HttpService) {
     const NAME: &str = "tunneldesk_request_seconds";
     _ = writeln!(text, "# HELP {NAME} From the request's head to its answer.\n# TYPE {NAME} histogram");
-    for (labels, route) in asked(front) {
+    for (labels, route) in requested_routes(service) {
         let mut sum = 0;
         for (bucket, count) in route.times.iter().enumerate() {
             sum += get(count);

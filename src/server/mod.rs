@@ -3,13 +3,13 @@
 mod body;
 mod connection;
 mod cors;
-mod front;
 mod limiter;
 mod listener;
 mod live;
 pub(crate) mod matcher;
 mod metrics;
 mod pool;
+mod service;
 mod tls;
 mod unread;
 pub(crate) mod watchdog;
@@ -18,8 +18,8 @@ use crate::config::Config;
 use crate::http::row;
 use crate::routes::TABLE;
 use crate::site::{Ports, Site};
-use front::{Door, Front};
 use pool::Pool;
+use service::{HttpService, ListenerKind};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,14 +36,14 @@ const QUIET_WAIT_MAX: Duration = Duration::from_secs(1);
 /// For the network threads to end, and then for the threads of requests, that have no request any more.
 const THREADS_END_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What connections do next.
+/// Whether connections take further requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// They serve one request after the other.
+    /// Connections serve one request after the other.
     Open,
     /// The next answer is the last, and says so.
     Last,
-    /// The same, and where no request has begun they close.
+    /// Connections finish the request that has begun, and close.
     Close,
 }
 
@@ -61,7 +61,7 @@ pub struct Running {
     pub metrics_address: Option<SocketAddr>,
     phase: watch::Sender<Phase>,
     runtime: tokio::runtime::Runtime,
-    front: Arc<Front>,
+    service: Arc<HttpService>,
 }
 
 impl Sockets {
@@ -70,7 +70,8 @@ impl Sockets {
         Sockets::bind_or_take(config, Vec::new())
     }
 
-    /// The same, but for those for which the service manager passed a socket. All that it passed must be wanted.
+    /// Binds as [`Sockets::bind`] does, except addresses for which the service manager passed a socket. Every passed socket must
+    /// belong to an address of the settings.
     pub fn bind_or_take(config: &Config, mut passed: Vec<TcpListener>) -> Result<Sockets, String> {
         let mut open = |address: SocketAddr, setting| match take_passed(&mut passed, address) {
             Some(socket) => usable(socket).map_err(|e| format!("cannot use the passed socket for {address}: {e}")),
@@ -140,23 +141,23 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     site.answers_on(Ports { plain: ports(&addresses), secure: ports(&secure_addresses) });
     let acceptor = tls::acceptor(site, &secure_addresses)?;
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
-    let front = Arc::new(Front::new(site, Pool::start(site)?));
-    let streams = front.streams.clone();
+    let service = Arc::new(HttpService::new(site, Pool::start(site)?));
+    let streams = service.streams.clone();
     site.store.changes().listen(move |count| streams.tell(count));
     runtime.spawn(keep_a_timer_near());
     let (phase, phases) = watch::channel(Phase::Open);
     let doors = sockets
         .public
         .into_iter()
-        .map(|s| (s, Door::Public))
-        .chain(sockets.secure.into_iter().map(|s| (s, Door::Secure)))
-        .chain(sockets.metrics.map(|s| (s, Door::Metrics)));
-    for (socket, door) in doors {
+        .map(|s| (s, ListenerKind::Public))
+        .chain(sockets.secure.into_iter().map(|s| (s, ListenerKind::Secure)))
+        .chain(sockets.metrics.map(|s| (s, ListenerKind::Metrics)));
+    for (socket, kind) in doors {
         let _context = runtime.enter();
         let socket = tokio::net::TcpListener::from_std(socket).map_err(|e| format!("cannot listen: {e}"))?;
-        runtime.spawn(listener::accept(front.clone(), socket, door, acceptor.clone(), phases.clone()));
+        runtime.spawn(listener::accept(service.clone(), socket, kind, acceptor.clone(), phases.clone()));
     }
-    Ok(Running { addresses, secure_addresses, metrics_address, phase, runtime, front })
+    Ok(Running { addresses, secure_addresses, metrics_address, phase, runtime, service })
 }
 
 /// A timer that is earlier than all others wakes the threads by a system call when it is set, and each request sets one
@@ -191,30 +192,30 @@ impl Running {
         self.stop_within(DRAIN_TIME_MAX);
     }
 
-    /// The same, but requests that take longer are cut off.
+    /// Stops as [`Running::stop`] does, but cuts requests off that take longer than `drain_time_max`.
     pub fn stop_within(self, drain_time_max: Duration) {
-        let Running { phase, runtime, front, .. } = self;
+        let Running { phase, runtime, service, .. } = self;
         runtime.block_on(async {
             let deadline = tokio::time::Instant::now() + drain_time_max;
             phase.send_replace(Phase::Last);
-            front.streams.end();
-            _ = tokio::time::timeout_at(deadline, quiet(&front)).await;
+            service.streams.end();
+            _ = tokio::time::timeout_at(deadline, quiet(&service)).await;
             phase.send_replace(Phase::Close);
             if tokio::time::timeout_at(deadline, phase.closed()).await.is_err() {
                 tracing::warn!("some requests did not end in time and were cut off");
             }
         });
         runtime.shutdown_timeout(THREADS_END_TIME_MAX);
-        front.pool.stop(THREADS_END_TIME_MAX);
+        service.pool.stop(THREADS_END_TIME_MAX);
     }
 }
 
 /// Until there is no connection, or no request has come for a while.
-async fn quiet(front: &Front) {
+async fn quiet(service: &HttpService) {
     let since = tokio::time::Instant::now();
-    let requests = || front.late_requests.load(Ordering::Relaxed);
+    let requests = || service.late_requests.load(Ordering::Relaxed);
     let mut before = requests();
-    while front.stats.connections_open.load(Ordering::Relaxed) > 0 && since.elapsed() < QUIET_WAIT_MAX {
+    while service.stats.connections_open.load(Ordering::Relaxed) > 0 && since.elapsed() < QUIET_WAIT_MAX {
         tokio::time::sleep(QUIET_TIME).await;
         if requests() == before {
             return;

@@ -3,7 +3,7 @@
 //! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
 //! changing between threads, and never stand behind a flush.
 //!
-//! What hashes a password has a few threads and a queue of its own, so that a flood of sign-ins holds up nobody else; the
+//! Operations that hash a password have a few threads and a queue of their own, so that a flood of sign-ins holds up nobody else; the
 //! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
 //! drawn by [`crate::site::drawing::Drawer`].
 
@@ -38,20 +38,21 @@ const DRAWING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 const HASHING_QUEUE_PER_CORE: usize = 256;
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
-    reading: Lane,
-    writing: Lane,
-    hashing: Lane,
-    drawing: Lane,
+    reading: Queue,
+    writing: Queue,
+    hashing: Queue,
+    drawing: Queue,
 }
 
-/// How the threads of a lane go about it.
-struct Manner {
+/// The limits of a queue: its threads, how many calls may wait, and for how long.
+struct QueueConfig {
     threads: usize,
     queue_max: usize,
-    patience: Duration,
+    wait_max: Duration,
 }
 
-struct Lane {
+/// A queue of calls with the threads that work it off.
+struct Queue {
     /// `None` ends the thread that takes it.
     jobs: Sender<Option<Job>>,
     threads: usize,
@@ -72,8 +73,8 @@ struct Job {
 pub(super) struct Finished {
     pub reply: Reply,
     pub who: Who,
-    /// See [`Call::held`].
-    pub held: bool,
+    /// See [`Call::delayed`].
+    pub delayed: bool,
     /// See [`Call::outcome`].
     pub outcome: OutcomeWord,
     pub code: Option<&'static str>,
@@ -86,28 +87,28 @@ impl Pool {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         site.hashers.start().map_err(|e| format!("cannot start the threads that hash: {e}"))?;
         site.drawer.start().map_err(|e| format!("cannot start the thread that draws: {e}"))?;
-        let brief = |threads| Manner { threads, queue_max: limits.queue_max, patience: QUEUE_WAIT_MAX };
-        let hashing = Manner {
+        let brief = |threads| QueueConfig { threads, queue_max: limits.queue_max, wait_max: QUEUE_WAIT_MAX };
+        let hashing = QueueConfig {
             threads: cores * HASHING_THREADS_PER_CORE,
             queue_max: cores * HASHING_QUEUE_PER_CORE,
-            patience: HASHING_QUEUE_WAIT_MAX,
+            wait_max: HASHING_QUEUE_WAIT_MAX,
         };
         let drawing =
-            Manner { threads: DRAWING_THREADS, queue_max: DRAWING_QUEUE_MAX, patience: DRAWING_QUEUE_WAIT_MAX };
+            QueueConfig { threads: DRAWING_THREADS, queue_max: DRAWING_QUEUE_MAX, wait_max: DRAWING_QUEUE_WAIT_MAX };
         let reading = limits.pool_threads.min(cores * READING_THREADS_PER_CORE);
         Ok(Pool {
-            reading: Lane::start(site, "reading", &brief(reading))?,
-            writing: Lane::start(site, "writing", &brief(limits.pool_threads))?,
-            hashing: Lane::start(site, "sign-in", &hashing)?,
-            drawing: Lane::start(site, "documents", &drawing)?,
+            reading: Queue::start(site, "reading", &brief(reading))?,
+            writing: Queue::start(site, "writing", &brief(limits.pool_threads))?,
+            hashing: Queue::start(site, "sign-in", &hashing)?,
+            drawing: Queue::start(site, "documents", &drawing)?,
             hashers: site.hashers.clone(),
         })
     }
 
-    /// Runs a call on its lane. A full queue is an answer at once.
-    pub(super) async fn run(&self, edge: &Edge<'_>, access: &'static Access, call: Call) -> Finished {
+    /// Runs a call on its queue. A full queue is an answer at once.
+    pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, call: Call) -> Finished {
         let queued = Instant::now();
-        let lane = match call.row {
+        let queue = match call.row {
             route if route.hashes => &self.hashing,
             route if route.draws => &self.drawing,
             _ if call.reads() => {
@@ -117,15 +118,15 @@ impl Pool {
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        let unqueued = lane.jobs.try_send(Some(Job { access, call, queued, done })).err();
+        let unqueued = queue.jobs.try_send(Some(Job { access, call, queued, done })).err();
         if let Some(job) = unqueued.and_then(TrySendError::into_inner) {
-            edge.stats.queue_full.fetch_add(1, Ordering::Relaxed);
+            fallback.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
-            return refused(&job.call, failure, || Frame::named(edge.site_name.get(), edge.language));
+            return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
         answer.await.map(|(finished, _)| finished).unwrap_or_else(|_| {
             let failure = Failure::broken().because("a thread for requests ended early");
-            finished(reply::refusal(&failure, edge.language, edge.request_id), Who::Anyone, Some(failure))
+            finished(reply::refusal(&failure, fallback.language, fallback.request_id), Who::Anyone, Some(failure))
         })
     }
 
@@ -133,40 +134,40 @@ impl Pool {
     pub(super) fn waiting(&self) -> (usize, usize) {
         (
             self.hashing.jobs.len(),
-            [&self.reading, &self.writing, &self.drawing].map(|lane| lane.jobs.len()).iter().sum(),
+            [&self.reading, &self.writing, &self.drawing].map(|queue| queue.jobs.len()).iter().sum(),
         )
     }
 
     /// Ends the threads after what is queued; those that hang are left behind.
     pub(super) fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
-        let lanes = [&self.reading, &self.writing, &self.hashing, &self.drawing];
-        lanes.iter().for_each(|lane| lane.tell_to_end(deadline));
+        let queues = [&self.reading, &self.writing, &self.hashing, &self.drawing];
+        queues.iter().for_each(|queue| queue.tell_to_end(deadline));
         let ended =
-            lanes.iter().filter(|lane| lane.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected));
-        if ended.count() < lanes.len() {
+            queues.iter().filter(|queue| queue.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected));
+        if ended.count() < queues.len() {
             tracing::warn!("some threads for requests did not end in time");
         }
     }
 }
 
-impl Lane {
-    fn start(site: &Site, name: &str, manner: &Manner) -> Result<Lane, String> {
-        let (jobs, taken) = bounded(manner.queue_max);
-        let Manner { threads, patience, .. } = *manner;
+impl Queue {
+    fn start(site: &Site, name: &str, config: &QueueConfig) -> Result<Queue, String> {
+        let (jobs, taken) = bounded(config.queue_max);
+        let QueueConfig { threads, wait_max, .. } = *config;
         let (alive, ended) = bounded::<Infallible>(0);
         let spawn = |_| {
             let (site, taken, alive) = (site.for_another_thread(), taken.clone(), alive.clone());
             let work = move || {
-                run(&site, &taken, patience);
-                // Whoever waits for the end may open the file anew.
+                run(&site, &taken, wait_max);
+                // The process that waits for the end may open the database again.
                 drop(site);
                 drop(alive);
             };
             std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
         };
         (0..threads).try_for_each(spawn).map_err(|e| format!("cannot start the threads for requests: {e}"))?;
-        Ok(Lane { jobs, threads, ended })
+        Ok(Queue { jobs, threads, ended })
     }
 
     fn tell_to_end(&self, deadline: Instant) {
@@ -174,17 +175,17 @@ impl Lane {
     }
 }
 
-/// What an answer needs when the thread that had the call is gone.
-pub(super) struct Edge<'a> {
+/// The context of an answer that is made here because no thread of the pool made one.
+pub(super) struct Fallback<'a> {
     pub stats: &'a crate::stats::Stats,
     pub site_name: &'a crate::site::LastName,
     pub language: crate::i18n::language::Language,
     pub request_id: &'a str,
 }
 
-fn run(site: &Site, jobs: &Receiver<Option<Job>>, patience: Duration) {
+fn run(site: &Site, jobs: &Receiver<Option<Job>>, wait_max: Duration) {
     while let Ok(Some(job)) = jobs.recv() {
-        let finished = if job.queued.elapsed() > patience {
+        let finished = if job.queued.elapsed() > wait_max {
             site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
             finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
         } else {
@@ -210,7 +211,7 @@ fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished 
         Ok(reply) => finished(gzip::finish(reply, call), call.who.get(), None),
         Err(failure) => refused(call, failure, || Frame::of_failure(site, call.language())),
     };
-    Finished { held: call.held.get(), outcome: call.outcome.get(), ..finished }
+    Finished { delayed: call.delayed.get(), outcome: call.outcome.get(), ..finished }
 }
 
 fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
@@ -226,7 +227,7 @@ fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {
     Finished {
         reply,
         who,
-        held: false,
+        delayed: false,
         outcome: OutcomeWord::Plain,
         code,
         cause: failure.and_then(|f| f.cause().map(str::to_owned)),
@@ -270,7 +271,7 @@ mod tests {
             body: Default::default(),
             params: Vec::new(),
             who: Default::default(),
-            held: Default::default(),
+            delayed: Default::default(),
             outcome: Default::default(),
             repeat: Default::default(),
         }
@@ -286,13 +287,13 @@ mod tests {
         let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         let pool = Pool::start(&site).unwrap();
         let site_name = &site.kept();
-        let edge = Edge { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
+        let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
         for _ in 0..3 {
-            let finished = pool.run(&edge, &PANICS, call()).await;
+            let finished = pool.run(&fallback, &PANICS, call()).await;
             assert_eq!(finished.reply.status, StatusCode::INTERNAL_SERVER_ERROR);
             let body = String::from_utf8(finished.reply.body.to_vec()).unwrap();
             assert!(body.contains("request-1") && !body.contains("fault"), "{body}");
-            assert_eq!(pool.run(&edge, &WORKS, call()).await.reply.status, StatusCode::OK);
+            assert_eq!(pool.run(&fallback, &WORKS, call()).await.reply.status, StatusCode::OK);
         }
         assert_eq!(site.stats.panics.load(Ordering::Relaxed), 3);
         pool.stop(Duration::from_secs(60));

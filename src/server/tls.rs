@@ -1,6 +1,6 @@
 //! The handshake, within its limits.
 
-use super::front::Front;
+use super::service::HttpService;
 use crate::ops::tls::Shown;
 use crate::site::Site;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<A
 
 impl Acceptor {
     /// `own`: the places of whoever came. `None`: it speaks no TLS that we do, or took too long.
-    pub(super) async fn shake(&self, front: &Front, own: &Semaphore, stream: TcpStream) -> Option<Shaken> {
+    pub(super) async fn shake(&self, service: &HttpService, own: &Semaphore, stream: TcpStream) -> Option<Shaken> {
         let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
             let _own = own.acquire().await.ok()?;
             let _place = self.places.acquire().await.ok()?;
@@ -44,7 +44,7 @@ impl Acceptor {
         });
         let shaken = shaken.await.ok().flatten();
         if shaken.is_none() {
-            front.stats.connections_broken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            service.stats.connections_broken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
         shaken
     }

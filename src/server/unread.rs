@@ -1,9 +1,9 @@
-//! What hyper refuses by itself because it cannot be read as a request. Its bare answers become the envelope that every
+//! Bytes that hyper refuses by itself because they are no request. Here hyper's bare answers become the envelope that every
 //! refusal has.
 
 use http::StatusCode;
 
-/// What hyper answers so: a broken request line, header or framing, and a head beyond its buffer.
+/// The statuses of those answers: a broken request line, header or framing, and a head beyond hyper's buffer.
 const STATUSES: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::URI_TOO_LONG, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
 /// All that such an answer says. Every answer of our own has more: a request id at least.

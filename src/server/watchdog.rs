@@ -53,7 +53,7 @@ fn look(site: &Site, pulse: &Pulse, patience: Duration) -> Result<(), String> {
 fn answer_of(written: Result<(), Failure>) -> Result<(), Failure> {
     match written {
         Err(failure) if failure.status() == StatusCode::INSUFFICIENT_STORAGE => Ok(()),
-        // It serves what there is, and ends by itself once the disk takes writes.
+        // A read-only site still answers reads, and this state ends by itself once the disk takes writes.
         Err(failure) if failure.code() == Failure::read_only().code() => Ok(()),
         written => written,
     }

@@ -41,7 +41,7 @@ const RULES: &[Rule] = &[
             "ops/backup/",
             "i18n/language.rs",
             "http/reply.rs",
-            "store/queries/held/mod.rs",
+            "store/queries/personal_data/mod.rs",
             "store/tables/history.rs",
             "store/tables/outbox.rs",
             "store/tables/tls.rs",

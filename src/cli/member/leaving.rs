@@ -8,7 +8,7 @@ use crate::cli::{Answered, Trouble, broken, done, nothing, refused, shown_moment
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::queries::{erasure as erasures, held};
+use crate::store::queries::{erasure as erasures, personal_data};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
@@ -45,8 +45,8 @@ impl Export {
     pub(crate) fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
         let member_id = find(site, &self.name)?.member_id;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
-        for part in held::PARTS {
-            let rows = site.store.read(|tx| Ok(held::rows(tx, &site.keys, part, member_id)?))?;
+        for part in personal_data::DATA_SETS {
+            let rows = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, part, member_id)?))?;
             site.store.rest();
             parts.insert(part.name.to_owned(), json!(rows));
             hidden

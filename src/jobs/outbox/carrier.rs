@@ -11,9 +11,9 @@ pub(super) enum Carrier {
     Sms(Gateway),
 }
 
-/// What is carried.
-pub(super) struct Parcel<'a> {
-    /// The same at every try, so that a system that looks can tell a repeat.
+/// One attempt to send a message.
+pub(super) struct Delivery<'a> {
+    /// The message's id, the same at every attempt, so that the receiving server can recognise a repeat.
     pub id: &'a str,
     pub recipient: &'a str,
     pub letter: &'a Letter,
@@ -24,9 +24,9 @@ pub(super) struct Parcel<'a> {
 /// Why a message was not taken.
 #[derive(Debug, PartialEq)]
 pub(super) enum Trouble {
-    /// This one never will be.
+    /// The message is refused for good.
     Refused(String),
-    /// This one perhaps later.
+    /// The message may be accepted later.
     Later(String),
     /// None will be, until the server answers or the settings are right. `offered`: it happened while this message was
     /// on its way, and may be its fault.
@@ -34,10 +34,10 @@ pub(super) enum Trouble {
 }
 
 impl Carrier {
-    pub(super) fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+    pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         match self {
-            Carrier::Mail(mailer) => mailer.carry(parcel),
-            Carrier::Sms(gateway) => gateway.carry(parcel),
+            Carrier::Mail(mailer) => mailer.carry(delivery),
+            Carrier::Sms(gateway) => gateway.carry(delivery),
         }
     }
 
@@ -49,7 +49,7 @@ impl Carrier {
     }
 }
 
-/// What a server said, fit for a row and a screen.
+/// A server's error text, cut to fit a row and a screen.
 pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     super::places::one_line(&text).chars().take(ERROR_CHARS_MAX).collect()

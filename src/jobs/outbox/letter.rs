@@ -1,4 +1,4 @@
-//! What a message says: a template of the recipient's language with values in its places, as plain text, as HTML and
+//! The text of a message: a template of the recipient's language with values in its places, as plain text, as HTML and
 //! as one short message. All three come from one text, so they cannot differ.
 //!
 //! A template (`assets/mail/<language>/<name>.txt`) begins with `Subject:` and perhaps `Sms:`, then come paragraphs.
@@ -75,7 +75,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TEMPLATES.iter().map(|(name, _)| *name)
 }
 
-/// What every message may speak of.
+/// The values that every template may use.
 #[derive(Debug, Clone)]
 pub struct Sender<'a> {
     /// The tunnel's name.
@@ -157,7 +157,7 @@ impl Places<'_> {
         }
     }
 
-    /// What somebody else wrote, as mails quote it.
+    /// The text that somebody else wrote, quoted as in mails.
     fn quotation(&self) -> Result<String, String> {
         Ok(self.lines()?.iter().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
     }
@@ -176,7 +176,7 @@ impl Places<'_> {
         Ok(written.lines().map(one_line).collect())
     }
 
-    /// What happened to an account, in words; in general ones where the event has none of its own.
+    /// A security event in words; a general text for an event that has none of its own.
     fn event(&self) -> String {
         let texts = self.language.texts();
         let words = |event: &str| texts.get(&format!("mail.event.{event}")).cloned();

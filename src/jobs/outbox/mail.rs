@@ -1,6 +1,6 @@
 //! Mails over SMTP, on one connection for as long as there are any.
 
-use super::carrier::{Parcel, Trouble, shown};
+use super::carrier::{Delivery, Trouble, shown};
 use crate::clock::system_time;
 use crate::config::{Mail, Security};
 use lettre::address::Address;
@@ -41,9 +41,9 @@ impl Mailer {
         Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, tagged })
     }
 
-    pub(super) fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
-        let to = address(parcel.recipient)?;
-        let message = self.compose(parcel, to.clone())?;
+    pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
+        let to = address(delivery.recipient)?;
+        let message = self.compose(delivery, to.clone())?;
         let mut connection = match self.connection.take().and_then(alive) {
             Some(connection) => connection,
             None => self.connect().map_err(|e| unreachable(e, false))?,
@@ -81,14 +81,14 @@ impl Mailer {
         Ok(connection)
     }
 
-    fn compose(&self, parcel: &Parcel, to: Address) -> Result<Vec<u8>, Trouble> {
-        let letter = parcel.letter;
+    fn compose(&self, delivery: &Delivery, to: Address) -> Result<Vec<u8>, Trouble> {
+        let letter = delivery.letter;
         let mut builder = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(&letter.subject)
-            .date(system_time(parcel.written_at))
-            .message_id(Some(format!("<{}>", message_id(&self.from, parcel.id))))
+            .date(system_time(delivery.written_at))
+            .message_id(Some(format!("<{}>", message_id(&self.from, delivery.id))))
             .raw_header(HeaderValue::new(
                 HeaderName::new_from_ascii_str("Auto-Submitted"),
                 "auto-generated".to_owned(),
@@ -99,7 +99,7 @@ impl Mailer {
         }
         if self.tagged {
             // Mandrill takes this out of the mail and gives it back with each event about it.
-            let tag = format!("{{\"message_id\": \"{}\"}}", message_id(&self.from, parcel.id));
+            let tag = format!("{{\"message_id\": \"{}\"}}", message_id(&self.from, delivery.id));
             builder = builder.raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("X-MC-Metadata"), tag));
         }
         let parts = MultiPart::alternative_plain_html(letter.text.clone(), letter.html.clone());

@@ -18,7 +18,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::outbox::{self, Channel, Message};
 use crate::store::tables::{suppressed, tunnels};
-use carrier::{Carrier, Parcel, Trouble};
+use carrier::{Carrier, Delivery, Trouble};
 use crossbeam_channel::{Receiver, bounded, select};
 use letter::{Letter, Sender};
 use mail::Mailer;
@@ -35,13 +35,13 @@ const RETRY_SECONDS: (i64, i64) = (60, 4 * 3600);
 const PAUSE_SECONDS: (i64, i64) = (2, 60);
 /// However quiet it is, the thread looks this often.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
-/// What comes together finds an open connection; then the server gets it back.
+/// How long a connection stays open for further messages.
 const LINGER: Duration = Duration::from_secs(5);
 /// How long a message on its way may hold up the end of the process.
 const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The sender of messages.
-pub struct Courier {
+pub struct OutboxSender {
     site: Site,
     /// The tunnel's name.
     name: String,
@@ -61,16 +61,16 @@ struct Line {
     paused_until: Duration,
 }
 
-/// What became of a try.
+/// The result of an attempt.
 enum Fate {
     Sent { provider_id: String },
     Later { error: String, next_try_at: i64 },
     Dead { error: String },
 }
 
-impl Courier {
+impl OutboxSender {
     /// The error is one line that names the setting at fault.
-    pub fn new(site: Site) -> Result<Courier, String> {
+    pub fn new(site: Site) -> Result<OutboxSender, String> {
         let name = site_name(&site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
         let mut lines = Vec::new();
         if let Some(settings) = &site.config.mail {
@@ -81,7 +81,7 @@ impl Courier {
             lines.push(Line::new(Channel::Sms, Carrier::Sms(Gateway::new(settings)?)));
         }
         let url = site.public_url();
-        Ok(Courier { site, name, url, lines, unmarked: Vec::new() })
+        Ok(OutboxSender { site, name, url, lines, unmarked: Vec::new() })
     }
 
     /// Rounds until the sender of `stop` is dropped: at once when a message is queued, else when one is due.
@@ -153,9 +153,9 @@ impl Courier {
         let sender = Sender { site: &self.name, url: &self.url, hall: &hall };
         let line = &mut self.lines[place];
         let offered = write(&self.site, &sender, message).map_err(Trouble::Refused).and_then(|letter| {
-            let parcel =
-                Parcel { id: &id, recipient: &message.recipient, letter: &letter, written_at: message.created_at };
-            line.carrier.carry(&parcel)
+            let delivery =
+                Delivery { id: &id, recipient: &message.recipient, letter: &letter, written_at: message.created_at };
+            line.carrier.carry(&delivery)
         });
         let (outcome, fate, unreachable) = match offered {
             Ok(()) => ("sent", Some(Fate::Sent { provider_id: line.provider_id(&id) }), None),
@@ -257,13 +257,13 @@ pub struct Sending {
 
 /// Starts the thread. The error is one line that says what to do.
 pub fn start(site: &Site) -> Result<Sending, String> {
-    let (site, mut courier) = (site.for_another_thread(), Courier::new(site.for_another_thread())?);
+    let (site, mut sender) = (site.for_another_thread(), OutboxSender::new(site.for_another_thread())?);
     let (stop, stopped) = bounded(0);
     let (end, ended) = bounded::<()>(0);
     let work = move || {
-        while is_faulty(&site, || courier.work_until_stopped(&stopped)) {
-            courier.rest();
-            courier.site.store.rest();
+        while is_faulty(&site, || sender.work_until_stopped(&stopped)) {
+            sender.rest();
+            sender.site.store.rest();
             if stopped.recv_timeout(FAULT_PAUSE) != Err(crossbeam_channel::RecvTimeoutError::Timeout) {
                 break;
             }
@@ -282,7 +282,7 @@ impl Sending {
     }
 }
 
-/// What a message says: `Err` where nothing is left of it, or its template wants more than it has.
+/// The text of a message: `Err` where nothing is left of it, or its template wants more than it has.
 pub fn read_letter(site: &Site, message: &Message) -> Result<Letter, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
     let hall = site.hall().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
@@ -301,7 +301,7 @@ fn site_name(site: &Site) -> Result<String, Failure> {
     Ok(site.store.read(find)?.map_or_else(String::new, |tunnel| tunnel.name))
 }
 
-/// The same for every try, and not to be guessed from a number.
+/// The message's id for the server: the same for every attempt, and not to be guessed from the message's number.
 fn stable_id(site: &Site, message: &Message) -> String {
     let parts = [&message.message_id.to_be_bytes()[..], &message.created_at.to_be_bytes()[..]];
     format!("{}.{}", message.message_id, hex(&site.keys.hash(Purpose::Message, &parts)[..12]))

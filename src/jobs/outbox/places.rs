@@ -32,7 +32,7 @@ pub(super) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a URL's query and a form hold as it is: the unreserved characters of RFC 3986.
+/// The characters that a URL's query and a form hold as they are: the unreserved characters of RFC 3986.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// For a URL's query, and for a form.

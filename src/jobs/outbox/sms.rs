@@ -1,6 +1,6 @@
 //! Short messages, posted to an HTTP gateway.
 
-use super::carrier::{Parcel, Trouble, shown};
+use super::carrier::{Delivery, Trouble, shown};
 use super::places::{code, fill};
 use crate::config::Sms;
 use crate::jobs::agent::agent;
@@ -21,12 +21,12 @@ impl Gateway {
         Ok(Gateway { settings: settings.clone(), agent })
     }
 
-    pub(super) fn carry(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
+    pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         let too_long = || Trouble::Refused("this message is too long for a short message".to_owned());
-        let text = parcel.letter.sms.as_deref().ok_or_else(too_long)?;
-        let (content_type, body) = self.body(parcel.recipient, text).map_err(Trouble::Refused)?;
+        let text = delivery.letter.sms.as_deref().ok_or_else(too_long)?;
+        let (content_type, body) = self.body(delivery.recipient, text).map_err(Trouble::Refused)?;
         let mut request = self.agent.post(&self.settings.url).header("content-type", content_type);
-        request = request.header("idempotency-key", parcel.id);
+        request = request.header("idempotency-key", delivery.id);
         if let Some(token) = self.settings.token.as_ref().filter(|_| !self.settings.body.contains("{token}")) {
             request = request.header("authorization", format!("Bearer {}", token.reveal()));
         }
@@ -70,7 +70,7 @@ fn judged(status: StatusCode) -> Result<(), Trouble> {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Trouble::Later(error)),
         status if status.is_server_error() => Err(Trouble::Later(error)),
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Err(Trouble::Refused(error)),
-        // It does not know us, or is not there: no message is to blame.
+        // The gateway rejects our credentials or is down: no message is to blame.
         _ => Err(Trouble::Unreachable { error, offered: false }),
     }
 }

@@ -1,12 +1,12 @@
 //! Takes a person out of the file. What others rely on stays without the name: payments (the books must be kept),
 //! logbook entries and signatures (other members' levels rest on them), bookings and their history (the partner's).
-//! [`super::held`] lists it all; a tombstone remembers the number, so that a file from a backup forgets the person too.
+//! [`super::personal_data`] lists it all; a tombstone remembers the number, so that a file from a backup forgets the person too.
 //!
 //! A row that is overwritten stays legible in the free space of its page, and in the log: SQLite's `secure_delete` clears
 //! what it deletes, and not what it moved about before. So the file is written anew afterwards, and the log cut to nothing.
 
-use super::held::{Fate, PARTS};
 use super::mentions;
+use super::personal_data::{DATA_SETS, ErasurePolicy};
 use crate::domain::entry::Status;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
@@ -77,11 +77,11 @@ pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<
     let (now, nothing) = (tx.now(), keys.seal(Purpose::Callback, b""));
     let values: [(&str, &dyn ToSql); 4] =
         [(":id", &member_id), (":name", &name), (":now", &now), (":nothing", &nothing)];
-    for part in PARTS {
-        let sql = match part.fate {
-            Fate::Gone => format!("DELETE FROM {} WHERE {}", part.table, part.whose),
-            Fate::Blanked(sets, _) => format!("UPDATE {} SET {sets} WHERE {}", part.table, part.whose),
-            Fate::Stays(_) => continue,
+    for part in DATA_SETS {
+        let sql = match part.erasure_policy {
+            ErasurePolicy::Gone => format!("DELETE FROM {} WHERE {}", part.table, part.whose),
+            ErasurePolicy::Blanked(sets, _) => format!("UPDATE {} SET {sets} WHERE {}", part.table, part.whose),
+            ErasurePolicy::Stays(_) => continue,
         };
         let spoken_of: Vec<(&str, &dyn ToSql)> = values.into_iter().filter(|(value, _)| sql.contains(value)).collect();
         tx.run(&sql, &*spoken_of)?;

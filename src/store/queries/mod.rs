@@ -1,13 +1,13 @@
 //! Questions and changes that go over several tables.
 
 pub mod erasure;
-pub(crate) mod held;
 pub mod holdings;
 pub(crate) mod hours;
 pub(crate) mod lists;
 pub(crate) mod logbook;
 pub(crate) mod member_search;
 pub(crate) mod mentions;
+pub(crate) mod personal_data;
 pub(crate) mod reports;
 pub(crate) mod sealed;
 pub(crate) mod standing;

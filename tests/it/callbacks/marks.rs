@@ -2,7 +2,7 @@
 
 use super::mail::{ADDRESS, mail_event, message, post, sent};
 use super::*;
-use tunneldesk::jobs::outbox::Courier;
+use tunneldesk::jobs::outbox::OutboxSender;
 use tunneldesk::store::tables::suppressed;
 
 fn reason(site: &Site, address: &str) -> Option<String> {
@@ -11,7 +11,7 @@ fn reason(site: &Site, address: &str) -> Option<String> {
 
 /// What the sender of messages makes of a mail in line.
 fn state(site: &Site, message_id: i64) -> (String, String) {
-    Courier::new(site.for_a_job()).unwrap().round(&|| false).unwrap();
+    OutboxSender::new(site.for_a_job()).unwrap().round(&|| false).unwrap();
     let message = message(site, message_id);
     (message.state, message.last_error)
 }

@@ -24,7 +24,7 @@ fn a_mail_arrives_in_its_language_as_text_and_html_over_tls() {
         ("es", "Tu código para entrar en Windwerk", "Con este código terminas de iniciar sesión"),
     ] {
         queue(&site, Channel::Email, "jane@example.com", language, "passcode_sign_in", &json!({"passcode": "012345"}));
-        round(&mut courier(&site));
+        round(&mut sender(&site));
         let mail = office.next();
         assert_eq!((mail["tls"].as_bool(), mail["user"].as_str()), (Some(true), Some(ACCOUNT.0)));
         assert_eq!(header(&mail, "subject"), [subject]);
@@ -42,7 +42,7 @@ fn a_server_that_speaks_tls_from_the_start_is_served_too() {
     let office = Office::mail("tls");
     let site = site_with(mail_settings(&office, Security::Tls));
     queue_welcome(&site, "jane@example.com");
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     let mail = office.next();
     assert_eq!(mail["tls"], true);
     let link = "https://tunnel.example.org/confirm?token=the-token";
@@ -59,7 +59,7 @@ fn a_provider_that_reports_is_told_how_we_name_each_mail_and_others_are_not() {
             config.callbacks.mail_key = key;
         });
         let message_id = queue_welcome(&site, "jane@example.com");
-        round(&mut courier(&site));
+        round(&mut sender(&site));
         let tags: Vec<Value> =
             header(&office.next(), "x-mc-metadata").iter().map(|tag| serde_json::from_str(tag).unwrap()).collect();
         let name = message(&site, message_id).provider_id;
@@ -72,14 +72,14 @@ fn nobody_is_trusted_without_the_right_certificate_or_without_tls() {
     let stranger = Office::mail("starttls");
     let site = site_with(Mail { authority: None, ..mail_settings(&stranger, Security::StartTls) });
     let untrusted = queue_welcome(&site, "jane@example.com");
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     assert_eq!(state(&site, untrusted), "waiting");
     assert!(message(&site, untrusted).last_error.contains("certificate"), "{:?}", message(&site, untrusted));
 
     let open = Office::mail("none");
     let site = site_with(mail_settings(&open, Security::StartTls));
     let in_the_open = queue_welcome(&site, "jane@example.com");
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     assert!(message(&site, in_the_open).last_error.contains("STARTTLS"), "{:?}", message(&site, in_the_open));
     assert!(stranger.rest().is_empty() && open.rest().is_empty());
 }
@@ -101,7 +101,7 @@ fn no_name_and_no_address_adds_a_header_or_a_recipient() {
         "",
     ]
     .map(|recipient| queue_passcode(&site, recipient));
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     let mail = office.next();
     assert_eq!(mail["to"], json!(["jane@example.com"]));
     assert_eq!(header(&mail, "to"), ["jane@example.com"]);
@@ -120,7 +120,7 @@ fn addresses_beyond_ascii_are_served_and_their_domains_travel_in_ascii() {
     let site = site_with_mail(&office);
     queue_passcode(&site, "jane@bücher.example");
     queue_passcode(&site, "jörg@example.com");
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     assert_eq!(office.next()["to"], json!(["jane@xn--bcher-kva.example"]));
     assert_eq!(office.next()["to"], json!(["jörg@example.com"]));
 }
@@ -130,7 +130,7 @@ fn what_is_sent_is_wiped_and_known_by_the_name_that_the_mail_bears() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let message_id = queue_welcome(&site, "jane@example.com");
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     let (mail, kept) = (office.next(), message(&site, message_id));
     assert_eq!((kept.state.as_str(), kept.sealed, kept.sent_at), ("sent", None, Some(site.now())));
     assert_eq!(header(&mail, "message-id"), [format!("<{}>", kept.provider_id)]);
@@ -154,7 +154,7 @@ fn what_the_contact_form_brings_is_answered_to_its_sender() {
     ] {
         let form = json!({ "name": "Ann <a@evil.example>, \u{201c}x\u{201d}", "email": email, "message": ".\nBcc: a@evil.example\n\nBye" });
         site.stranger().post("/public/contact", form).ok();
-        round(&mut courier(&site));
+        round(&mut sender(&site));
         let mail = office.next();
         assert_eq!(mail["to"], json!(["people@windwerk.example"]));
         assert_eq!(header(&mail, "reply-to"), [answered_to]);

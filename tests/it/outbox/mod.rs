@@ -10,7 +10,7 @@ use crate::harness::Site;
 use office::{ACCOUNT, GATEWAY_TOKEN, Office};
 use serde_json::{Value, json};
 use tunneldesk::config::{Mail, Secret, Security, Sms};
-use tunneldesk::jobs::outbox::Courier;
+use tunneldesk::jobs::outbox::OutboxSender;
 use tunneldesk::store::tables::outbox::{self, Channel, Message, New};
 
 fn mail_settings(office: &Office, security: Security) -> Mail {
@@ -48,12 +48,12 @@ fn site_with(mail: Mail) -> Site {
 }
 
 /// The site's sender of messages; it works when the test says so.
-fn courier(site: &Site) -> Courier {
-    Courier::new(site.for_a_job()).unwrap()
+fn sender(site: &Site) -> OutboxSender {
+    OutboxSender::new(site.for_a_job()).unwrap()
 }
 
-fn round(courier: &mut Courier) {
-    courier.round(&|| false).unwrap();
+fn round(sender: &mut OutboxSender) {
+    sender.round(&|| false).unwrap();
 }
 
 /// Puts a message in line; its number.

@@ -12,9 +12,9 @@ fn while_the_server_is_down_messages_wait_and_then_all_arrive_in_order() {
     let site = site_with_mail(&office);
     let place = office.close();
     let ids: Vec<_> = (0..5).map(|n| queue_welcome(&site, &format!("m{n}@example.com"))).collect();
-    let mut courier = courier(&site);
+    let mut sender = sender(&site);
     for _ in 0..3 {
-        round(&mut courier);
+        round(&mut sender);
         site.advance(Duration::from_secs(100));
     }
     for id in &ids {
@@ -23,7 +23,7 @@ fn while_the_server_is_down_messages_wait_and_then_all_arrive_in_order() {
         assert!(message.last_error.contains("refused"), "{}", message.last_error);
     }
     let office = Office::mail_at(&place, "starttls");
-    round(&mut courier);
+    round(&mut sender);
     for n in 0..5 {
         assert_eq!(office.next()["to"], json!([format!("m{n}@example.com")]));
     }
@@ -36,13 +36,13 @@ fn a_server_that_is_down_is_not_asked_for_each_message() {
     let site = site_with_mail(&office);
     let place = office.close();
     let first = queue_welcome(&site, "first@example.com");
-    let mut courier = courier(&site);
-    round(&mut courier);
+    let mut sender = sender(&site);
+    round(&mut sender);
     let office = Office::mail_at(&place, "starttls");
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!((state(&site, first), office.rest().len()), ("waiting".to_owned(), 0), "it was asked at once");
     site.advance(Duration::from_secs(3));
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, first), "sent");
 }
 
@@ -52,15 +52,15 @@ fn a_clock_that_jumps_makes_no_long_rest_of_a_short_one() {
         let office = Office::mail("starttls");
         let site = site_with_mail(&office);
         let place = office.close();
-        let mut courier = courier(&site);
+        let mut sender = sender(&site);
         let waiting = queue_welcome(&site, "first@example.com");
-        round(&mut courier);
+        round(&mut sender);
         site.set_clock(site.now() + days * DAY.as_secs() as i64);
         let office = Office::mail_at(&place, "starttls");
-        round(&mut courier);
+        round(&mut sender);
         assert_eq!((state(&site, waiting), office.rest().len()), ("waiting".to_owned(), 0), "a jump is no rest");
         site.advance(Duration::from_secs(3));
-        round(&mut courier);
+        round(&mut sender);
         assert_eq!(state(&site, waiting), "sent", "the clock jumped by {days} days");
     }
 }
@@ -69,13 +69,13 @@ fn a_clock_that_jumps_makes_no_long_rest_of_a_short_one() {
 fn what_was_asked_to_come_later_does_also_after_the_clock_fell_back() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
-    let mut courier = courier(&site);
+    let mut sender = sender(&site);
     let later = queue_welcome(&site, "later@example.com");
-    round(&mut courier);
+    round(&mut sender);
     site.set_back(30 * DAY);
     // At half the pace, until the machine's clock has caught up.
     site.advance(Duration::from_secs(2 * 72));
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, later), "sent");
 }
 
@@ -84,16 +84,16 @@ fn one_that_is_asked_to_come_later_does_and_holds_up_nobody() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let (later, now) = (queue_welcome(&site, "later@example.com"), queue_welcome(&site, "jane@example.com"));
-    let mut courier = courier(&site);
-    round(&mut courier);
+    let mut sender = sender(&site);
+    round(&mut sender);
     assert_eq!((state(&site, later), state(&site, now)), ("waiting".to_owned(), "sent".to_owned()));
     let waiting = message(&site, later);
     assert!(waiting.tries == 1 && waiting.last_error.contains("451"), "{waiting:?}");
     assert!((48..=72).contains(&(waiting.next_try_at - site.now())), "{waiting:?}");
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, later), "waiting");
     site.advance(Duration::from_secs(72));
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, later), "sent");
 }
 
@@ -102,13 +102,13 @@ fn a_refused_recipient_is_dead_at_once_and_the_others_arrive_on_the_same_connect
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let (nobody, jane) = (queue_passcode(&site, "nobody@example.com"), queue_passcode(&site, "jane@example.com"));
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     let dead = message(&site, nobody);
     assert!(dead.state == "dead" && dead.last_error.contains("nobody of that name"), "{dead:?}");
     assert!(dead.sealed.is_some(), "the desk can read it out");
     assert_eq!(state(&site, jane), "sent");
     site.advance(Duration::from_secs(600));
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     assert!(message(&site, nobody).sealed.is_none(), "its passcode is over");
 }
 
@@ -117,14 +117,14 @@ fn a_message_that_breaks_the_connection_is_not_tried_first_for_ever() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let (cut, jane) = (queue_welcome(&site, "cut@example.com"), queue_welcome(&site, "jane@example.com"));
-    let mut courier = courier(&site);
-    round(&mut courier);
+    let mut sender = sender(&site);
+    round(&mut sender);
     assert_eq!((state(&site, cut), state(&site, jane)), ("waiting".to_owned(), "waiting".to_owned()));
     site.advance(Duration::from_secs(5));
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!((state(&site, cut), state(&site, jane)), ("waiting".to_owned(), "sent".to_owned()));
     site.advance(Duration::from_secs(72));
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, cut), "sent");
 }
 
@@ -135,19 +135,19 @@ fn after_two_days_in_vain_a_message_is_dead_until_the_desk_tries_again() {
     let place = office.close();
     let message_id = queue_welcome(&site, "jane@example.com");
     site.advance(30 * DAY / 2);
-    let mut courier = courier(&site);
-    round(&mut courier);
+    let mut sender = sender(&site);
+    round(&mut sender);
     assert_eq!(state(&site, message_id), "waiting", "what waited for a server to be named has its two days yet");
     site.advance(DAY);
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, message_id), "waiting");
     site.advance(DAY);
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, message_id), "dead");
     let office = Office::mail_at(&place, "starttls");
     site.advance(DAY);
     site.change(|tx| Ok(outbox::retry(tx, message_id)?));
-    round(&mut courier);
+    round(&mut sender);
     office.next();
     assert_eq!(state(&site, message_id), "sent");
 }
@@ -159,7 +159,7 @@ fn a_passcode_that_ended_is_wiped_and_not_sent() {
     let message_id = queue_passcode(&site, "jane@example.com");
     site.advance(Duration::from_secs(600));
     let welcome = queue_welcome(&site, "jane@example.com");
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     let ended = message(&site, message_id);
     assert_eq!((ended.state.as_str(), ended.sealed), ("dead", None));
     assert!(office.next()["headers"].to_string().contains("Welcome"));

@@ -16,7 +16,7 @@ fn a_short_message_reaches_its_gateway_and_a_mail_waits_where_there_is_no_server
     let office = Office::sms();
     let site = site_with_sms(&office);
     let (sms, mail) = (queue_sms(&site, "+41791234567"), queue_welcome(&site, "jane@example.com"));
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     let taken = office.next();
     assert_eq!(taken["to"], "+41791234567");
     let text = "987654 bestätigt deine Telefonnummer bei Windwerk. Der Code gilt zehn Minuten.";
@@ -33,11 +33,11 @@ fn a_gateway_may_ask_for_patience_or_refuse_for_good() {
     let site = site_with_sms(&office);
     let (later, never, now) =
         (queue_sms(&site, "+41790000503"), queue_sms(&site, "+41790000422"), queue_sms(&site, "+41791"));
-    let mut courier = courier(&site);
-    round(&mut courier);
+    let mut sender = sender(&site);
+    round(&mut sender);
     assert_eq!([later, never, now].map(|id| state(&site, id)), ["waiting", "dead", "sent"]);
     site.advance(Duration::from_secs(80));
-    round(&mut courier);
+    round(&mut sender);
     assert_eq!(state(&site, later), "sent");
 }
 
@@ -48,7 +48,7 @@ fn a_gateway_that_does_not_know_us_costs_no_message() {
         config.sms = Some(Sms { token: Some(Secret::new("another")), ..sms_settings(&office) });
     });
     let ids = [queue_sms(&site, "+41791"), queue_sms(&site, "+41792")];
-    round(&mut courier(&site));
+    round(&mut sender(&site));
     for message in ids.map(|id| message(&site, id)) {
         assert_eq!((message.state.as_str(), message.tries), ("waiting", 0));
         assert!(message.last_error.contains("401"), "{}", message.last_error);
@@ -60,8 +60,8 @@ fn a_gateway_that_is_down_is_asked_again_soon_and_one_that_may_have_it_is_not() 
     let office = Office::sms();
     let site = site_with_sms(&office);
     let silent = queue_sms(&site, "+41790000000");
-    let mut courier = courier(&site);
-    round(&mut courier);
+    let mut sender = sender(&site);
+    round(&mut sender);
     let waiting = message(&site, silent);
     assert_eq!((waiting.state.as_str(), waiting.tries), ("waiting", 1));
     assert!(waiting.next_try_at - site.now() >= 48, "{waiting:?}");
@@ -69,7 +69,7 @@ fn a_gateway_that_is_down_is_asked_again_soon_and_one_that_may_have_it_is_not() 
     office.close();
     site.advance(Duration::from_secs(10));
     let prompt = queue_sms(&site, "+41791");
-    round(&mut courier);
+    round(&mut sender);
     let waiting = message(&site, prompt);
     assert_eq!((waiting.tries, waiting.next_try_at), (0, site.now()), "{waiting:?}");
 }

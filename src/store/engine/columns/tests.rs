@@ -4,7 +4,7 @@ use super::*;
 use crate::keys::Keys;
 use crate::store::Write;
 use crate::store::engine::clock;
-use crate::store::queries::{erasure, held, mentions, sealed};
+use crate::store::queries::{erasure, mentions, personal_data, sealed};
 use crate::store::tables::{audit, bookings, history};
 use rusqlite::Connection;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 const AT_RUN_TIME: [(&str, &str); 9] = [
     ("engine/", "statements of the file itself, before or beside its schema"),
     ("queries/erasure.rs", "below: a member is erased"),
-    ("queries/held/mod.rs", "below: what is held of a member is read"),
+    ("queries/personal_data/mod.rs", "below: what is held of a member is read"),
     ("queries/mentions.rs", "below: each table is looked through"),
     ("queries/sealed.rs", "below: each is prepared"),
     ("tables/audit.rs", "below: with every condition"),
@@ -55,8 +55,8 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let sealed: Vec<String> = sealed::COLUMNS.iter().flat_map(sealed::Column::statements).collect();
     assert_eq!(refused(&conn, &sealed.iter().map(|sql| ("sealed", &**sql)).collect::<Vec<_>>()), Vec::<String>::new());
     clock::set_back(&tx).unwrap();
-    for part in held::PARTS {
-        held::rows(&tx, &keys, part, 1).unwrap();
+    for part in personal_data::DATA_SETS {
+        personal_data::rows(&tx, &keys, part, 1).unwrap();
     }
     for table in mentions::TABLES {
         mentions::last(&tx, table).unwrap();

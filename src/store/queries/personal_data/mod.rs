@@ -12,7 +12,7 @@ use rusqlite::{Result, Row};
 use serde_json::{Map, Value};
 
 /// Rows of one table that are a member's.
-pub(crate) struct Part {
+pub(crate) struct DataSet {
     /// What they are called in a copy.
     pub name: &'static str,
     pub table: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Part {
     only: &'static [&'static str],
     /// Columns that are not shown as they are.
     unlike: &'static [(&'static str, Shown)],
-    pub(crate) fate: Fate,
+    pub(crate) erasure_policy: ErasurePolicy,
 }
 
 /// How a column is shown.
@@ -36,7 +36,7 @@ enum Shown {
 
 /// What becomes of the rows when the member is erased.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Fate {
+pub(crate) enum ErasurePolicy {
     Gone,
     /// They stay, and lose what was the person's: the assignments, and why the rest may stay.
     Blanked(&'static str, &'static str),
@@ -44,13 +44,13 @@ pub(crate) enum Fate {
     Stays(&'static str),
 }
 
-use Fate::{Blanked, Gone, Stays};
+use ErasurePolicy::{Blanked, Gone, Stays};
 use Shown::{Hidden, Opened};
 
 const SECRET: Shown = Hidden("a secret, or its hash: whoever holds it could sign in with it, and it says nothing else");
 const NUMBERS: &str = "numbers and moments; the number leads to nobody any more";
 
-const EVENTS: Fate =
+const EVENTS: ErasurePolicy =
     Blanked("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's");
 
 /// Of the member's address, if it is nobody else's here too.
@@ -61,22 +61,22 @@ macro_rules! address {
     };
 }
 
-const fn part(name: &'static str, table: &'static str, whose: &'static str, fate: Fate) -> Part {
-    Part { name, table, whose, only: &[], unlike: &[], fate }
+const fn part(name: &'static str, table: &'static str, whose: &'static str, erasure_policy: ErasurePolicy) -> DataSet {
+    DataSet { name, table, whose, only: &[], unlike: &[], erasure_policy }
 }
 
-impl Part {
-    const fn only(self, only: &'static [&'static str]) -> Part {
-        Part { only, ..self }
+impl DataSet {
+    const fn only(self, only: &'static [&'static str]) -> DataSet {
+        DataSet { only, ..self }
     }
 
-    const fn unlike(self, unlike: &'static [(&'static str, Shown)]) -> Part {
-        Part { unlike, ..self }
+    const fn unlike(self, unlike: &'static [(&'static str, Shown)]) -> DataSet {
+        DataSet { unlike, ..self }
     }
 
     /// Why the rows stay when the member is erased; `None`: they go.
     pub(crate) fn stays(&self) -> Option<&'static str> {
-        match self.fate {
+        match self.erasure_policy {
             Gone => None,
             Blanked(_, why) | Stays(why) => Some(why),
         }
@@ -93,7 +93,7 @@ impl Part {
 
 /// In the order in which they go: what is found by another row goes before that row.
 #[rustfmt::skip]
-pub(crate) const PARTS: &[Part] = &[
+pub(crate) const DATA_SETS: &[DataSet] = &[
     part("events_about_payments", "callbacks",
          "about <> '' AND about IN (SELECT intent_id FROM payments WHERE member_id = :id)", EVENTS)
         .unlike(&[("sealed", Opened(Purpose::Callback))]),
@@ -178,13 +178,13 @@ pub(crate) const PARTS: &[Part] = &[
 
 /// A member's rows of one part, as JSON: moments and numbers as they are kept, bytes in base64. A sealed value that the
 /// site key does not open is null.
-pub(crate) fn rows(tx: &Read, keys: &Keys, part: &Part, member_id: i64) -> Result<Vec<Map<String, Value>>> {
+pub(crate) fn rows(tx: &Read, keys: &Keys, part: &DataSet, member_id: i64) -> Result<Vec<Map<String, Value>>> {
     let columns = if part.only.is_empty() { "*".to_owned() } else { part.only.join(", ") };
     let sql = format!("SELECT {columns} FROM {} WHERE {}", part.table, part.whose);
     tx.list(&sql, rusqlite::named_params! {":id": member_id}, |row| shown(keys, part, row))
 }
 
-fn shown(keys: &Keys, part: &Part, row: &Row) -> Result<Map<String, Value>> {
+fn shown(keys: &Keys, part: &DataSet, row: &Row) -> Result<Map<String, Value>> {
     let mut shown = Map::new();
     for (place, column) in row.as_ref().column_names().enumerate() {
         let value = row.get_ref(place)?;

@@ -1,4 +1,4 @@
-//! The front door: from a request's head to its answer, and the line about it in the log.
+//! The HTTP service: from a request's head to its answer, and the request's line in the log.
 
 use super::cors::{self, Origins};
 use super::limiter::{Limiter, Progress, Waits};
@@ -40,10 +40,10 @@ pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
 /// Bodies of many times the usual size are read before anybody knows whose they are: so many at once, and no more.
 const LARGE_BODIES_MAX: usize = 4;
 /// Long against the work of an answer without a hash, short against a person's patience.
-const BEAT: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(10);
 /// How long an answer waits that tells somebody who misses too often no more than that he missed. He waits here, holding
 /// no thread, and cannot keep the others waiting by asking faster.
-const HELD: Duration = Duration::from_millis(250);
+const DELAY: Duration = Duration::from_millis(250);
 /// Of a path with its query: the longest of ours, with everything that it may say, has a few hundred.
 const URI_BYTES_MAX: usize = 8 * 1024;
 /// Of all headers, names and values.
@@ -51,9 +51,9 @@ const HEADER_BYTES_MAX: usize = 16 * 1024;
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// By which socket a connection came.
+/// The kind of listener that accepted a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum ListenerKind {
     /// Plain, and either nobody can overhear it or there is no TLS to be had.
     Public,
     /// TLS.
@@ -64,8 +64,8 @@ pub(super) enum Door {
     Metrics,
 }
 
-/// What every connection shares.
-pub(super) struct Front {
+/// The state that all connections share.
+pub(super) struct HttpService {
     pub pool: Pool,
     pub limiter: Arc<Limiter>,
     /// Of the port for figures: whoever fills the others does not keep the figures from being read.
@@ -89,7 +89,7 @@ pub(super) struct Front {
     hsts: Option<HeaderValue>,
 }
 
-/// What the log says of a request beside its answer.
+/// The facts of a request that the log line has beside the answer.
 struct Line {
     started: Instant,
     request_id: String,
@@ -104,15 +104,15 @@ struct Line {
     large: Option<OwnedSemaphorePermit>,
 }
 
-impl Front {
-    pub(super) fn new(site: &Site, pool: Pool) -> Front {
+impl HttpService {
+    pub(super) fn new(site: &Site, pool: Pool) -> HttpService {
         // Read once, so that it is known before the first page.
         _ = site.name();
         site.store.rest();
         let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
         let limiter =
             |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
-        Front {
+        HttpService {
             pool,
             limiter: limiter(connections_max, connections_per_address_max),
             metrics_limiter: limiter(METRICS_CONNECTIONS_MAX, METRICS_CONNECTIONS_MAX),
@@ -136,10 +136,10 @@ impl Front {
         &self,
         request: Request<Incoming>,
         peer: IpAddr,
-        door: Door,
+        kind: ListenerKind,
         progress: &Progress,
     ) -> Response {
-        let mut response = self.answer_one(request, peer, door, progress).await;
+        let mut response = self.answer_one(request, peer, kind, progress).await;
         if progress.is_last() {
             self.late_requests.fetch_add(1, Ordering::Relaxed);
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -147,13 +147,19 @@ impl Front {
         response
     }
 
-    async fn answer_one(&self, request: Request<Incoming>, peer: IpAddr, door: Door, progress: &Progress) -> Response {
+    async fn answer_one(
+        &self,
+        request: Request<Incoming>,
+        peer: IpAddr,
+        kind: ListenerKind,
+        progress: &Progress,
+    ) -> Response {
         let mut line = Line {
             started: Instant::now(),
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
             caller: self.caller(peer, request.headers()),
-            secure: door == Door::Secure,
+            secure: kind == ListenerKind::Secure,
             row: None,
             monitor_user: None,
             large: None,
@@ -161,7 +167,7 @@ impl Front {
         let language = call::language(request.headers());
         let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
         let asked = self.origins.look(&request);
-        if door == Door::Metrics && request.uri().path() == "/metrics" {
+        if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(Waits::Answer);
             let reply = match self.check_host(request.headers(), request.uri()) {
                 // The figures need the file, so other connections go on by another thread.
@@ -172,24 +178,24 @@ impl Front {
             };
             return self.respond(line, finished(reply), asked);
         }
-        let taken = self.take(request, door, &mut line).await;
+        let taken = self.take(request, kind, &mut line).await;
         progress.set(Waits::Answer);
         let finished = match taken {
             Ok((access, call)) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
-                let edge = pool::Edge {
+                let fallback = pool::Fallback {
                     stats: &self.stats,
                     site_name: &self.site_name,
                     language,
                     request_id: &line.request_id,
                 };
-                let on_the_beat = call.row.on_the_beat;
-                let finished = self.pool.run(&edge, access, call).await;
-                if finished.held {
-                    tokio::time::sleep(HELD).await;
+                let constant_time = call.row.constant_time;
+                let finished = self.pool.run(&fallback, access, call).await;
+                if finished.delayed {
+                    tokio::time::sleep(DELAY).await;
                 }
-                if on_the_beat {
-                    next_beat(line.started).await;
+                if constant_time {
+                    next_tick(line.started).await;
                 }
                 finished
             }
@@ -243,14 +249,14 @@ impl Front {
     async fn take(
         &self,
         request: Request<Incoming>,
-        door: Door,
+        kind: ListenerKind,
         line: &mut Line,
     ) -> Result<(&'static Access, Call), Failure> {
         let (head, incoming) = request.into_parts();
-        let (place, params) = match self.find(&head, door) {
+        let (place, params) = match self.find(&head, kind) {
             Ok(found) => found,
             Err(failure) => {
-                // What is left unread would break the connection under the client's next request.
+                // Unread bytes would break the connection under the client's next request.
                 body::discard(incoming).await;
                 return Err(failure);
             }
@@ -272,14 +278,14 @@ impl Front {
             method: head.method,
             path: head.uri.path().to_owned(),
             peer: line.caller,
-            secure: door == Door::Secure,
+            secure: kind == ListenerKind::Secure,
             headers: head.headers,
             query: head.uri.query().unwrap_or("").to_owned(),
             request_id: line.request_id.clone(),
             body,
             params,
             who: Cell::new(Who::Anyone),
-            held: Cell::new(false),
+            delayed: Cell::new(false),
             outcome: Cell::default(),
             repeat: OnceCell::new(),
         };
@@ -287,15 +293,17 @@ impl Front {
     }
 
     /// The row that the head means, with the parts of its path.
-    fn find(&self, head: &http::request::Parts, door: Door) -> Result<(usize, Vec<String>), Failure> {
+    fn find(&self, head: &http::request::Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
         check_size(head)?;
         check_form(head)?;
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
-            Match::Found(place, _) if door == Door::Metrics && !TABLE[place].is_health() => {
+            Match::Found(place, _) if kind == ListenerKind::Metrics && !TABLE[place].is_health() => {
                 Err(Failure::unknown_path())
             }
-            Match::Found(place, _) if door == Door::Clear && !TABLE[place].in_clear => Err(self.over_there(head)),
+            Match::Found(place, _) if kind == ListenerKind::Clear && !TABLE[place].in_clear => {
+                Err(self.over_there(head))
+            }
             Match::Found(place, params) => Ok((place, params)),
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
@@ -315,7 +323,7 @@ impl Front {
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
     }
 
-    /// The same address over https.
+    /// The redirect to the same address over https.
     fn over_there(&self, head: &http::request::Parts) -> Failure {
         let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let port = match self.secure_port {
@@ -347,7 +355,7 @@ impl Front {
         caller
     }
 
-    /// What `/metrics` reads of the site.
+    /// Runs `look` on the site, for `/metrics`.
     pub(super) fn with_site<T>(&self, look: impl FnOnce(&Site) -> T) -> T {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
@@ -388,7 +396,7 @@ impl Front {
     }
 }
 
-/// What a head may have. hyper's own limit is larger, so that the refusal is ours, in the caller's language.
+/// Checks the size of a head. hyper's own limit is larger, so that the refusal is ours, in the caller's language.
 fn check_size(head: &http::request::Parts) -> Result<(), Failure> {
     let address = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
     if address > URI_BYTES_MAX {
@@ -398,7 +406,7 @@ fn check_size(head: &http::request::Parts) -> Result<(), Failure> {
     if headers > HEADER_BYTES_MAX { Err(Failure::headers_too_large()) } else { Ok(()) }
 }
 
-/// What hyper reads and HTTP/1.1 forbids (RFC 9112 §3.2): two hosts, of which a proxy may have believed the other, and a target
+/// Refuses two heads that hyper reads and HTTP/1.1 forbids (RFC 9112 §3.2): two hosts, of which a proxy may have believed the other, and a target
 /// that is a bare name, as for a tunnel (`GET api`).
 fn check_form(head: &http::request::Parts) -> Result<(), Failure> {
     let is_name = head.uri.scheme().is_none() && head.uri.authority().is_some() && head.method != Method::CONNECT;
@@ -408,21 +416,21 @@ fn check_form(head: &http::request::Parts) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits for the next beat after a request came. A message to send, a row to find: what the one costs and the other
-/// saves disappears in the wait, whatever the disk and the other requests do.
-async fn next_beat(started: Instant) {
-    let beats = started.elapsed().as_nanos() / BEAT.as_nanos() + 1;
-    tokio::time::sleep_until((started + BEAT * beats as u32).into()).await;
+/// Waits until a whole number of ticks has passed since the request came, so that the time of the answer does not tell whether
+/// a message was sent or a row was found.
+async fn next_tick(started: Instant) {
+    let beats = started.elapsed().as_nanos() / TICK.as_nanos() + 1;
+    tokio::time::sleep_until((started + TICK * beats as u32).into()).await;
 }
 
-/// For the name that was asked alone: those below it are another's affair.
+/// The header's value, for this host alone: subdomains may belong to somebody else.
 fn hsts(days: i64) -> Option<HeaderValue> {
     let value = format!("max-age={}", days * 86_400);
     (days > 0).then(|| HeaderValue::try_from(value).expect("a number is a header value"))
 }
 
 fn finished(reply: Reply) -> Finished {
-    Finished { reply, who: Who::Anyone, held: false, outcome: OutcomeWord::Plain, code: None, cause: None }
+    Finished { reply, who: Who::Anyone, delayed: false, outcome: OutcomeWord::Plain, code: None, cause: None }
 }
 
 /// One line a request, without a value that came from a person.
@@ -452,13 +460,13 @@ mod tests {
         let place = Place::hold(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
         let site = Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
-        let front = Front::new(&site, Pool::start(&site).unwrap());
+        let service = HttpService::new(&site, Pool::start(&site).unwrap());
         let mut in_clear = Vec::new();
         for route in TABLE.iter() {
             let path = format!("{}{}", route.base, route.path);
             let asked = Request::builder().method(route.method.clone()).uri(path.replace(['{', '}'], ""));
             let head = asked.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
-            match front.find(&head, Door::Clear) {
+            match service.find(&head, ListenerKind::Clear) {
                 Ok(_) => in_clear.push(path),
                 Err(failure) => {
                     let there = failure.location().unwrap_or_else(|| panic!("{path} is not sent over"));
@@ -467,6 +475,6 @@ mod tests {
             }
         }
         assert_eq!(in_clear, ["/healthz", "/readyz", "/ca", "/ca.crt", "/assets/{file}"]);
-        front.pool.stop(Duration::from_secs(60));
+        service.pool.stop(Duration::from_secs(60));
     }
 }

@@ -87,7 +87,7 @@ fn every_column_that_refers_to_a_member_is_in_the_list() {
         .iter()
         .filter(|column| is_about_members(column) && !NOBODY_S.iter().any(|(table, _)| *table == column.table))
         .filter(|column| {
-            !PARTS.iter().any(|part| part.table == column.table && words(part.whose).contains(&*column.name))
+            !DATA_SETS.iter().any(|part| part.table == column.table && words(part.whose).contains(&*column.name))
         })
         .map(|column| format!("{}.{}", column.table, column.name))
         .collect();
@@ -99,7 +99,7 @@ fn every_table_is_a_member_s_or_said_to_be_nobody_s() {
     let undecided: BTreeSet<String> = columns()
         .into_iter()
         .map(|column| column.table)
-        .filter(|table| !PARTS.iter().any(|part| part.table == table))
+        .filter(|table| !DATA_SETS.iter().any(|part| part.table == table))
         .filter(|table| !NOBODY_S.iter().any(|(name, _)| name == table))
         .collect();
     assert!(undecided.is_empty(), "{undecided:?}: does it hold anything of a person?");
@@ -112,10 +112,10 @@ fn every_table_is_a_member_s_or_said_to_be_nobody_s() {
 fn whatever_stays_of_an_erased_member_is_said_to_be_nobody_s() {
     let mut left = Vec::new();
     for column in columns().iter().filter(|column| ["TEXT", "BLOB"].contains(&&*column.kind)) {
-        let parts: Vec<&Part> = PARTS.iter().filter(|part| part.table == column.table).collect();
+        let parts: Vec<&DataSet> = DATA_SETS.iter().filter(|part| part.table == column.table).collect();
         let (mut goes, mut stays) = (false, false);
         for part in &parts {
-            match part.fate {
+            match part.erasure_policy {
                 Gone => goes = true,
                 Blanked(sets, _) => {
                     let set = sets.split(',').any(|one| one.trim().starts_with(&format!("{} =", column.name)));
@@ -138,12 +138,12 @@ fn whatever_stays_of_an_erased_member_is_said_to_be_nobody_s() {
 #[test]
 fn the_list_names_columns_that_are_there() {
     let columns = columns();
-    for part in PARTS {
+    for part in DATA_SETS {
         let known = |name: &str| columns.iter().any(|column| column.table == part.table && column.name == name);
         for name in part.only.iter().copied().chain(part.unlike.iter().map(|(name, _)| *name)) {
             assert!(known(name), "{}.{name}", part.table);
         }
     }
-    let names: BTreeSet<_> = PARTS.iter().map(|part| part.name).collect();
-    assert_eq!(names.len(), PARTS.len());
+    let names: BTreeSet<_> = DATA_SETS.iter().map(|part| part.name).collect();
+    assert_eq!(names.len(), DATA_SETS.len());
 }
