@@ -245,10 +245,15 @@ impl<'s> Replicator<'s> {
         told.trouble = trouble;
     }
 
-    /// Ships all that is committed, a tick a second of it, until the second place takes no more.
+    /// Ships all that is committed, a tick a second of it, until the second place takes no more. What is committed meanwhile
+    /// is for the next round: where somebody always writes, there would be no end of it.
     fn ship(&mut self, patience: Duration, reads: bool) {
         let mut knows_erased = !reads;
-        while let Some(chain) = &mut self.chain {
+        let capture = &self.site.store.writer().capture;
+        // At least one look, which hears that the chain was given up.
+        let ticks = self.chain.as_ref().map_or(0, |chain| capture.waiting(chain.follower()).max(1));
+        for _ in 0..ticks {
+            let Some(chain) = &mut self.chain else { return };
             let capture = &self.site.store.writer().capture;
             let end = match capture.next_end(chain.follower()) {
                 Ok(None) => return,

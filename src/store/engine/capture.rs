@@ -126,6 +126,12 @@ impl Capture {
         Ok(follower.ends.front().copied())
     }
 
+    /// How many ticks the chain is behind, a second of commits each.
+    pub(crate) fn waiting(&self, number: u64) -> usize {
+        let state = self.lock();
+        state.followers.iter().find(|follower| follower.number == number).map_or(0, |follower| follower.ends.len())
+    }
+
     /// The chain's next tick is on the disk of the second place.
     pub(crate) fn confirm(&self, number: u64) {
         let mut state = self.lock();
