@@ -28,6 +28,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often it is looked meanwhile whether much is written.
+const LOOKS_PER_TICK: u32 = 10;
+/// A tick is due at such a part of what may be unconfirmed.
+const PARTS_OF_UNCONFIRMED: u64 = 8;
 /// How long the second place may take for a tick before nobody waits for it any more.
 const TICK_TIME_MAX: Duration = Duration::from_secs(10);
 /// The same while nobody can write.
@@ -217,15 +221,30 @@ impl<'s> Replicator<'s> {
         loop {
             self.round();
             self.site.store.rest();
-            if stop.recv_timeout(TICK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            if self.waits_until_stopped(stop) {
                 return self.ship(LAST_TICK_TIME_MAX, true);
             }
         }
     }
 
+    /// Until the next tick is due: after a second, or sooner where so much is written that the log would grow too long.
+    fn waits_until_stopped(&self, stop: &Receiver<()>) -> bool {
+        let bytes_max = self.site.config.backup.unconfirmed_bytes_max / PARTS_OF_UNCONFIRMED;
+        for _ in 0..LOOKS_PER_TICK {
+            if stop.recv_timeout(TICK_INTERVAL / LOOKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
+                return true;
+            }
+            if self.chain.is_some() && self.site.store.writer().capture.behind().bytes > bytes_max {
+                return false;
+            }
+        }
+        false
+    }
+
     fn round(&mut self) {
         self.rounds += 1;
-        if let Some(next) = lock(&self.replica.next).take() {
+        let is_followed = |next: &Chain| self.site.store.writer().capture.follows(next.follower());
+        if let Some(next) = lock(&self.replica.next).take().filter(is_followed) {
             (self.chain, self.chain_since) = (Some(next), self.site.now());
             self.tell(None);
         }
@@ -331,6 +350,8 @@ impl<'s> Replicator<'s> {
             return;
         }
         if writer.capture.is_open() || frames >= HELD_LOG_PAGES_MIN {
+            // What came while the round shipped goes first, so that little is left to wait for.
+            self.ship(TICK_TIME_MAX, true);
             // Nothing is read by another connection while the writer is held.
             writer.checkpoint_confirmed(|| self.ship(HELD_TICK_TIME_MAX, false));
         }

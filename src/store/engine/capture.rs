@@ -94,9 +94,7 @@ impl Capture {
             Noted::Unreadable => state.give_up("the write-ahead log could not be read"),
             Noted::To(position) => state.note(position, moment),
         }
-        if state.behinds().any(|behind| behind.bytes > state.unconfirmed_bytes_max) {
-            state.give_up("more writes wait for the off-site copy than backup.unconfirmed_mib");
-        }
+        state.give_up_those_behind();
     }
 
     /// Follows the log from its present end on; to be called while nobody writes. The number by which the chain is known
@@ -113,6 +111,11 @@ impl Capture {
     /// Nobody wants the frames of a chain any more.
     pub(crate) fn leave(&self, number: u64) {
         self.lock().followers.retain(|follower| follower.number != number);
+    }
+
+    /// Whether the log is still kept for a chain.
+    pub(crate) fn follows(&self, number: u64) -> bool {
+        self.lock().followers.iter().any(|follower| follower.number == number)
     }
 
     /// The next end that a tick of the chain is to reach; from then on it stays as it is. The error: the chain was given up,
@@ -208,6 +211,20 @@ impl State {
         self.followers.iter().map(behind)
     }
 
+    /// A base that is on its way for too long is no reason to give up the chain that goes on meanwhile.
+    fn give_up_those_behind(&mut self) {
+        let behinds: Vec<Behind> = self.behinds().collect();
+        let is_close = |behind: &Behind| behind.bytes <= self.unconfirmed_bytes_max;
+        match behinds.iter().filter(|behind| is_close(behind)).count() {
+            0 => self.give_up("more writes wait for the off-site copy than backup.unconfirmed_mib"),
+            close if close < behinds.len() => {
+                let mut close = behinds.iter().map(is_close).collect::<Vec<_>>().into_iter();
+                self.followers.retain(|_| close.next().unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+
     fn give_up(&mut self, cause: &str) {
         if !self.followers.is_empty() {
             self.followers.clear();
@@ -268,5 +285,17 @@ mod tests {
         capture.note(to(1, 12), 10);
         capture.note(to(2, 1), 10);
         assert!(capture.next_end(number).unwrap_err().contains("emptied before"));
+    }
+
+    #[test]
+    fn a_base_that_takes_too_long_is_given_up_alone() {
+        let capture = Capture::default();
+        let ((chain, _), (base, _)) = (capture.follow(10 * FRAME_BYTES), capture.follow(10 * FRAME_BYTES));
+        for frames in [5, 10, 15] {
+            capture.note(to(1, frames), i64::from(frames));
+            capture.next_end(chain).unwrap().unwrap();
+            capture.confirm(chain);
+        }
+        assert_eq!([capture.follows(chain), capture.follows(base), capture.is_open()], [true, false, true]);
     }
 }
