@@ -220,8 +220,8 @@ pub static PAGES: &[Route] = &[
 
     // Sign-offs
     desk    (GET,    "/desk/sign-offs",                                     desk::sign_offs::list),
-    desk    (GET,    "/desk/sign-offs/several",                             desk::sign_offs::several::ask),
-    desk    (POST,   "/desk/sign-offs/several",                             desk::sign_offs::several::sign).hashing(),
+    desk    (GET,    "/desk/sign-several",                                  desk::sign_offs::several::ask),
+    desk    (POST,   "/desk/sign-several",                                  desk::sign_offs::several::sign).hashing(),
     desk    (GET,    "/desk/sign-offs/{entry_id}",                          desk::sign_offs::entry::show),
     desk    (POST,   "/desk/sign-offs/{entry_id}/sign",                     desk::sign_offs::moves::sign).hashing(),
     desk    (POST,   "/desk/sign-offs/{entry_id}/passkey",                  desk::sign_offs::moves::sign_by_passkey),

@@ -54,6 +54,11 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// Whether the page of a part at this path opens for who is signed in.
+    pub(crate) fn opens(&self, path: &str) -> bool {
+        self.admin || !PARTS.iter().any(|part| part.admins && part.path == path)
+    }
+
     /// For a page that needs nothing of the site.
     pub(crate) fn bare(language: Language) -> Frame {
         Frame {

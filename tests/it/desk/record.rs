@@ -91,23 +91,23 @@ fn several_that_wait_are_signed_with_one_proof_or_none_is() {
     let queue = clerk.get("/desk/sign-offs").page();
     assert_eq!(queue.matches("type=\"checkbox\" name=\"entry\"").count(), 3, "{queue}");
     let asked: Vec<String> = entries.iter().map(|entry| format!("entry={entry}-1")).collect();
-    let page = clerk.get(&format!("/desk/sign-offs/several?{}", asked.join("&"))).page();
+    let page = clerk.get(&format!("/desk/sign-several?{}", asked.join("&"))).page();
     assert!(page.contains("Sign all (3)") && page.contains("name=\"username\" value=\"ines\""), "{page}");
     let seen: Vec<String> = entries.iter().map(|entry| format!("{entry}-1")).collect();
     let ticks: Vec<(&str, &str)> = seen.iter().map(|one| ("entry", one.as_str())).collect();
     let proof = [("username", "ines"), ("password", PASSWORD), ("comment", "calm")];
     // One of them was changed after the page was opened: none is signed.
     jane.put(&format!("/account/logbook/skills/{}", entries[2]), json!({"comment": "and more"})).ok();
-    let changed = clerk.post("/desk/sign-offs/several", &[&ticks[..], &proof[..]].concat());
+    let changed = clerk.post("/desk/sign-several", &[&ticks[..], &proof[..]].concat());
     assert!(changed.status == 409 && changed.page().contains("was changed after it was shown"), "{changed}");
     let pending = |site: &Site| states(site, &jane).iter().filter(|(_, status)| status == "pending").count();
     assert_eq!(pending(&site), 3);
     let fresh = format!("{}-2", entries[2]);
     let ticks = [ticks[0], ticks[1], ("entry", fresh.as_str())];
-    let done = clerk.post("/desk/sign-offs/several", &[&ticks[..], &proof[..]].concat());
+    let done = clerk.post("/desk/sign-several", &[&ticks[..], &proof[..]].concat());
     assert_eq!(done.header("location"), Some("/desk/sign-offs?done=several"), "{done}");
     assert_eq!((pending(&site), audited(&site, "entry.signed", &ines)), (0, 3));
-    assert_eq!(clerk.get("/desk/sign-offs/several").header("location"), Some("/desk/sign-offs?done=none"));
+    assert_eq!(clerk.get("/desk/sign-several").header("location"), Some("/desk/sign-offs?done=none"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use askama::Template;
 use http::StatusCode;
 use std::cell::RefCell;
 
-const PATH: &str = "/desk/sign-offs/several";
+const PATH: &str = "/desk/sign-several";
 const BOUND: &str = "entry";
 /// Entries under one proof.
 const ENTRIES_MAX: usize = 60;
@@ -47,7 +47,7 @@ struct Row {
     comment: String,
 }
 
-/// `GET /desk/sign-offs/several`: the entries that were ticked (`entry`), as they are now, and the form for the proof.
+/// `GET /desk/sign-several`: the entries that were ticked (`entry`), as they are now, and the form for the proof.
 pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let pairs = form_urlencoded::parse(call.query.as_bytes());
     let chosen: Vec<String> =
@@ -58,7 +58,7 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, StatusCode::OK, &chosen, String::new(), None)
 }
 
-/// `POST /desk/sign-offs/several`: all of them are signed, or none.
+/// `POST /desk/sign-several`: all of them are signed, or none.
 pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let chosen = proof::values(call, "entry")?;
     let mut body = form(call)?;
