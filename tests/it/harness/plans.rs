@@ -57,7 +57,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("INSERT INTO members (", "what refers to a member is read only while SQLite counts references that lead nowhere"),
     ("FROM members m ORDER BY m.member_id DESC LIMIT", "reads on in the order of its key until its page is full"),
     ("INSERT INTO bookings", "what refers to a booking is read only while SQLite counts references that lead nowhere"),
-    ("INSERT INTO partner_users", "what refers to a user is read only while SQLite counts references that lead nowhere"),
+    (
+        "INSERT INTO partner_users",
+        "what refers to a user is read only while SQLite counts references that lead nowhere",
+    ),
 ];
 
 /// Panics where a statement of the product's own, which no test looked at yet, reads through a large table.
