@@ -193,7 +193,7 @@ fn strangers_use_up_half_of_a_day_s_mails_and_members_and_staff_get_theirs() {
         config.contact_to = Some("house@windwerk.example".to_owned());
         config.limits.mails_per_day = 12;
     });
-    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let (jane, admin) = (site.member("jane"), Clerk::at(&site, &site.admin()));
     let sent = || site.rows()["outbox"];
     let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
     // Each asks for something else, for somebody else: no share but the site's is used up.
@@ -210,7 +210,7 @@ fn strangers_use_up_half_of_a_day_s_mails_and_members_and_staff_get_theirs() {
     assert_eq!((sent(), told_of_passcodes(&site)), (6, "health.passcodes.strangers"));
     for n in 0..3 {
         jane.post(SEND, json!({"email": format!("jane-{n}@example.com")})).ok();
-        assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
+        assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 303);
     }
     assert_eq!((sent(), told_of_passcodes(&site)), (12, "health.passcodes.mails"));
     jane.post(SEND, json!({"email": "jane-3@example.com"})).refused(429);
@@ -418,16 +418,16 @@ fn mails_of_the_contact_form_are_part_of_what_the_site_sends_in_a_day() {
 }
 
 #[test]
-fn a_clerk_sends_five_test_messages_an_hour() {
+fn an_admin_sends_five_test_messages_an_hour() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.mail = Some(senders::mail_to_nowhere());
     });
-    let clerk = Clerk::at(&site, &site.desk());
+    let admin = Clerk::at(&site, &site.admin());
     for _ in 0..5 {
-        assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
+        assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 303);
     }
-    assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 429);
+    assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 429);
     site.advance(HOUR);
-    assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
+    assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 303);
 }

@@ -57,8 +57,11 @@ struct Day {
     numbers: [String; 5],
 }
 
-/// Each with the key of its name, in the order of the table's columns.
-const MEASURES: [(&str, fn(&Counted) -> i64); 5] = [
+/// The key of its name, and where it stands in what was counted.
+type Measure = (&'static str, fn(&Counted) -> i64);
+
+/// In the order of the table's columns.
+const MEASURES: [Measure; 5] = [
     ("reports.bookings", |day| day.bookings),
     ("reports.booked", |day| day.booked),
     ("reports.arrived", |day| day.arrived),
