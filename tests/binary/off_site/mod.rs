@@ -168,9 +168,10 @@ fn any_second_is_restored_as_it_was() {
     oracle.write_until(&server, written_for, || ());
     assert_eq!(server.stop().code, Some(0));
     let ended = oracle::now();
-    // Somebody writes all the time, and still there is a tick a second: two where a round ends within it.
+    // Somebody writes all the time, and still a round has a tick of each second that it meets, two at most, and one more when
+    // the log begins anew; a round without an end would have hundreds.
     let (ticks, rounds) = (ticks(&desk).len(), (ended - started) as usize + 2);
-    assert!(ticks <= 2 * rounds, "{ticks} ticks in {rounds} seconds");
+    assert!(ticks <= 3 * rounds, "{ticks} ticks in {rounds} seconds");
     for _ in 0..seconds {
         let at = begun + random.below((ended - begun) as u64) as i64;
         let shown = oracle::shown(at);
