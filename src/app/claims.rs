@@ -67,16 +67,16 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language)
     Ok(())
 }
 
-/// A new code for paper; one that was printed before is dead. Audited. 403 where the actor may not serve the account, or it
-/// has a password: its owner has it already.
+/// A new code for paper; one that was printed before is dead. Audited. 403 where the actor may not serve the account, or
+/// somebody has a way into it: its owner has it already.
 pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
     cx.actor.check_staff()?;
     let account = cx.served(member_id)?;
     if account.banned || account.role != Role::Member {
         return Err(Failure::not_allowed());
     }
-    if account.password_hash.is_some() {
-        return Err(Failure::not_allowed().saying(Text::new("claim.has_password")));
+    if !account_claims::is_unclaimed(cx.tx, member_id)? {
+        return Err(Failure::not_allowed().saying(Text::new("claim.has_owner")));
     }
     account_claims::delete_printed(cx.tx, member_id)?;
     let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;

@@ -22,17 +22,30 @@ pub(crate) fn insert(tx: &Write, code_hash: &[u8; 32], member_id: i64, email: &s
     })
 }
 
-/// By its code: not where it ended, was mailed to an address that the member has no longer, or the account has a password
-/// or is closed.
+/// By its code: not where it ended, was mailed to an address that the member has no longer, or the account is not
+/// [unclaimed](is_unclaimed).
 pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Claim>> {
     let sql = sql!(
         "SELECT ",
         Claim::COLUMNS,
         " FROM account_claims c JOIN members m ON m.member_id = c.member_id
-         WHERE c.code_hash = ?1 AND ?2 < c.ends_at AND (c.email = '' OR c.email = m.email)
-           AND m.password_hash IS NULL AND m.banned_at IS NULL"
+         WHERE c.code_hash = ?1 AND ?2 < c.ends_at AND (c.email = '' OR c.email = m.email)"
     );
-    tx.find(sql, (&code_hash[..], now), row)
+    let claim: Option<Claim> = tx.find(sql, (&code_hash[..], now), row)?;
+    Ok(match claim {
+        Some(claim) if is_unclaimed(tx, claim.member_id)? => Some(claim),
+        _ => None,
+    })
+}
+
+/// Whether nobody has a way into an account yet, neither a password nor a passkey nor a social network, and it is not closed.
+pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
+    let sql = sql!(
+        "SELECT count(*) FROM members WHERE member_id = ?1 AND password_hash IS NULL AND banned_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM passkeys p WHERE p.member_id = ?1)
+           AND NOT EXISTS (SELECT 1 FROM social_links s WHERE s.member_id = ?1)"
+    );
+    Ok(tx.get::<i64>(sql, [member_id], row)? > 0)
 }
 
 /// Until when a mailed code of a member is good; none where there is no such code.

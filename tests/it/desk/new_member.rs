@@ -166,7 +166,7 @@ fn the_link_in_the_mail_gives_the_account_to_its_owner_once() {
     assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE deed = 'member.claimed'"), 1);
     // Who has the account needs no paper.
     let reply = clerk.post(&format!("/desk/members/{ada}/slip"), &[]);
-    assert!(reply.status == 403 && reply.page().contains("has a password already"), "{reply}");
+    assert!(reply.status == 403 && reply.page().contains("has an owner already"), "{reply}");
 }
 
 /// The member's code on paper is one that the test knows.
@@ -213,6 +213,35 @@ fn without_mail_a_code_on_paper_opens_the_account_while_it_is_good() {
     site.advance(Duration::from_secs(1));
     assert!(!opens(CODE));
     assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE deed = 'member.code_printed'"), 3);
+}
+
+/// Otherwise a clerk would take over the account of anybody who never chose a password.
+#[test]
+fn no_code_opens_an_account_that_somebody_signs_in_to_without_a_password() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    let ada = made(&register(&clerk, &[]));
+    let opens = || Clerk::outside(&site).get(&format!("/claim?code={CODE}")).status == 200;
+    assert_eq!(clerk.post(&format!("/desk/members/{ada}/slip"), &[]).status, 200);
+    know_the_code(&site, CODE);
+    assert!(opens());
+    for (way, sql) in [
+        (
+            "social_links",
+            "INSERT INTO social_links (provider, subject, member_id, created_at, used_at) VALUES ('google', 's', ?1, 1, 1)",
+        ),
+        (
+            "passkeys",
+            "INSERT INTO passkeys (member_id, rp_id, credential_id, public_key, created_at) VALUES (?1, 'r', x'01', '{}', 1)",
+        ),
+    ] {
+        site.change(|tx| Ok(tx.run(sql, [ada])?));
+        assert!(!opens(), "{way}");
+        let reply = clerk.post(&format!("/desk/members/{ada}/slip"), &[]);
+        assert!(reply.status == 403 && reply.page().contains("has an owner already"), "{way}: {reply}");
+        site.change(|tx| Ok(tx.run(&format!("DELETE FROM {way}"), [])?));
+        assert!(opens(), "{way}");
+    }
 }
 
 #[test]

@@ -39,12 +39,13 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let (hall, language, now) = (site.hall()?, call.language(), site.now());
-    let (profile, account, mailed) = site.store.read(|tx| {
+    let (profile, account, mailed, is_unclaimed) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
-        Ok((profile, account, account_claims::find_mailed(tx, member_id, now)?))
+        let is_unclaimed = account_claims::is_unclaimed(tx, member_id)?;
+        Ok((profile, account, account_claims::find_mailed(tx, member_id, now)?, is_unclaimed))
     })?;
-    let is_open = account.password_hash.is_none() && !account.banned && clerk.denial(&account).is_none();
+    let is_open = is_unclaimed && clerk.denial(&account).is_none();
     let say_mailed = |ends_at: i64| {
         let text = Text::new("newcomer.mailed").with("address", &profile.email);
         language.say(&text.with("until", when::day(language, &hall, ends_at)))
