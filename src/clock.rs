@@ -2,8 +2,9 @@
 //!
 //! Boards without a battery boot in 1970. The file remembers the latest moment it has seen; while the machine's clock
 //! is behind that, the site goes on from there by the monotonic clock, so that no timestamp ever goes back, and counts
-//! its clock as *suspect*: what proves something by the time of day (authenticator codes, signed timestamps) is off. It goes
-//! on at half the pace: nothing that waits for a moment waits for ever, and the machine's clock catches up.
+//! its clock as *suspect*: proofs by the time of day (authenticator codes, signed timestamps) are not accepted. The
+//! site's clock then runs at half the pace: nothing that waits for a moment waits for ever, and the machine's clock
+//! catches up.
 //!
 //! Pauses within a process are of no time of day: [`Clock::running`] measures them, whatever the machine's clock does.
 

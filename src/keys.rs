@@ -3,8 +3,9 @@
 //! The keyed hashes have a key of their own, which the file holds sealed by the site key: so the site key can change, and
 //! what was hashed is still recognised.
 //!
-//! The audit log's chain has a key too. It stands in the second line of the key file, with the end of the rows from before
-//! there was one: in the database, whoever writes to that could take both away and begin a chain of their own.
+//! The audit log's chain has a key too. The chain's key stands in the second line of the key file, with the end of the
+//! rows from before there was a key: if both were in the database, anybody who can write there could replace them and
+//! begin a chain of their own.
 //!
 //! A key lies in `site.key` beside the database, readable by its owner alone. Without it partner secrets, kept answers
 //! and PINs of that file are lost, so the two are copied together.
@@ -23,12 +24,12 @@ use std::sync::{Mutex, PoisonError};
 const KEY_BYTES: usize = 32;
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
-/// What the second line of a key file begins with.
+/// The first word of a key file's second line.
 const CHAIN_KEY: &str = "audit-log";
 /// Partner secrets that are kept open: a site has a few.
 const OPENED_MAX: usize = 64;
 
-/// What a sealed value or keyed hash is for. One purpose's values mean nothing to another.
+/// The purpose of a sealed value or keyed hash. Values of one purpose are useless for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     KeyCheck,

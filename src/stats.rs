@@ -1,4 +1,4 @@
-//! What the server counts, for `/metrics` and the tests. Counters are atomic, so counting costs nothing worth saving.
+//! The server's counters, for `/metrics` and the tests. Counters are atomic, so counting costs nothing worth saving.
 
 use crate::http::row::rows;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What a service manager and a load balancer ask.
+//! Health checks for service managers and load balancers.
 
 use crate::auth::member_if_any;
 use crate::domain::health::Fact;

@@ -1,4 +1,4 @@
-//! What the site told the member.
+//! The member's notices.
 
 use crate::app::notice;
 use crate::auth::Member;
@@ -58,7 +58,7 @@ pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 fn show(row: Notice, language: Language, hall: &Hall) -> NoticeReply {
-    // What is no JSON says nothing; the text stands all the same.
+    // A detail that is no JSON is shown as null; the text is shown all the same.
     let detail = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
     NoticeReply {
         notification_id: row.notification_id,

@@ -19,7 +19,7 @@ pub(crate) const BOOKING_FIELDS: [&str; 8] = [
 pub(crate) const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
 
 crate::body! {
-    /// What a partner's system knows of a booking, in the API and in a list of bookings alike.
+    /// The fields of a booking as a partner's system sends them, in the API and in a list of bookings alike.
     pub(crate) struct BookingFields {
         /// Your number of the registration: sent again, it is the same booking.
         registration_id: Option<Count>,

@@ -126,7 +126,7 @@ pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure>
         }
     }
     let standing = members::find_standing(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
-    // What else is missing is settled at the desk; a ban is not.
+    // The desk can settle other obstacles (a brief, a waiver, a fee) on the spot, but not a ban.
     if standing.banned {
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
@@ -143,9 +143,10 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
     finish(cx, "booking.check_in_undone", known.member_id, booking_id, changed)
 }
 
-/// Moves a booking of any partner to another time, or gives it other minutes: by the desk. The flight time that the booking
-/// entered follows. 422 at `flight_date` for a day that is over or before the member's birth; 409 where the booking has
-/// ended. What its partner said is kept: the same booking sent again does not move it back. Audited; the member is told.
+/// Moves a booking of any partner to another time, or gives it other minutes: by the desk. The flight time that the
+/// booking entered follows. 422 at `flight_date` for a day that is over or before the member's birth; 409 where the
+/// booking has ended. The fields that the partner sent are kept: the same booking sent again does not move it back.
+/// Audited; the member is told.
 pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
     cx.actor.check_staff()?;
     let known = find(cx, booking_id)?;
@@ -275,7 +276,7 @@ fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result
     if said == *sent {
         return Ok((known.booking_id, Outcome::Unchanged));
     }
-    // What the partner says anew counts; what the desk moved since stays.
+    // A value that the partner changed counts; one that the desk changed since and the partner did not stays.
     let keep = |said: i64, sent: i64, stands: i64| if said == sent { stands } else { sent };
     let stands = &Booking {
         flight_date: keep(said.flight_date, sent.flight_date, known.booking.flight_date),

@@ -1,4 +1,4 @@
-//! What the desk changes on a member's card: the note for colleagues, and who the member is.
+//! The desk's changes on a member's card: the note for colleagues, and the member's personal data.
 
 use super::{Change, Outcome};
 use crate::auth::{confirmation, security_event};
@@ -21,7 +21,7 @@ pub(crate) struct Person {
     pub(crate) dob: Option<i64>,
 }
 
-/// What became of an edit.
+/// The outcome of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edited {
     Unchanged,

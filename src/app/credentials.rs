@@ -1,4 +1,4 @@
-//! What opens an account, made anew or ended: by the owner, or for the owner by somebody who may serve the account.
+//! Credentials of an account, replaced or ended: by the owner, or for the owner by somebody who may serve the account.
 
 use super::{Change, Subject};
 use crate::auth::pin;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 const PINS: u64 = 1_000_000;
 
-/// What a new password leaves of an account: numbers of passkeys, names of social networks.
+/// The other ways into an account that stay open after a new password: numbers of passkeys, names of social networks.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub passkeys: Vec<i64>,

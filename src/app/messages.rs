@@ -14,12 +14,12 @@ use crate::store::tables::suppressed::{self, Mark};
 /// No member's number.
 const NOBODY: i64 = 0;
 
-/// What keeps a message from being sent again.
+/// Why a message cannot be sent again.
 #[derive(Debug)]
 pub(crate) enum Unsendable {
     /// A server took it.
     Sent,
-    /// What it said is wiped.
+    /// The text of the message was wiped.
     Wiped,
     /// No mail goes to its address.
     Marked(Mark),

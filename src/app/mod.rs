@@ -1,8 +1,8 @@
-//! What the product does: one function an effect, with its rule, its audit row and its notice inside. The API, the pages,
-//! the command line and the jobs call the same function; what differs is how they ask and how they show.
+//! The effects of the product: one function each, with its rule, its audit row and its notice inside. The API, the
+//! pages, the command line and the jobs call the same function; what differs is how they ask and how they show.
 //!
-//! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. What changes nothing
-//! writes no audit row and no notice.
+//! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. A call that
+//! changes nothing writes no audit row and no notice.
 
 pub(crate) mod accounts;
 pub(crate) mod booking_fields;

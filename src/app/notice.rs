@@ -1,8 +1,9 @@
-//! What a notice says: the text that its row names, with the row's values in its places, in the reader's language.
+//! The text of a notice: the text that the notice's row names, with the row's values in its placeholders, in the
+//! reader's language.
 //!
-//! Values are said by their names: under one that ends in `date`, `_at` or `until` a number is a moment in Unix seconds
-//! and said as a day of the hall; `{amount}` is what `amount_cents` and `currency` say where they are; other numbers and
-//! texts are said as they are.
+//! The name of a value decides how it is written: under a name that ends in `date`, `_at` or `until` a number is a
+//! moment in Unix seconds and written as a day of the tunnel; `{amount}` is made of `amount_cents` and `currency` where
+//! they are; other numbers and texts are written as they are.
 
 use crate::domain::local_time::Hall;
 use crate::domain::payment::Price;
@@ -20,7 +21,7 @@ pub(crate) fn text(language: Language, hall: &Hall, subject: &str, detail: &Valu
     say(language, hall, subject, detail).or_else(|| say(language, hall, UNKNOWN, detail)).unwrap_or_default()
 }
 
-/// What a notice is about, in a few words.
+/// The subject of a notice, in a few words.
 pub(crate) fn subject(language: Language, subject: &str) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
     let known = Text::find(&format!("subject.{name}"), |_| None).or_else(|| Text::find("subject.other", |_| None));

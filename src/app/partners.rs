@@ -41,7 +41,7 @@ pub(crate) struct Terms {
     pub requests_per_minute: i64,
 }
 
-/// What became of a deleted record that was to come back.
+/// The outcome of restoring a deleted record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restored {
     Done,
@@ -51,7 +51,7 @@ pub(crate) enum Restored {
     Taken,
 }
 
-/// What a partner is handed, once.
+/// The credentials that a partner is handed, once.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pub partner_id: i64,

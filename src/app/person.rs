@@ -1,4 +1,5 @@
-//! What is said of a new member, judged alike wherever it comes from: a form, or a list of the site that was before.
+//! The personal data of a new member, judged by the same rules whether it comes from a form or from a list of the
+//! former site.
 
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};

@@ -14,7 +14,7 @@ const ALIKE_MAX: i64 = 5;
 /// Usernames that are tried with a number behind a name; then one is made from the form's number.
 const NAMES_TRIED: u32 = 20;
 
-/// Somebody who is at the desk and wants to be a member. What is not known is empty.
+/// Somebody who is at the desk and wants to be a member. Unknown fields are empty.
 #[derive(Debug)]
 pub(crate) struct Newcomer<'a> {
     pub(crate) real_name: &'a str,
@@ -37,7 +37,7 @@ pub(crate) struct Newcomer<'a> {
 pub(crate) enum Denial {
     /// A member has confirmed the e-mail address.
     EmailTaken(Alike),
-    /// These members may be the same person.
+    /// The members who may be the same person.
     Alike(Vec<Alike>),
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, D
     members::set_language(cx.tx, member_id, newcomer.language.tag())?;
     account_claims::insert_registration(cx.tx, newcomer.form_number, member_id, cx.member_id())?;
     cx.record("member.added", &Whom::Member(member_id), &Detail::none().flag("desk", true))?;
-    // What nobody carries out of the house is no way to its reader.
+    // A mail reaches the newcomer only where the site can send mail.
     if !newcomer.email.is_empty() && cx.site.delivers(Channel::Email) {
         claims::mail(cx, member_id, newcomer.email, newcomer.language)?;
     }

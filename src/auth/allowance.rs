@@ -17,9 +17,9 @@ const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
 const PER_HOUR_MAX: i64 = 5;
 const PER_DAY_MAX: i64 = 10;
-/// Words about changed credentials to one member, by mail; by short message as many as passcodes.
+/// Messages about changed credentials to one member by mail; by short message there are as many as passcodes.
 const EVENTS_PER_DAY_MAX: i64 = 30;
-/// What strangers write in the contact form, by mail to whoever reads it for the site.
+/// Mails that forward the contact form's messages to the site's own address.
 const TO_THE_HOUSE_PER_DAY_MAX: i64 = 200;
 /// Strangers have one part in so many of what the site sends in a day.
 const PARTS_PER_STRANGERS_PART: i64 = 2;
@@ -29,7 +29,7 @@ const PARTS_PER_STRANGERS_PART: i64 = 2;
 pub enum Cause {
     /// Anybody: a sign-up, a recovery, a new link for an old one.
     Stranger,
-    /// Whoever knew the password or has a session.
+    /// A member who knew the password or has a session.
     Proven,
     /// A change of the member's credentials, about which the member hears.
     Event,
@@ -58,7 +58,7 @@ pub enum Over {
     Site(i64),
 }
 
-/// What of the site's share by one channel went out within a day.
+/// How far the site's messages of a day by one channel are used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UsedUp {
     /// There is room for everybody.
@@ -69,7 +69,7 @@ pub enum UsedUp {
     All,
 }
 
-/// What one counter allows within some seconds.
+/// The messages that one counter allows within some seconds.
 struct Limit {
     key: [u8; 32],
     messages: i64,
@@ -164,7 +164,7 @@ fn daily(key: [u8; 32], messages: i64) -> Limit {
     Limit { key, messages, seconds: DAY_SECONDS }
 }
 
-/// What of the site's limits a message of this cause counts under.
+/// The site's limits that a message of this cause counts under.
 fn of_site(site: &Site, cause: Cause, channel: Channel) -> Vec<Limit> {
     let part = (cause == Cause::Stranger).then(|| strangers_part(site, channel));
     std::iter::once(all(site, channel)).chain(part).collect()

@@ -2,10 +2,10 @@
 //! of each, of which one is open and the others wait. A session that waits opens nothing, whoever has its token, until its
 //! owner goes on with it: by passkey, which is two factors in itself, or by PIN.
 //!
-//! A PIN is weak, and the desk hands those of members out. So it proves little here: it goes on only with a session that the
-//! same person opened in full in this very browser, at most [`PIN_SECONDS`] ago; only as a clerk, never as an admin; and five
-//! wrong ones end that session. It does not count as a proof for changes of what opens an account. A new password, a ban,
-//! another role and *sign out everywhere* end sessions that wait like all others.
+//! A PIN is weak, and the desk hands those of members out. So a PIN proves little here: it continues only a session
+//! that the same person opened in full in this very browser, at most [`PIN_SECONDS`] ago; only as a clerk, never as an
+//! admin; and five wrong ones end that session. A PIN is no proof for changes of the credentials of an account. A new
+//! password, a ban, another role and *sign out everywhere* end sessions that wait like all others.
 
 use super::clerk::{self, Clerk, long_cookie};
 use super::pin;
@@ -39,11 +39,11 @@ pub(crate) struct Colleague {
     hash: TokenHash,
 }
 
-/// What came of a PIN.
+/// The outcome of a PIN.
 pub(crate) enum Changed {
     /// The token of the session that goes on, and the tokens that wait from now on.
     In { token: String, waiting: Vec<String> },
-    /// The key of the reason. What was counted must be kept.
+    /// The translation key of the reason. The transaction must be kept, because it counted a failed attempt.
     Refused(&'static str),
 }
 

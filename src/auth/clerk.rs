@@ -47,7 +47,7 @@ impl Clerk {
         &self.session
     }
 
-    /// This clerk from where the call came, for the audit log.
+    /// The clerk and the origin of the call, for the audit log.
     pub fn by(&self) -> &By {
         &self.by
     }
@@ -85,7 +85,8 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
     Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proven_at, by }))
 }
 
-/// Whoever is not signed in is asked to, and comes back to what was wanted where that can be asked again.
+/// Leads a browser that is not signed in to the sign-in, which leads back to the page that was asked for where a GET
+/// can ask for it.
 pub(crate) fn to_sign_in(call: &Call) -> Reply {
     let wanted = if call.reads() && call.path != "/desk" { format!("?to={}", call.path) } else { String::new() };
     reply::see_other(&format!("/desk/sign-in{wanted}"))

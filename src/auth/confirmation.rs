@@ -15,11 +15,11 @@ use serde_json::json;
 
 const LIFE_SECONDS: i64 = 24 * 3600;
 
-/// What became of a token.
+/// The outcome of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmed {
     Now,
-    /// It did its work before.
+    /// The token had confirmed the address before.
     Before,
     /// Unknown, too old, for an address that is no longer the member's, or that another member has confirmed.
     Not,

@@ -1,10 +1,11 @@
-//! What slows guessing down. Whom a miss slows down depends on where it comes from:
+//! Counters of failed attempts slow guessing down. Whom a failed attempt slows down depends on where it comes from:
 //!
-//! - A device on which the member signed in before counts for itself alone. Nobody elsewhere can close it, so nobody can
-//!   keep a member out by guessing at the account.
-//! - A device on which somebody else signed in (a kiosk, say) counts for the account from that device, the account from
-//!   anywhere, and all devices that the same member brought: whoever signs in to an account of the own again and again gets
-//!   no new tries by it. Behind one address with a stranger who guesses, the kiosk stays open.
+//! - An attempt from a device on which the member signed in before counts for that device alone. Nobody elsewhere can
+//!   close it, so nobody can   keep a member out by guessing at the account.
+//! - An attempt from a device on which somebody else signed in (a kiosk, say) counts for the account from that device,
+//!   the account from   anywhere, and all devices that the same member brought: whoever signs in to an account of the
+//!   own again and again gets   no new tries by it. Behind one address with a stranger who guesses, the kiosk stays
+//!   open.
 //! - Any other attempt counts for the account from its address, the account from anywhere, and the address.
 
 use super::{device, passcode};
@@ -58,7 +59,8 @@ impl Counters {
         }))
     }
 
-    /// Those of a PIN that is typed at a kiosk: the member there, the member at every kiosk, and everybody there.
+    /// The counters of a PIN that is typed at a kiosk: the member at that kiosk, the member at every kiosk, and
+    /// everybody at that kiosk.
     pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
         let account_key = account.map(|account| account_key(site, account.username.to_lowercase().as_bytes()));
         let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
@@ -97,12 +99,12 @@ fn key(site: &Site, parts: &[&[u8]]) -> ThrottleKey {
     site.keys.hash(Purpose::Throttle, parts)
 }
 
-/// What the counters of one account have in common; tells nobody whose they are.
+/// The key that all counters of one account share. A keyed hash, so that the table does not tell whose they are.
 fn account_key(site: &Site, lower_case_name: &[u8]) -> ThrottleKey {
     key(site, &[b"all of account", lower_case_name])
 }
 
-/// What was in an account's way.
+/// The delays and limits that kept an account's owner out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lifted {
     /// Counters that were closed.

@@ -1,5 +1,6 @@
-//! Devices: where somebody signed in, the client is known again by a token that it brings along (OWASP calls it a device
-//! cookie). The token opens nothing. It decides which misses slow an attempt down, see [`super::counters`].
+//! Devices: where somebody signed in, the client is known again by a token that it brings along (OWASP calls it a
+//! device cookie). The token opens nothing. The token decides which failed attempts slow an attempt down, see
+//! [`super::counters`].
 
 use super::session::{new_token, token_hash};
 use crate::http::call::Call;
@@ -42,7 +43,7 @@ fn token(call: &Call) -> Option<&str> {
 }
 
 /// Notes that the member signed in where the call comes from; returns the token by which the device is known from now
-/// on. That is the one it brought, when it is one of ours: a kiosk keeps its own, whoever signs in there.
+/// on. A device that brought a token of ours keeps it: a kiosk has one token, whoever signs in there.
 pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String, Failure> {
     let known = find(call, tx, member_id, tx.now())?.zip(token(call));
     let (token, hash) = known.map_or_else(new_token, |(device, token)| (token.to_owned(), device.hash));

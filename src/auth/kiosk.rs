@@ -93,7 +93,7 @@ pub(crate) fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Opti
     Ok(Some(Guest { kiosk_id: kiosk.id, member_id: found.member_id }))
 }
 
-/// Whoever is not known here begins at the start, where is said what to do.
+/// Leads a member who is not signed in at the kiosk to its first screen.
 pub(crate) fn to_start() -> Reply {
     reply::see_other("/kiosk")
 }
@@ -114,7 +114,7 @@ fn pairing_hash(site: &Site, code: &str) -> [u8; 32] {
     site.keys.hash(Purpose::Passcode, &[b"kiosk", code.as_bytes()])
 }
 
-/// What became of a code that pairs.
+/// The outcome of a pairing code.
 pub(crate) enum Paired {
     /// The key that the browser keeps from now on.
     Right(String),
@@ -183,7 +183,8 @@ pub(crate) fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Fai
     Ok(kiosks::set_code(tx, member_id, &token_hash(code), tx.now() + CODE_SECONDS).map(drop)?)
 }
 
-/// Whose code a scanner read; it is good for this once. What is no digit came from the scanner itself.
+/// The member whose code a scanner read; the code is used up by it. Characters other than digits were added by the
+/// scanner and are passed over.
 pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
     let code: String = read.chars().filter(char::is_ascii_digit).collect();
     let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {

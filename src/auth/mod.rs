@@ -52,7 +52,7 @@ pub enum Access {
     Partner(fn(&Site, &Call, &Partner) -> Answer),
     /// A third party, by the signature of its own scheme.
     Callback(Callback),
-    /// A browser, whoever sits before it. What changes something must come from a page of ours.
+    /// A browser, signed in or not. A request that changes something must come from a page of ours.
     Page(fn(&Site, &Call) -> Answer),
     /// A browser in which somebody of the desk is signed in; everybody else is sent to sign in.
     Desk(fn(&Site, &Call, &Clerk) -> Answer),

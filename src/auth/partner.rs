@@ -38,14 +38,14 @@ impl Partner {
     }
 }
 
-/// A new secret, and what of it is stored. It is the HMAC key as it stands: 64 ASCII characters.
+/// A new secret, and its sealed form for the file. The secret itself is the HMAC key: 64 ASCII characters.
 pub fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
     let secret = hex(&random::<SECRET_BYTES>());
     let sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
     (secret, sealed)
 }
 
-/// Signature, then address, then pace, then (strict partners) time and first use. What is refused is noted for the desk.
+/// Signature, then address, then pace, then (strict partners) time and first use. Refusals are counted for the desk.
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
     judge(site, call).map_err(|No { failure, partner_id, why }| {
         site.kept::<Refusals>().note(call, site.now(), partner_id, &failure, why);
@@ -97,7 +97,7 @@ fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
     Ok(Partner { id: signer.partner_id, client_id: signer.client_id.clone() })
 }
 
-/// What a right signature alone does not open.
+/// Checks the terms that a partner with a right signature must meet too.
 fn check_terms(site: &Site, call: &Call, signer: &partners::Partner, digest: &[u8; 32], now: i64) -> Result<(), No> {
     let no = |failure, why| No { failure, partner_id: Some(signer.partner_id), why };
     check_address(site, call, signer.partner_id)

@@ -20,7 +20,7 @@ const HOUR_SECONDS: i64 = 3600;
 /// Recoveries that are asked for under one name.
 const SENDS_PER_HOUR_MAX: i64 = 5;
 
-/// What a passcode proves; one of each purpose is live at a time, and none serves for another.
+/// The purpose of a passcode; one of each purpose is live at a time, and none serves for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     SignIn,
@@ -82,8 +82,8 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
     Ok(Ok(()))
 }
 
-/// The same for a signed-in member: 429 with the seconds until there is room again. That others used up what goes to the
-/// address is told to nobody.
+/// The same for a signed-in member: 429 with the seconds until there is room again. A recipient's limit, which others
+/// may have used up, is told to nobody.
 pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     match send(site, tx, usage, target)? {
         Ok(()) | Err(Over::Recipient) => Ok(()),
@@ -91,7 +91,7 @@ pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Targe
     }
 }
 
-/// What is said of a message for which there is no room.
+/// The failure for a message that a limit keeps back.
 pub(crate) fn refused(tx: &Write, over: Over) -> Failure {
     match over {
         Over::Member(until) | Over::Site(until) => too_many(tx, until),

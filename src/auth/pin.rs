@@ -7,7 +7,7 @@ use crate::store::Read;
 use crate::store::tables::members;
 use subtle::ConstantTimeEq;
 
-/// What is stored of a PIN: nobody can try all million without the site key.
+/// The hash of a PIN as it is stored. Keyed: without the site key nobody can try all million PINs.
 pub fn hash(site: &Site, member_id: i64, pin: &str) -> [u8; 32] {
     site.keys.hash(Purpose::Pin, &[&member_id.to_be_bytes(), pin.as_bytes()])
 }

@@ -25,13 +25,13 @@ pub enum Caller {
     ContactFrom(Network),
     /// Messages of the contact form, whoever writes them.
     Contacts,
-    /// Whatever is asked about a lost password or username.
+    /// Requests about a lost password or username.
     RecoveryFrom(Network),
     /// Tokens that confirm an e-mail address, taken or asked for anew.
     ConfirmationFrom(Network),
-    /// What may end in a message to somebody: sign-ups, recoveries, passcodes.
+    /// Requests that may send a message: sign-ups, recoveries, passcodes.
     MessagesFrom(Network),
-    /// Whatever a signed-in person changes.
+    /// Changes by a signed-in person.
     ChangesOf(i64),
     /// Pictures and documents that are made for a signed-in person.
     DocumentsOf(i64),
@@ -104,7 +104,8 @@ pub fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
     site.kept::<Rates>().take(Caller::MessagesFrom(call.network()), pace)
 }
 
-/// One picture or document for a signed-in member. Whoever works at the desk makes them for everybody.
+/// One picture or document for a signed-in member. Staff are not limited, because the desk makes documents for
+/// everybody.
 pub fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
     if role.is_staff() {
         return Ok(());

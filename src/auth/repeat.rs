@@ -19,8 +19,9 @@ const KEY_CHARS_MAX: usize = 255;
 /// Of an answer that is kept although the operation changed nothing, such as a report's. A longer one is put together anew.
 const KEPT_BYTES_MAX: usize = 16 * 1024;
 
-/// Gives the kept answer where there is one, else runs the operation. What an operation answers without a transaction
-/// of its own (a report, say) is kept here; a stranger's answer is not, because strangers could fill the disk with them.
+/// Gives the kept answer where there is one, else runs the operation. The answer of an operation without a transaction
+/// of its own (a report, say) is stored here; a stranger's answer is not, because strangers could fill the disk with
+/// answers.
 pub(crate) fn or_run(site: &Site, call: &Call, caller: Who, operation: impl FnOnce() -> Answer) -> Answer {
     let Some(repeat) = prepare(site, call, caller)? else { return operation() };
     if let Some(answer) = site.store.read(|tx| kept(site, tx, &repeat))? {
@@ -69,7 +70,7 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
     // Where anyone may call, a credential may still change the answer: what one carried is not for another.
     let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
     let whose = format!("{caller} {carried}");
-    // What the path names is part of what is asked: the same key for another entry is another key.
+    // The numbers in the path are part of the request: the same key for another entry is another key.
     let mut parts = vec![call.row.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
     parts.extend(call.params.iter().map(String::as_bytes));
     Ok(Some(Repeat {

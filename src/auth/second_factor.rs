@@ -23,11 +23,11 @@ use serde_json::json;
 /// How long a secret that was handed out waits for its first code.
 const PENDING_SECONDS: i64 = 3600;
 
-/// Whoever holds it owes nothing more for a session.
+/// Proof that the second factor was passed, or that none is due: a session may be opened.
 #[derive(Debug)]
 pub struct Cleared(());
 
-/// How a member would like to prove it (`passcodeOption`).
+/// The way by which a member wants to pass the second factor (`passcodeOption`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Email,
@@ -35,7 +35,7 @@ pub enum Way {
     Totp,
 }
 
-/// What follows a right password.
+/// The step that follows a right password.
 #[derive(Debug)]
 pub enum Next {
     /// A session.
@@ -54,12 +54,12 @@ pub enum Due {
     Passcode(Option<(Channel, String)>),
 }
 
-/// What a code was worth.
+/// The verdict on a code.
 #[derive(Debug)]
 pub enum Proof {
     Right(Cleared),
     Wrong,
-    /// It may be a code of the authenticator's, but the clock is wrong, so nobody can tell.
+    /// The code may be the authenticator's, but cannot be judged while the clock is suspect.
     ClockSuspect,
 }
 
@@ -67,7 +67,8 @@ impl Named for Way {
     const NAMES: &'static [(&'static str, Way)] = &[("email", Way::Email), ("sms", Way::Sms), ("totp", Way::Totp)];
 }
 
-/// What an account owes after its password, by the way that it asked for, else by the strongest that it has.
+/// The step that is due after an account's password, by the way that was asked for, else by the strongest factor that
+/// the account has.
 pub fn next(site: &Site, tx: &Read, account: &Account, way: Option<Way>) -> Result<Next, Failure> {
     let factor = second_factors::find(tx, account.member_id, site.now())?;
     let Some(kind) = factor.kind else {
@@ -208,8 +209,8 @@ pub fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Res
     Ok(Some(Proof::Right(Cleared(()))))
 }
 
-/// What goes with every factor that is turned on: the credentials from before end, but the session `kept`, the member
-/// is told, and gets recovery codes.
+/// Does what goes with every factor that is turned on: ends all older sessions but `kept`, tells the member, and
+/// returns new recovery codes.
 pub fn welcome_factor(
     site: &Site,
     tx: &Write,

@@ -1,5 +1,6 @@
-//! What changed in the ways into an account: a row of the audit log, and word to its owner, a notice and a message to a
-//! confirmed address, in the transaction of the change. Who has no address gets the notice alone.
+//! Security events: changes of the ways into an account. Each leaves a row of the audit log, a notice to the owner, and
+//! a message to a confirmed address, in the transaction of the change. A member without a confirmed address gets the
+//! notice alone.
 
 use super::allowance::{self, Cause};
 use super::undo;
@@ -25,7 +26,7 @@ pub enum Event {
     PasskeyAdded,
     PasskeyRemoved,
     SocialLinked,
-    /// What one of the others did was undone by the link in its mail.
+    /// One of the other events was undone by the link in its mail.
     ChangeUndone,
 }
 
@@ -63,7 +64,7 @@ impl Event {
         }
     }
 
-    /// What comes after `mail.event.` in the translations.
+    /// The part of the translation key after `mail.event.`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Event::PasswordChanged => "password_changed",

@@ -51,7 +51,7 @@ impl Member {
         self.role
     }
 
-    /// This member from where the call came, for the audit log.
+    /// The member and the origin of the call, for the audit log.
     pub fn by(&self) -> &By {
         &self.by
     }
@@ -61,8 +61,8 @@ impl Member {
         &self.session
     }
 
-    /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since) is
-    /// more than ten minutes ago. Whoever holds a session alone may have found it.
+    /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since)
+    /// is more than ten minutes ago. A session token alone may be in somebody else's hands.
     pub fn check_proven(&self, now: i64) -> Result<(), Failure> {
         if is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
     }
@@ -90,7 +90,7 @@ pub fn new_token() -> (String, TokenHash) {
     (token, hash)
 }
 
-/// What is stored of a token.
+/// The hash of a token, as it is stored.
 pub fn token_hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }

@@ -25,11 +25,11 @@ pub(crate) struct Opened {
     pub device_token: String,
 }
 
-/// What became of a name and a password.
+/// The verdict on a name and a password.
 pub(crate) enum Verdict {
-    /// They belong together.
+    /// Name and password belong together.
     Right(Account),
-    /// They do not, or nobody has that name, or the counters are closed: never told apart.
+    /// The password is another, or nobody has that name, or the counters are closed: never told apart.
     Wrong,
 }
 

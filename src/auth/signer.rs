@@ -27,7 +27,7 @@ impl Signer {
     }
 }
 
-/// What a proof came to.
+/// The outcome of a proof.
 pub(crate) enum Proven {
     Signer(Signer),
     /// The password was right, and a code is due.
@@ -36,10 +36,10 @@ pub(crate) enum Proven {
         step: String,
         /// Whether the code comes from the authenticator app; else it was sent.
         by_app: bool,
-        /// The key of what is to be said where none was sent that should have been.
+        /// The translation key of the problem where a code should have been sent and was not.
         problem: Option<&'static str>,
     },
-    /// The key of the reason. What was counted must be kept.
+    /// The translation key of the reason. The transaction must be kept, because it counted a failed attempt.
     Refused(&'static str),
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Resul
     sign_in::judge(site, call, name, secret)
 }
 
-/// What follows a password that was judged, for what `intent` names.
+/// The step that follows a password that was judged, for the act that `intent` names.
 pub(crate) fn by_password(
     site: &Site,
     call: &Call,

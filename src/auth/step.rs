@@ -15,7 +15,7 @@ use crate::store::{Read, Write};
 const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
 
-/// What the second step leads to. A token of one intent is unknown to every other.
+/// The use of a sign-in challenge: what the second step opens. A token of one intent is unknown to every other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intent {
     /// A session of the API, after a social sign-in.
@@ -41,7 +41,7 @@ impl Intent {
         }
     }
 
-    /// What is stored of a token of this intent.
+    /// The hash of a token of this intent, as it is stored.
     fn hash(self, token: &str) -> TokenHash {
         token_hash(&format!("{} {token}", self.name()))
     }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 const LIFE_SECONDS: i64 = 7 * 86_400;
 
-/// What became of a token.
+/// The outcome of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Undone {
     Now,

@@ -13,7 +13,7 @@ use crate::store::tables::{members, partners};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// What stands before the colon where no single one is meant.
+/// The kinds of actors and subjects: the word before the colon.
 const KINDS: [&str; 5] = ["member", "cli", "partner", "job", "sender"];
 /// The same, where something was done to.
 const OBJECTS: [&str; 1] = ["site"];
@@ -156,7 +156,7 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
     if name.contains(':') || fixed.contains(&name) {
         return Ok(name.to_owned());
     }
-    // Whoever is gone from the file is still in the log.
+    // A member who was erased from the file is still in the log.
     if let Ok(member_id) = name.parse::<i64>() {
         return Ok(format!("member:{member_id}"));
     }

@@ -46,7 +46,8 @@ pub struct Request {
     pub attached_bytes: Option<u64>,
 }
 
-/// What the server says, a line each: that it heard, how far it is, and at the end what came of it.
+/// The server's messages to a command, a line each: that the server took the command, how far it is, and at the end its
+/// outcome.
 #[derive(Serialize, Deserialize)]
 enum Said {
     Heard,
@@ -161,7 +162,7 @@ fn talk(
     })
 }
 
-/// What the server says, to its end.
+/// Reads the server's messages to the last one.
 fn hear(stream: &UnixStream, patience: Patience, bar: &mut Bar, sheet: &mut Sheet) -> Result<Outcome, NoOutcome> {
     let mut waited = patience.heard;
     for line in BufReader::new(stream).lines() {
@@ -321,7 +322,7 @@ mod tests {
         assert!(since.elapsed() < LONG, "{:?}", since.elapsed());
     }
 
-    /// What comes of a command that a server answers like this; the other side is through once the channel ends.
+    /// Runs a command against a server that answers like this; the server's thread has ended once the channel closes.
     fn answered(
         patience: Patience,
         answer: impl FnOnce(&UnixStream, mpsc::Receiver<()>) + Send,

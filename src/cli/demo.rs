@@ -54,7 +54,7 @@ impl Demo {
     }
 }
 
-/// What was made, and what that took.
+/// The demo site that was made, and the time that it took.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Report {

@@ -44,7 +44,7 @@ pub(super) fn country(text: &str) -> Result<String, String> {
     if sound { Ok(text.to_ascii_uppercase()) } else { Err("is not two letters, like DE or US".to_owned()) }
 }
 
-/// What this machine is set to, where it says so.
+/// The time zone that this machine is set to, where it can be read.
 fn machine_zone() -> Option<String> {
     let link = std::fs::read_link("/etc/localtime").ok()?;
     local_time::zone(link.to_str()?.split_once("/zoneinfo/")?.1).ok()
@@ -122,8 +122,8 @@ impl Init {
     }
 }
 
-/// What was cut off before is finished or removed first. A database that holds no site, which an `init` of an earlier version
-/// left when it was cut off, is none.
+/// Finishes or removes first what an `init` or a restore left when it was cut off. A database that holds no site, which
+/// an `init` of an earlier version can leave, does not count as a site.
 fn refuse_where_a_site_is(place: &Place) -> Result<(), Trouble> {
     restore::complete(place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
     let (dir, remains) = (place.dir().display(), place.remains());

@@ -1,4 +1,4 @@
-//! What the technician types: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
+//! The command line: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
 
 mod audit;
 mod backup;

@@ -76,7 +76,7 @@ fn list(site: &Shell, state: Option<&str>, part: &Part) -> Answered {
     Ok(Box::new(list.page_of(total, part).total(totals)))
 }
 
-/// What is missing for messages to leave.
+/// Says which settings are missing for messages to be sent.
 fn where_to(site: &Site) -> &'static str {
     match (&site.config.mail, &site.config.sms) {
         (None, None) => "; neither a mail server nor an SMS gateway is configured, so messages wait here",

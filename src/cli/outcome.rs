@@ -1,5 +1,5 @@
-//! What a command answers, and the one place that prints an answer: in words for people, as JSON with `--json`. Exit codes:
-//! 0 done, 1 refused, 2 broken.
+//! The answer of a command, and the one place that prints it: in words for people, as JSON with `--json`. Exit codes: 0
+//! done, 1 refused, 2 broken.
 
 use crate::http::failure::Failure;
 use serde::{Deserialize, Serialize, Serializer};
@@ -10,7 +10,7 @@ use std::io::Write;
 /// The exit code of what broke.
 pub(super) const BROKEN: u8 = 2;
 
-/// What a command found or did: `Display` for people, `Serialize` for machines.
+/// The result of a command: `Display` for people, `Serialize` for machines.
 pub trait Answer: Display {
     /// The answer on one line of JSON.
     fn json(&self) -> String;
@@ -37,7 +37,7 @@ impl Answer for Text {
     }
 }
 
-/// What a command returns.
+/// The return type of a command.
 pub(super) type Answered = Result<Box<dyn Answer>, Trouble>;
 
 /// The answer of a command whose result went elsewhere, for instance into a file.
@@ -85,7 +85,7 @@ pub enum Trouble {
 }
 
 impl From<Failure> for Trouble {
-    /// What the request did wrong is a refusal; the rest is a fault of ours or of the machine.
+    /// A fault of the request is a refusal; the rest is a fault of the program or of the machine.
     fn from(failure: Failure) -> Trouble {
         if failure.status().is_client_error() {
             let said =
@@ -105,7 +105,7 @@ pub(super) fn broken(text: impl Into<String>) -> Trouble {
     Trouble::Broken(text.into())
 }
 
-/// What is printed of a command, and its exit code.
+/// The output of a command, and its exit code.
 #[derive(Serialize, Deserialize)]
 pub struct Outcome {
     pub code: u8,

@@ -1,5 +1,5 @@
-//! Root at the shell acts as the owner of the data directory, so that nothing is left there that the service cannot open.
-//! It may still read what it is pointed at, and take a port below 1024.
+//! Root at the shell acts as the owner of the data directory, so that nothing is left there that the service cannot
+//! open. The process may still read files that it is pointed at, and take a port below 1024.
 
 use super::{Trouble, broken};
 use std::os::unix::fs::MetadataExt;

@@ -39,9 +39,9 @@ pub(super) struct Restore {
 /// The backup that is restored.
 struct Choice {
     backup: Backup,
-    /// What is off site behind it.
+    /// The ticks behind the backup, in the second place.
     replay: Option<Replay>,
-    /// What is to be said of the off-site backups, where their directory did not answer.
+    /// The remark about the off-site backups where their directory did not answer.
     silent: Option<String>,
     /// Newer ones that cannot be read, by their names, and why.
     unreadable: Vec<(String, String)>,

@@ -57,7 +57,7 @@ pub(super) struct Serve {
     off_site_fault: Option<replication::Fault>,
 }
 
-/// What runs by itself while the file takes writes.
+/// The jobs that run while the file takes writes.
 struct Jobs {
     until_dropped: Vec<mpsc::Sender<()>>,
     sending: jobs::outbox::Sending,
@@ -220,7 +220,7 @@ impl Serve {
     }
 }
 
-/// What could not be read may be damaged: then that is what there is to say, with what to do.
+/// Reports damage in place of an error that damage may have caused, with what to do about it.
 fn blame(place: &Place, trouble: Trouble) -> Trouble {
     match &trouble {
         Trouble::Broken(text) if !text.contains("tunneldesk restore") && place.database().exists() => {
@@ -271,7 +271,7 @@ fn announce(
     if let Some(address) = running.metrics_address {
         tracing::info!(%address, "listening for figures");
     }
-    // Whoever waits for the addresses waits no longer than needed.
+    // Writes the log's lines at once: a test or a script waits for the addresses in them.
     crate::log::flush();
     Ok(url)
 }

@@ -51,7 +51,7 @@ impl Deref for Shell<'_> {
     }
 }
 
-/// Whoever runs this process.
+/// The user who runs this process, as the actor of the audit log.
 pub(super) fn by_us() -> By {
     // SAFETY: takes nothing and cannot fail.
     by(unsafe { libc::getuid() })

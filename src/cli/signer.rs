@@ -212,7 +212,7 @@ impl Row for Listed {
     }
 }
 
-/// What the row is worth now.
+/// The state of the appointment now: its level, and whether that is current.
 fn state(tx: &Read, one: &Appointment, now: i64) -> Result<String, Failure> {
     if !one.cat_id.is_empty() {
         return Ok(format!("stands in for level {}", one.cat_id));

@@ -15,7 +15,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What fits into the kernel's address of a socket, its last byte being zero.
+/// The longest path that fits into the kernel's address of a socket, whose last byte is zero.
 const ADDRESS_BYTES_MAX: usize = 107;
 /// Made by the service manager for the service alone (`RuntimeDirectory=` of the unit).
 const RUNTIME_DIR: &str = "/run/tunneldesk";

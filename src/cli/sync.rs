@@ -76,7 +76,7 @@ impl Sync {
             return again(site, &mut pump, progress);
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
-        // What comes later is not in the snapshot of that question.
+        // Rows that come later are not in the snapshot of that question, so it is released.
         site.store.rest();
         let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;

@@ -21,7 +21,7 @@ pub(super) struct Table<R> {
     rows: Vec<R>,
     /// Rows that people see.
     shown_max: usize,
-    /// What people read in place of a table without rows; without it, the headings alone.
+    /// The sentence in place of a table without rows; `None`: the headings alone.
     when_empty: Option<String>,
     foot: String,
     /// The name of the array and what stands beside it, where the list is one part of an object.
@@ -41,7 +41,7 @@ impl<R: Row> Table<R> {
         Table { when_empty: Some(text.into()), ..self }
     }
 
-    /// What follows the last row at once.
+    /// The text that follows the last row at once.
     pub(super) fn foot(self, foot: impl Into<String>) -> Table<R> {
         Table { foot: foot.into(), ..self }
     }

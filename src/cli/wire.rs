@@ -1,5 +1,5 @@
-//! What goes between a command and whoever typed it while it runs: how far it is, a file in, a file out. The command may be
-//! carried out by a running server, which is perhaps another user in another directory.
+//! The exchange between a running command and the terminal that it was typed at: progress, a file in, a file out. A
+//! running server may carry the command out, perhaps as another user in another directory.
 
 use super::owner::WayBack;
 use super::{Outcome, Trouble, broken};

@@ -1,4 +1,5 @@
-//! What third parties that call back sign with, and where they believe to call.
+//! The secrets of the services that call back (payment processor, mail provider), and the address that they believe to
+//! call.
 
 use super::{Config, Secret, Settings};
 
@@ -26,7 +27,8 @@ impl Settings {
 }
 
 impl Config {
-    /// What the mail provider signs beside the events. `port`: for a site that was given no address at all.
+    /// The address that the mail provider signs together with the events. `port`: for a site that was given no address
+    /// at all.
     pub fn mail_webhook_url(&self, port: u16) -> String {
         let usual = || format!("{}/api/mail-webhook", self.public_url(port));
         self.callbacks.mail_url.clone().unwrap_or_else(usual)

@@ -137,7 +137,7 @@ struct Setting {
     origin: String,
 }
 
-/// What was typed, by dotted key; later layers replace earlier ones.
+/// The settings as they were typed, by dotted key; later layers replace earlier ones.
 #[derive(Default)]
 pub struct Settings {
     typed: BTreeMap<String, Setting>,
@@ -222,8 +222,8 @@ impl Settings {
         }
     }
 
-    /// What `serve --demo` changes where nobody said otherwise: its own directory, a fee (so that somebody can owe it),
-    /// no delays for somebody who tries things out.
+    /// The defaults of `serve --demo`: a directory of its own, a fee (so that a member can owe it), and no delays for a
+    /// visitor who tries things out.
     pub fn for_demo(&mut self) {
         self.demo = true;
         for (key, value) in [

@@ -101,7 +101,7 @@ impl Settings {
             }
             (typed, None) => typed.map(Secret),
             (None, Some(file)) => match std::fs::read_to_string(file) {
-                // Whoever signs with nothing would be believed.
+                // A request signed with an empty key would be believed.
                 Ok(text) if text.trim().is_empty() => {
                     self.mistake(file_key, "is an empty file");
                     None
@@ -173,7 +173,7 @@ fn gateway_body(text: &str) -> Result<String, &'static str> {
     if !whole {
         return Err("must have places for {to} and {text}");
     }
-    // Whatever stands in the places is escaped, so the template is sound when it is with plain words in them.
+    // All values are escaped, so a template that is valid with plain words as values is valid with any.
     let filled = text.replace("{to}", "x").replace("{text}", "x").replace("{token}", "x");
     let sound = !text.starts_with('{') || serde_json::from_str::<serde_json::Value>(&filled).is_ok();
     if sound { Ok(text.to_owned()) } else { Err("begins with { and is not JSON") }

@@ -3,7 +3,7 @@
 #[cfg(feature = "encrypted-backups")]
 use age::x25519;
 
-/// What an option says that needs encryption, in a build without it.
+/// The error for an option that needs encryption, in a build without it.
 #[cfg(not(feature = "encrypted-backups"))]
 pub(crate) const LACKING: &str =
     "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";

@@ -1,4 +1,4 @@
-//! What the environment says of the terminal.
+//! The terminal, as the environment describes it.
 
 /// Not where somebody asked for none (no-color.org), nor on a terminal that has none.
 pub fn wants_colour() -> bool {

@@ -1,4 +1,4 @@
-//! What a single value may be; the error says what it must be like.
+//! Checks of single values; each error says what the value must be like.
 
 use super::{LogAddresses, LogFormat};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What `serve --demo` says on the terminal: where to go, as whom, and one line to paste.
+//! The text that `serve --demo` prints: the addresses, the accounts, and one line to paste.
 
 use super::facts::Facts;
 use std::fmt::Write;

@@ -29,7 +29,7 @@ const FILE: &str = "demo.json";
 /// A flyer with fewer days left is about to lapse.
 const LAPSING_DAYS: i64 = 31;
 
-/// What `demo.json` holds.
+/// The content of `demo.json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Facts {
     /// With `/api`.
@@ -63,7 +63,7 @@ pub struct MemberFacts {
 }
 
 impl Facts {
-    /// What an earlier start wrote is used again where it is still in force.
+    /// Tokens that an earlier start wrote are used again where they are still in force.
     pub fn gather(site: &Site) -> Result<Facts, String> {
         let dir = site.store.path().parent().unwrap_or(Path::new("."));
         let known: Option<Facts> =
@@ -188,7 +188,7 @@ fn list_members(site: &Site, tx: &Read, now: i64) -> Result<Vec<MemberFacts>, Fa
 
 const CURRENT_FLYER: &str = "current flyer";
 
-/// What is special about somebody, in a word or so; the gravest first.
+/// The standing of a member in a word or two: the first that applies, from role and ban down to *current flyer*.
 fn state(site: &Site, tx: &Read, profile: &Profile, now: i64) -> Result<String, Failure> {
     let flyer = standing::read(tx, profile.member_id, now)?;
     let fee = site.config.yearly_fee_cents > 0 && flyer.holds_flyer_1;

@@ -1,5 +1,5 @@
-//! What happens to each person: briefs, trainings, skills, bookings and flights, each with its moment. One person's events do
-//! not depend on another's, so they are derived person by person, and again whenever they are needed.
+//! The events of each person: briefs, trainings, skills, bookings and flights, each with its moment. One person's
+//! events do not depend on another's, so they are derived person by person, and again whenever they are needed.
 
 use super::Plan;
 use super::data::End;

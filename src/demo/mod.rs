@@ -37,7 +37,7 @@ pub const SEED: u64 = 1;
 /// Everybody's.
 pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
-/// That of its country: the desk shows the hall's own hours.
+/// The time zone of the demo's country: the desk shows the tunnel's own hours.
 const TIME_ZONE: &str = "Europe/Zurich";
 /// Where a site is while it is being made, so that half of one is never taken for a whole.
 const UNFINISHED: &str = "unfinished";
@@ -50,7 +50,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// What was made.
+/// The rows that were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Made {
     pub members: u64,
@@ -121,7 +121,8 @@ fn take_over(unfinished: &Place, place: &Place) -> std::io::Result<()> {
     File::open(place.dir())?.sync_all()
 }
 
-/// What somebody needs to use the demo site; made anew where it is lost or worn out. Refuses a site that is no demo.
+/// The accounts and tokens by which a visitor uses the demo site; made anew where they are lost or expired. Refuses a
+/// site that is no demo.
 pub fn facts(site: &Site) -> Result<Facts, String> {
     Facts::gather(site)
 }

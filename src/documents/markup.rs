@@ -1,6 +1,7 @@
 //! Text inside markup: what people wrote stays text, in HTML and in SVG.
 
-/// Escaped for the content of an element and for an attribute in either quotes. What no XML may hold is left out.
+/// Escaped for the content of an element and for an attribute in either quotes. Characters that XML forbids are left
+/// out.
 pub(crate) fn escape(text: &str) -> String {
     let is_allowed = |c: &char| !matches!(c, '\u{fffe}' | '\u{ffff}') && (!c.is_control() || c.is_whitespace());
     let text: String = text.chars().filter(is_allowed).collect();

@@ -1,4 +1,4 @@
-//! What is drawn: certificates, printed logbooks, the map of progression, pictures and QR codes.
+//! Documents and pictures: certificates, printed logbooks, the map of progression, photos and QR codes.
 
 pub(crate) mod certificate;
 pub(crate) mod markup;

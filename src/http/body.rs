@@ -6,7 +6,7 @@ use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use serde_json::{Map, Value, json};
 
-/// What one field takes: how its value is read, what is wrong with a bad one, and how the description shows it.
+/// A kind of field: how its value is read, what is wrong with a bad one, and how the API description shows it.
 pub trait Field {
     type Value;
 
@@ -19,7 +19,7 @@ pub trait Field {
 
 /// One line of a [`body!`](crate::http::body): a field, or another body whose fields stand among those of this one.
 pub trait Slot {
-    /// What reading leaves: `None` for a field that is bad or missing.
+    /// The result of reading: `None` for a field that is bad or missing.
     type Read;
     type Value;
 

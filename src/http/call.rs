@@ -34,8 +34,8 @@ const TILDE_ACCEPT_LANGUAGE: HeaderName = HeaderName::from_static("~accept-langu
 /// More than any sender of forms has.
 const FORM_FIELDS_MAX: usize = 100;
 
-/// What became of a request, in a word of the log: a proof of identity that failed must be found there, and its answer
-/// alone does not tell it from one that was right.
+/// The outcome of a proof of identity, as a word of the log: a failed sign-in must be found there, and its status alone
+/// does not tell it from a right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutcomeWord {
     /// As the status says.
@@ -74,7 +74,7 @@ pub struct Call {
     /// As it came, without the query.
     pub path: String,
     pub headers: HeaderMap,
-    /// What follows the `?`, as it came.
+    /// The query after the `?`, as received.
     pub query: String,
     /// The caller: behind a configured proxy the address that the proxy names.
     pub peer: IpAddr,
@@ -87,9 +87,9 @@ pub struct Call {
     pub who: Cell<Who>,
     /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
     pub delayed: Cell<bool>,
-    /// What became of a proof of identity, for the log.
+    /// The outcome of a proof of identity, for the log.
     pub outcome: Cell<OutcomeWord>,
-    /// What an `Idempotency-Key` of an admitted caller stands for: set by the gate.
+    /// The `Idempotency-Key` of an admitted caller; set by the gate.
     pub repeat: OnceCell<Repeat>,
 }
 
@@ -145,7 +145,7 @@ pub struct Repeat {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
     pub kept: Cell<bool>,
-    /// What is stored of the token that the answer hands out, if any.
+    /// The hash of the token that the answer hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
 }
 
@@ -157,8 +157,8 @@ pub struct Page {
 }
 
 impl Call {
-    /// A header that is text, trimmed; an empty one is absent. Those that every request is asked for are looked up by a
-    /// constant, which costs a fraction of a name.
+    /// A header that is text, trimmed; an empty one is absent. Headers that every request is asked for are looked up by
+    /// a constant, which costs a fraction of a lookup by name.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
@@ -350,8 +350,8 @@ pub(crate) fn request_id(given: Option<&str>) -> String {
     given.filter(sound).map_or_else(new_request_id, str::to_owned)
 }
 
-/// One that this process gives out once. It starts anywhere and counts in long strides: to ask the kernel each time would
-/// cost more than the rest of the head.
+/// A request id that this process gives out once. The ids start at a random number and count in long strides: to ask
+/// the kernel for random bytes each time would cost more than the rest of the head.
 fn new_request_id() -> String {
     const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
     static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(u64::from_ne_bytes(random())));

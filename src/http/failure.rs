@@ -5,7 +5,7 @@ use crate::i18n::language::Text;
 use http::StatusCode;
 use std::time::Duration;
 
-/// What is wrong with one field of a request.
+/// A fault of one field of a request.
 #[derive(Debug, Clone)]
 pub struct Problem {
     pub field: String,
@@ -29,7 +29,7 @@ struct Parts {
     disk_fault: Option<DiskFault>,
 }
 
-/// What a failed statement says of the disk.
+/// The state of the disk that a failed statement shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskFault {
     Full,

@@ -96,8 +96,9 @@ impl Fields {
         self.given(field).is_some()
     }
 
-    /// Whether a field is bad already. What else only the transaction would say is then said at once with it; of a body
-    /// that may be good the transaction alone judges, so that a repeat gets the answer that was kept.
+    /// Whether a field is bad already. Faults that otherwise the transaction would find are then reported together with
+    /// it. A body that may be good is judged by the transaction alone, so that a repeated request gets the stored
+    /// answer.
     pub fn is_refused(&self) -> bool {
         !self.problems.is_empty()
     }
@@ -277,7 +278,7 @@ pub(crate) fn seconds(value: &Value) -> Option<i64> {
     }
 }
 
-/// What one flight or booking lasts: minutes, or `H:MM`.
+/// The length of one flight or booking: minutes, or `H:MM`.
 pub(crate) fn flight_minutes(value: &Value) -> Result<i64, Text> {
     let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
     let problem =

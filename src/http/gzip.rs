@@ -8,11 +8,11 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::io::Write;
 
-/// What fits into two packets goes out as it is: to compress it costs more time than it saves.
+/// Texts that fit into two packets are sent uncompressed: to compress them costs more time than it saves.
 const TEXT_BYTES_MIN: usize = 2 * 1024;
 /// Of one `Accept-Encoding`.
 const CODINGS_MAX: usize = 20;
-/// What a text is taken to shrink to, so that it is not moved about while it grows.
+/// The expected ratio of compression, by which the output's buffer is sized.
 const SHRINKS_TO: usize = 8;
 
 /// The answer as it goes out, with what caches need to know of it. An answer that is made for one caller is compressed

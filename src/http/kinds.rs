@@ -1,5 +1,5 @@
-//! The kinds of fields: what bodies, forms and queries are made of. What a kind takes in words and patterns, the API
-//! description says in `assets/api/types.json`, under the kind's name.
+//! The kinds of fields: what bodies, forms and queries are made of. The words and patterns by which the API description
+//! shows a kind are in `assets/api/types.json`, under the kind's name.
 
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
@@ -48,7 +48,7 @@ kinds! {
     Secret -> String = fields::secret;
     /// A password that is being set; whether it is a good one, the operation judges.
     NewPassword -> String = fields::secret;
-    /// What proves a second factor: six digits or a recovery code.
+    /// The proof of a second factor: six digits or a recovery code.
     Code -> String = fields::code(CODE_CHARS_MAX);
     /// An e-mail address.
     Email -> String = fields::as_line(email::parse);
@@ -56,7 +56,7 @@ kinds! {
     Username -> String = fields::as_line(username::parse);
 }
 
-/// What is looked at of a code.
+/// The longest code that is looked at.
 const CODE_CHARS_MAX: usize = 40;
 
 /// One line of text of at most this many characters, trimmed.

@@ -1,4 +1,4 @@
-//! What an operation receives and returns.
+//! The types that an operation receives and returns.
 
 pub(crate) mod assets;
 pub mod body;
@@ -10,5 +10,5 @@ pub mod kinds;
 pub(crate) mod reply;
 pub mod row;
 
-/// What an operation returns: a reply, or the failure that becomes the refusal envelope or a page that refuses.
+/// The return type of an operation: a reply, or the failure that becomes the refusal envelope or a page that refuses.
 pub type Answer = Result<reply::Reply, failure::Failure>;

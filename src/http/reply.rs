@@ -176,7 +176,7 @@ pub(crate) fn console(status: StatusCode, language: Language, html: String) -> R
     reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     // With no referrer at all a browser would not say either where a form comes from.
     reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    // What the desk sees of people stays in no cache and behind no back button.
+    // Personal data on the desk's pages stays in no cache and behind no back button.
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
 }

@@ -1,10 +1,10 @@
-//! What a row of the table says of its requests and answers, whoever may call it.
+//! The part of a row of the table that describes its requests and answers, whoever may call it.
 
 use crate::http::body::Declared;
 use http::Method;
 use std::sync::OnceLock;
 
-/// What a body may have, unless its row says otherwise.
+/// The largest body, unless its row says otherwise.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
 
@@ -44,7 +44,7 @@ impl Demand {
 pub struct Row {
     pub demand: Demand,
     pub method: Method,
-    /// What comes before `path`: `/api` for the contract.
+    /// The prefix of `path`: `/api` for the contract.
     pub base: &'static str,
     pub path: &'static str,
     /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
@@ -122,12 +122,12 @@ impl Row {
 
     /// Whether a large answer may go out compressed.
     ///
-    /// How long a text is after compression says whether a part of it repeats another. Whoever puts words of his own beside
-    /// a secret, has its owner's browser ask for both again and again, and sees the length of the answers, learns the secret
-    /// letter by letter (BREACH). A browser asks by itself with cookies, which open pages; so no page is compressed. What
-    /// a token opens no foreign page can ask for, and a read of the API tells no secret: the operations that make one
-    /// (a session, a PIN, recovery codes) are no `GET`. Beside the reads are the two reports, which a `POST` asks for, and
-    /// the files of the pages, which are the same for everybody.
+    /// The length of a compressed text tells whether a part of it repeats another. An attacker who can put words beside
+    /// a secret, has its owner's browser ask for both again and again, and sees the length of the answers, learns the
+    /// secret letter by letter (BREACH). A browser sends cookies by itself, and cookies open pages; so no page is
+    /// compressed. A foreign page cannot send the token that opens the API, and a read of the API tells no secret: the
+    /// operations that make one (a session, a PIN, recovery codes) are no `GET`. Beside the reads are the two reports,
+    /// which a `POST` asks for, and the files of the pages, which are the same for everybody.
     pub fn compresses(&self) -> bool {
         let reads_by_token =
             matches!(self.demand, Demand::Open | Demand::Member | Demand::Bearer | Demand::Staff | Demand::Partner);

@@ -1,4 +1,4 @@
-//! What people read: texts by key in every language of the product, chosen by `accept-language`.
+//! The texts that people read, by key in every language of the product, chosen by `accept-language`.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -74,9 +74,9 @@ fn read(parts: &[&str]) -> Catalogue {
 }
 
 impl Language {
-    /// Those that the whole product speaks.
+    /// The languages of the whole product.
     pub const ALL: [Language; 4] = [Language::English, Language::German, Language::French, Language::Spanish];
-    /// Those that a kiosk offers.
+    /// The languages that a kiosk offers.
     pub const AT_KIOSK: [Language; 5] =
         [Language::English, Language::German, Language::French, Language::Italian, Language::Spanish];
 
@@ -90,7 +90,7 @@ impl Language {
         ["English", "Deutsch", "Français", "Español", "Italiano"][self as usize]
     }
 
-    /// This one, where the whole product speaks it; else English.
+    /// The language itself where the whole product speaks it; else English.
     pub fn whole(self) -> Language {
         if Language::ALL.contains(&self) { self } else { Language::default() }
     }
@@ -150,7 +150,7 @@ impl Language {
     }
 }
 
-/// What a weight says: from 0 to 1, and 0 where it says nothing of the kind.
+/// The value of a weight (`q=`): from 0 to 1, and 0 where it cannot be read.
 fn quality(text: &str) -> f32 {
     text.trim().parse().ok().filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0)
 }

@@ -1,4 +1,4 @@
-//! What runs by itself.
+//! Jobs that run without being asked.
 
 mod agent;
 pub mod outbox;
@@ -35,9 +35,9 @@ const SWEEP_ROUNDS_MAX: usize = 1_000;
 
 /// A message that nobody took by then is dead.
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
-/// What is known of a message goes then; events about a mail come within days.
+/// How long a message is kept after it was sent; events about a mail come within days.
 const MESSAGE_KEPT_SECONDS: i64 = 90 * 86_400;
-/// What strangers wrote goes this long after the desk was through with it.
+/// How long a message of the contact form is kept after the desk was done with it.
 const CONTACT_KEPT_SECONDS: i64 = 365 * 86_400;
 /// Longer than a clock may be set back.
 const REMINDER_KEPT_SECONDS: i64 = 90 * 86_400;

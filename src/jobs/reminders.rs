@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_secs(3600);
 const STEP_ROWS: i64 = 500;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// What a run gave, or would give.
+/// The reminders that a run gave, or would give.
 #[derive(Debug, Default)]
 pub struct Given {
     /// With the member's number, in that order.
@@ -91,7 +91,7 @@ fn walk(
     Ok(())
 }
 
-/// What is due to a member and was not given yet. Who is banned is not called back.
+/// The reminders that are due to a member and were not given yet; none for a member who is banned.
 fn missing(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure> {
     let due = reminder::due(&standing::read(tx, member_id, now)?.currency, now);
     let mut missing = Vec::new();

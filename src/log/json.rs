@@ -1,5 +1,5 @@
-//! An event as one JSON object on one line, its fields flat beside time and level. It is written straight through,
-//! because every request writes one.
+//! An event as one JSON object on one line, its fields flat beside time and level. The object is written without a tree
+//! of values in between, because every request writes one.
 
 use std::fmt::{self, Write};
 use tracing::field::{Field, Visit};

@@ -26,7 +26,7 @@ static DUE: Condvar = Condvar::new();
 /// Held by whoever writes to standard error, with the lines on their way there.
 static WRITING: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// What is not written yet.
+/// The lines that are not written yet.
 struct Collected {
     lines: Vec<u8>,
     /// Whether it shall be written before the interval is over.

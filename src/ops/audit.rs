@@ -16,7 +16,7 @@ use std::fmt;
 /// Rows that one read takes, so that it stays short.
 const PAGE_ROWS: i64 = 2_000;
 
-/// What a walk found.
+/// The outcome of a check of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Walk {
     /// Rows of the chain that are sound, from the first on.
@@ -25,7 +25,7 @@ pub struct Walk {
     pub head: String,
     /// Backups whose manifests agree with the chain.
     pub witnesses: usize,
-    /// What is wrong first; none: the log is whole.
+    /// The first fault; none: the log is whole.
     pub broken: Option<Break>,
 }
 
@@ -148,7 +148,8 @@ fn read<T>(site: &Site, question: impl FnOnce(&crate::store::Read) -> Result<T, 
     answer
 }
 
-/// What lies behind the end of an older look is the rows of since, if the site's row has moved on with them.
+/// Checks the rows behind the end that an earlier check reached: they are new rows only if the end in the site's row
+/// has moved on with them.
 fn beyond(site: &Site, end: Head) -> Result<Option<Break>, Failure> {
     read(site, |tx| {
         let now = head(tx)?;
@@ -195,7 +196,7 @@ impl Chain<'_> {
     }
 }
 
-/// What the backups remember, the earliest row first.
+/// The ends of the audit log that backups recorded, the earliest row first.
 struct Witnesses {
     /// Row, hash in hex, the backup's name.
     waiting: Vec<(i64, String, String)>,

@@ -136,6 +136,6 @@ fn say_once(words: &str) {
 }
 
 fn exit(code: u8) -> ! {
-    // SAFETY: ends the process at once. What was acknowledged is on the disk.
+    // SAFETY: ends the process at once. All acknowledged writes are on the disk.
     unsafe { libc::_exit(code.into()) }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Rows looked at between two breaths: a read may take two seconds at the most.
 const ROWS_AT_ONCE: i64 = 20_000;
-/// What stands for the person in others' texts.
+/// Replaces the person's name in texts of other members.
 const SOMEBODY: &str = "[erased]";
 
 /// A member who is to be erased, with the texts of others that speak of the member.
@@ -97,7 +97,7 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
     progress("writing the file anew", 0, 1);
     erasure::rebuild(&site.store)?;
     progress("writing the file anew", 1, 1);
-    // Whoever was erased meanwhile is due for the next time.
+    // A person who was erased meanwhile is due for the next rebuild.
     let note = |member_id: &i64| site.store.write(site.now(), |tx| Ok(erasure::set_rebuilt(tx, *member_id)?));
     due.iter().try_for_each(|one| note(one).map(drop)).map_err(|e| format!("cannot write the file: {e}"))
 }
@@ -117,7 +117,7 @@ pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     second.map_or(Ok(()), |second| site.kept::<Elsewhere>().keep_erased(second, &site.site_id, &all))
 }
 
-/// What an erasure left undone (it was cut off, or came by a callback). Every minute.
+/// Finishes erasures that were cut off or came by a callback. Runs every minute.
 pub(crate) fn look_after(site: &Site) {
     let caught_up = catch_up(site, &mut |_, _, _| ());
     if let Err(cause) = caught_up.and_then(|_| rebuild(site, &mut |_, _, _| ())).and_then(|()| remember_beside(site)) {

@@ -1,4 +1,4 @@
-//! What the process holds of the machine's memory.
+//! Gives memory that the process does not need back to the machine.
 
 use std::ffi::{c_int, c_void};
 

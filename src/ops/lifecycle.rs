@@ -14,7 +14,7 @@ use crate::store::engine::{migrate, soundness};
 use crate::store::tables::{audit, tunnels};
 use crate::store::{Condition, Store};
 
-/// What is sealed into every file to tell whether the key beside it is its own.
+/// The text that is sealed into every file, to find out whether the key beside the file is its own.
 const KEY_CHECK: &[u8] = b"this is the key";
 
 /// Who a new site is.

@@ -1,4 +1,4 @@
-//! What keeps a site running: its life cycle, backups, health, certificates and the service manager.
+//! Operations: a site's life cycle, backups, health, certificates and the service manager.
 
 pub(crate) mod asking;
 pub mod audit;

@@ -47,7 +47,8 @@ pub(crate) fn begin_chain(place: &Place, keys: Keys, plain_end: Option<Head>) ->
     Ok(keys)
 }
 
-/// Whoever calls has seen that the site's own key is the file's, so one that still waits was never in force.
+/// The caller has seen that the site's present key is the file's, so a next key that still lies there was never in
+/// force.
 fn clear_next_key(place: &Place) -> std::io::Result<()> {
     match std::fs::remove_file(place.next_key()) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
@@ -56,12 +57,12 @@ fn clear_next_key(place: &Place) -> std::io::Result<()> {
 }
 
 impl Site {
-    /// Gives the held directory a new site key. This site's own keys are the old ones afterwards: close it.
+    /// Gives the held directory a new site key. Afterwards `self` still holds the old keys: close it.
     pub fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
         let next = self.prepare_next_key(place)?;
         let done = self.reseal(&next, by)?;
         place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
-        // What the old key sealed is still in free pages of the file.
+        // Values that the old key sealed are still in free pages of the file.
         let emptied = self.store.writer().alone(|conn| conn.execute_batch("VACUUM"));
         _ = emptied.inspect_err(|e| tracing::warn!(cause = %e, "old values were left in free pages of the file"));
         Ok(done)

@@ -136,7 +136,7 @@ pub static ROUTES: &[Route] = &[
 ];
 
 #[rustfmt::skip] // One row a page or a form of it.
-/// The pages: what browsers are shown and send back. They have no place in the API's description.
+/// The rows of the pages and their forms, which the API description does not show.
 pub static PAGES: &[Route] = &[
     page    (GET,    "/",                                                   web::home),
     page    (GET,    "/assets/{file}",                                      web::asset).in_clear().compressed(),

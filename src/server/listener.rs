@@ -129,8 +129,8 @@ fn follow(phase: Phase, progress: &Progress) {
     }
 }
 
-/// Whether a plain connection to this address of ours is only sent over to https. Whoever came to loopback is on this
-/// machine, and cannot be overheard; a proxy of ours is asked over https itself.
+/// Whether a plain connection to this address of ours is only sent over to https. A client that came to loopback is on
+/// this machine and cannot be overheard; a proxy of the site serves https itself.
 fn is_clear(kind: ListenerKind, own: IpAddr, secured: bool) -> bool {
     secured && kind == ListenerKind::Public && !own.to_canonical().is_loopback()
 }

@@ -24,7 +24,7 @@ const EVENT_GAP: Duration = Duration::from_millis(400);
 const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
 const WORD: &[u8] = b":\n\n";
 
-/// What an answer is made of.
+/// The body of an answer: whole, or a stream of events.
 pub(super) enum Answer {
     Whole(Full<Bytes>),
     /// Its place among the streams is given back with it.
@@ -60,7 +60,7 @@ impl Body for Answer {
     }
 }
 
-/// What all streams of a server listen to.
+/// The open event streams of a server.
 pub(super) struct Streams {
     places: Arc<Semaphore>,
     /// The count of changes; `None`: the server is to stop.

@@ -35,7 +35,7 @@ impl Drawer {
         Ok(())
     }
 
-    /// `None`: it was not done within `wait_max`. What had not begun by then is not drawn at all.
+    /// `None`: it was not done within `wait_max`. Work that had not begun by then is dropped.
     fn run<T: Send + 'static>(&self, wait_max: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let Some(jobs) = self.jobs.get() else { return Some(work()) };
         let (done, result) = bounded(1);
@@ -63,8 +63,8 @@ fn draw_all(jobs: &Receiver<Job>) {
 }
 
 impl Site {
-    /// Draws a picture or a document. That takes its time, so the caller's snapshot is let go of first. 503 where it takes
-    /// longer than anybody should wait.
+    /// Draws a picture or a document. Drawing takes time, so the caller's snapshot is released first. 503 where it
+    /// takes longer than anybody should wait.
     pub fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
         writer_held::forbid("a drawing");
         self.store.rest();

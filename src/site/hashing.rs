@@ -1,6 +1,6 @@
-//! Where passwords are hashed: on threads of their own, one a core and at a lower priority, so that a flood of sign-ins
-//! neither holds up the others nor fills the memory with hashes at work (about 20 MB each). Whoever asked waits for no more
-//! than the hash: the core makes the next one while a sign-in is written.
+//! Passwords are hashed on threads of their own, one a core and at a lower priority, so that a flood of sign-ins
+//! neither delays other requests nor fills the memory with hashes at work (about 20 MB each). A caller waits for no
+//! more than its hash: the core makes the next one while a sign-in is written.
 //!
 //! One core is left to whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy,
 //! whatever its priority.
@@ -28,7 +28,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// The threads that hash, once a server has started them. Where there is none, nobody else waits, and whoever wants a hash
 /// makes it.
 pub struct Hashers {
-    /// Those who put something in wait for it, so there are never more than they.
+    /// Each caller waits for its job, so there are never more jobs than callers.
     jobs: OnceLock<Sender<Job>>,
     started: Instant,
     /// Milliseconds from `started` to the moment when somebody read last.
@@ -100,7 +100,7 @@ fn hash_all(jobs: &Receiver<Job>, must_wait: impl Fn() -> bool) {
 }
 
 impl Site {
-    /// A PHC string with a new salt. It takes its time, so the caller's snapshot is let go of first.
+    /// A PHC string with a new salt. To hash takes time, so the caller's snapshot is released first.
     pub fn hash(&self, secret: &str) -> String {
         self.store.rest();
         let secret = secret.to_owned();

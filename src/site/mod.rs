@@ -28,7 +28,7 @@ pub struct Site {
     shared: Arc<Shared>,
 }
 
-/// What all threads of a site share.
+/// The state that all threads of a site share.
 pub struct Shared {
     pub clock: Arc<Clock>,
     pub config: Arc<Config>,
@@ -41,7 +41,7 @@ pub struct Shared {
     /// Where the server answers, once it does.
     ports: OnceLock<Ports>,
     pub site_id: Box<str>,
-    /// This site's own tunnel.
+    /// The number of the site's own tunnel.
     pub tunnel_id: i64,
     kept: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
@@ -118,8 +118,8 @@ impl Site {
         Site { store: self.store.for_another_thread(), shared: self.shared.clone() }
     }
 
-    /// What a module keeps in memory for as long as the site is open: one value of its type, the default until
-    /// [`Site::keep`] puts another in its place.
+    /// A value that a module keeps in memory while the site is open: one of its type, the default until [`Site::keep`]
+    /// puts another in its place.
     pub fn kept<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let known = self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()).cloned();
         let kept = known.unwrap_or_else(|| {
@@ -165,7 +165,7 @@ impl Site {
         self.clock.now()
     }
 
-    /// What a year of membership costs here.
+    /// The fee of a year's membership.
     pub fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
         let currency = match &self.config.fee_currency {
             Some(currency) => Some(currency.clone()),

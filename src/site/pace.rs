@@ -1,8 +1,9 @@
 //! Long work that is done beside people who wait.
 
 const NICENESS: i32 = 10;
-/// The longest turn that may be asked for (0.1 s). Whoever asks for a longer one than others is put off the core as soon
-/// as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many machines.
+/// The longest turn that may be asked for (0.1 s). A thread that asks for a longer turn than others is taken off the
+/// core as soon as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many
+/// machines.
 const LONGEST_SLICE_NANOS: u64 = 100_000_000;
 
 /// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives. A refusal, or a

@@ -97,7 +97,7 @@ impl Store {
         self.writer.watched.damage(cause);
     }
 
-    /// What is in the write-ahead log goes into the file.
+    /// Moves all pages of the write-ahead log into the file.
     pub fn empty_log(&self) -> rusqlite::Result<()> {
         self.writer.capture.open_gate("the write-ahead log is emptied");
         crate::store::engine::log_mark::begin_to_empty(self.path());
@@ -179,7 +179,8 @@ impl Store {
             queued = tx.queued.get();
             Ok(value)
         };
-        // Whoever waits for the flush holds no snapshot: the next in line may need it to get there.
+        // A caller that waits for the flush gives its snapshot back: the next in line may need that connection to get
+        // there.
         let written = self.writer.write(now, in_transaction, || self.rest());
         let value = written.inspect_err(|_| self.look_if_due())?;
         if queued {

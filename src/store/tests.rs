@@ -1,4 +1,4 @@
-//! What the store promises to everybody above it.
+//! The promises that the store makes to its callers.
 
 use super::*;
 use http::StatusCode;
@@ -111,7 +111,7 @@ fn a_thread_that_writes_holds_no_connection_that_reads() {
     assert_eq!(written.unwrap().len(), store.readers.open_max());
 }
 
-/// What a thread does while it holds the writer.
+/// An act of a thread that holds the writer.
 #[cfg(debug_assertions)]
 fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
     let (_dir, store) = numbers();
@@ -134,7 +134,7 @@ fn a_thread_that_holds_the_writer_does_nothing_else() {
     is_refused_in_a_write(|_| super::engine::writer_held::forbid("a page"));
 }
 
-/// What SQLite says of a read that the disk failed.
+/// The error of a read that the disk failed.
 fn failed_read() -> Failure {
     let code = rusqlite::ffi::SQLITE_IOERR_READ;
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None).into()

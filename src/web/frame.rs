@@ -1,4 +1,5 @@
-//! What stands around every page: whose hall it is, where one is, who is signed in, and the texts of the language.
+//! The frame around every page: the site, the present part of the menu, who is signed in, and the texts of the
+//! language.
 
 use crate::auth::Clerk;
 use crate::http::assets;
@@ -49,7 +50,7 @@ pub(crate) struct Frame {
     pub(crate) here: String,
     /// The note that the last shift left, on the pages of *Today*.
     pub(crate) shift_note: Option<Shown>,
-    /// What was just done.
+    /// The deed that was just done, in words.
     pub done: Option<String>,
 }
 

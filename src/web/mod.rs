@@ -1,5 +1,5 @@
-//! The pages of the front desk: one file a page, over `domain` and `store` as the API is. What they show is in
-//! `assets/templates/`, compiled into the program; every place in it is escaped by the engine.
+//! The pages of the front desk: one file a page, over `domain` and `store` as the API is. Their templates are in
+//! `assets/templates/`, compiled into the program; the engine escapes every value.
 
 pub(crate) mod desk;
 mod frame;
@@ -37,7 +37,8 @@ pub(crate) fn home(_: &Site, _: &Call) -> Answer {
 /// A page that tells a failure to whoever asked for a path, with the number of the request.
 pub(crate) type Refusal = fn(&Failure, Frame, &str) -> Reply;
 
-/// What tells it below a path of pages, also one that met no row; `None` elsewhere.
+/// The function that shows a failure on a page, for a path below the pages, also where no row matched; `None`
+/// elsewhere.
 pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
@@ -49,7 +50,8 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     }
 }
 
-/// What tells a failure to whoever asked for a path so: a page where pages are, and to a browser everywhere but in the API.
+/// The function that shows a failure to this request: as a page below the pages, and to a browser everywhere but in the
+/// API.
 pub(crate) fn refusal_for(method: &Method, path: &str, headers: &HeaderMap) -> Option<Refusal> {
     let in_api = path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let is_browser = || matches!(*method, Method::GET | Method::HEAD) && prefers_page(headers);
@@ -73,7 +75,7 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
     refused(failure, language, request_id, &page)
 }
 
-/// What a failure says to who sees pages: what callers are told of paths, headers and fields says nothing here.
+/// The text of a failure on a page, without the words about paths, headers and fields that are for callers of the API.
 fn said(failure: &Failure, language: Language) -> String {
     let key = match failure.text().key() {
         "unknown_path" | "method_not_allowed" => "desk.no_page",
@@ -113,7 +115,7 @@ fn rendered(page: &impl Template) -> String {
     page.render().unwrap_or_default()
 }
 
-/// What a form of ours sent. Anything else than a form has nothing to say to a page.
+/// The fields of a form. A body that is no form is refused with 415.
 pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
@@ -124,7 +126,7 @@ pub(crate) fn form_number() -> i64 {
     i64::from(u32::from_ne_bytes(random())) + 1
 }
 
-/// What the page before this one says was done, by a word that it left in the address.
+/// The text for the deed that the page before this one did, by the word that it left in the address.
 pub(crate) fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
     let word = asked(call, "done");
     known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
@@ -137,7 +139,7 @@ pub(crate) fn skipped(call: &Call) -> i64 {
     query.finish().ok().and_then(|ok| skip.get(&ok)).unwrap_or(0)
 }
 
-/// What the address asks for under a name; empty where that is nothing, or nothing that a page of ours would ask.
+/// The value of a field of the address's query; empty where there is none, or one that no page of ours would send.
 pub(crate) fn asked(call: &Call, name: &str) -> String {
     let mut query = call.query();
     let value = query.optional(name, fields::line(40));
@@ -151,7 +153,7 @@ fn initials(name: &str) -> String {
     first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
 }
 
-/// What people call somebody: the name, else what they chose to be called.
+/// The name of a member as people use it: the real name, else the screen name, else the username.
 fn called<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
     [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
 }

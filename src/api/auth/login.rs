@@ -66,7 +66,8 @@ enum Manner {
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
 pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
-    // Whoever has a second factor always owes it, and whoever has none never does, so `checkTwoFactor` decides nothing.
+    // A member with a second factor always owes it, and a member without one never does, so `checkTwoFactor` decides
+    // nothing.
     let LoginRequest { username, password, passcode_option, .. } = call.body()?;
     sign_in(site, call, &username, &password, Manner::Aloud(passcode_option))
 }
@@ -91,8 +92,8 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -
     })
 }
 
-/// What comes after the first proof, whichever it was: every way of signing in goes through here, so that none of them
-/// can skip what else is due.
+/// Continues after the first proof, whichever it was: every way of signing in goes through here, so that none can skip
+/// a second step that is due.
 fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>, manner: Manner) -> Answer {
     if account.banned {
         call.outcome.set(OutcomeWord::Banned);

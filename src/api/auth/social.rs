@@ -133,7 +133,7 @@ fn free_username(tx: &Write, name: &str) -> Result<String, Failure> {
     Ok(candidate)
 }
 
-/// What Apple's app sends beside the token, on the first sign-in only: `{"name": {"firstName", "lastName"}}`.
+/// The name that Apple's app sends beside the token, on the first sign-in only: `{"name": {"firstName", "lastName"}}`.
 fn given_name(user: Option<&str>) -> Option<String> {
     let user: Value = serde_json::from_str(user?).ok()?;
     let name = &user["name"];

@@ -76,7 +76,7 @@ crate::body! {
     }
 }
 
-/// What is proven before the code. `member_id` is not needed, and must be right where it is given.
+/// The proof that comes before the code. `member_id` is not needed, and must be right where it is given.
 struct Claim {
     proof: FirstProof,
     member_id: Option<i64>,

@@ -24,7 +24,7 @@ crate::body! {
     }
 }
 
-/// Whatever an app sends there means yes, but for a plain no.
+/// Any value that an app sends there means yes, except a plain no.
 struct FromApp;
 
 impl Field for FromApp {

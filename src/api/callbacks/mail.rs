@@ -1,4 +1,4 @@
-//! What the mail provider tells of mails.
+//! Events about mails, sent by the mail provider.
 
 use super::mail_event::{self, About, Event, Mark, Understood};
 use crate::auth::MailEvents;

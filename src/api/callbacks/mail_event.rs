@@ -32,7 +32,7 @@ pub(super) enum Understood {
     Odd,
 }
 
-/// What an event says of a mail.
+/// The content of an event about a mail.
 pub(super) struct About {
     /// Names of the mail, the likelier ones first.
     pub names: Vec<String>,
@@ -106,7 +106,7 @@ fn line(value: &Value) -> Option<String> {
     fields::line(NAME_CHARS_MAX)(value).ok().filter(|text| !text.is_empty())
 }
 
-/// What an event is called.
+/// The name of an event.
 fn word(value: &Value) -> Option<String> {
     value.as_str().filter(|text| (1..=EVENT_CHARS_MAX).contains(&text.len()))?;
     line(value)
@@ -116,7 +116,7 @@ fn address(value: &Value) -> Option<String> {
     line(value).filter(|text| text.contains('@') && text.chars().count() <= ADDRESS_CHARS_MAX)
 }
 
-/// What a mail server said, in one line.
+/// A mail server's answer, in one line.
 fn said(value: &Value) -> Option<String> {
     let text = value.as_str()?;
     let words: Vec<&str> =

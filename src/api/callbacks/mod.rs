@@ -1,5 +1,5 @@
-//! What third parties call back with. Each event is kept as it came, with its verdict, and counts once: what it does and
-//! that it was here are one transaction.
+//! Callbacks of third parties. Each event is stored as it came, with its verdict, and counts once: the effect of the
+//! event and the row that remembers it are one transaction.
 
 mod claim;
 pub(crate) mod deletion;
@@ -11,7 +11,7 @@ pub(crate) mod payment_event;
 use crate::keys::hex;
 use sha2::{Digest, Sha256};
 
-/// What stands for an event that has no name of its own.
+/// The identifier of an event that has none of its own.
 fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

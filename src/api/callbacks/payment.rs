@@ -1,4 +1,4 @@
-//! What the payment processor tells of payments.
+//! Events about payments, sent by the payment processor.
 
 use super::claim;
 use super::payment_event::{self, Matter};

@@ -28,7 +28,7 @@ pub(crate) enum Matter {
         intent_id: String,
         cents: Option<i64>,
     },
-    /// It moves no payment of ours.
+    /// The event changes no payment of ours.
     Nothing,
 }
 
@@ -65,7 +65,7 @@ crate::body! {
     }
 }
 
-/// What an event is about, read where it can be: what moves no payment is kept whatever it is about.
+/// The object of an event, where it can be read: an event that changes no payment is stored whatever its object is.
 pub(crate) struct EventData;
 
 impl Field for EventData {
@@ -96,7 +96,7 @@ impl Field for AppWord {
     }
 }
 
-/// What the fields say, before they are put together.
+/// The fields as given, before they are put together.
 struct Given {
     id: Option<String>,
     created: Option<i64>,

@@ -2,8 +2,9 @@
 //! prose: one file a group, with descriptions, examples and the shapes of answers.
 //!
 //! The files write some things shorter than OpenAPI: a parameter, header or answer that operations share is its name, a
-//! `$ref` is the name of a schema, and `json` is a body or an answer of that type. What follows from the table is not in
-//! them: credentials, the schema of a body, and the parameters and refusals that come with a kind of operation.
+//! `$ref` is the name of a schema, and `json` is a body or an answer of that type. The parts that follow from the table
+//! are not in the files: credentials, the schema of a body, and the parameters and refusals that come with a kind of
+//! operation.
 
 use crate::http::body::{SHARED, shared};
 use crate::http::row::{Demand, Row};
@@ -11,7 +12,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 const DOCUMENT: &str = include_str!("../../../assets/api/document.json");
-/// What kinds of fields take.
+/// The schemas of the kinds of fields.
 const TYPES: &str = include_str!("../../../assets/api/types.json");
 /// In the order in which the groups are shown.
 const GROUPS: [&str; 9] = [
@@ -182,7 +183,7 @@ fn spread_answers(answers: &mut Value) {
     *answers = object(answers.take()).into_iter().map(spread_one).collect();
 }
 
-/// What has a name alone is one of the components.
+/// A value that is a name alone refers to one of the components.
 fn reference(kind: &str, value: Value) -> Value {
     match value {
         Value::String(name) => json!({ "$ref": format!("#/components/{kind}/{name}") }),

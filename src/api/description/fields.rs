@@ -82,7 +82,8 @@ impl Description {
         text(&schema["$ref"]).contains("/Optional")
     }
 
-    /// What the field says of itself, else (where that is no type with a place of its own) what its schema says.
+    /// The field's own description, else that of its schema, unless the schema is a type that the page describes
+    /// elsewhere.
     fn about(&self, own: &Value) -> Html {
         let shared = text(&own["$ref"]);
         let said = match text(&own["description"]) {

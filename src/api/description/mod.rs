@@ -81,7 +81,7 @@ impl Description {
         Description(serde_json::from_str(document).expect("the description is JSON: a test reads it"))
     }
 
-    /// What a `$ref` leads to, or the value itself.
+    /// The value that a `$ref` leads to, or the value itself.
     fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         let target = value["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
         target.and_then(|pointer| self.0.pointer(pointer)).unwrap_or(value)

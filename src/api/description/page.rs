@@ -18,7 +18,7 @@ struct Page<'a> {
     credentials: Vec<Credential<'a>>,
     types: Vec<Type<'a>>,
     codes: Vec<Code<'a>>,
-    /// What any operation may be refused with.
+    /// The refusals that any operation may answer with.
     everywhere: Vec<Status<'a>>,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// What comes before the path, as the samples call it.
+    /// The prefix of the path, as the samples name it.
     pub(super) fn place(&self) -> &'static str {
         if self.base.is_empty() { "$site" } else { "$api" }
     }

@@ -44,7 +44,7 @@ pub(super) fn blocks(prose: &str) -> Html {
     Html(html)
 }
 
-/// What stands before the first fenced code, the code, and what follows.
+/// The text before the first fenced code, the code, and the text after it.
 fn fence(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("```")?;
     let (code, after) = rest.split_once("```")?;

@@ -1,4 +1,4 @@
-//! What time entries and skills have in common.
+//! The operations that time entries and skills share.
 
 use crate::app::{self, logbook};
 use crate::auth::Member;

@@ -32,7 +32,7 @@ struct LevelReply<'a> {
     skills: Vec<SkillReply<'a>>,
 }
 
-/// That level or a higher one; of any track where `track` is null.
+/// A required level: the named one or a higher one; of any track where `track` is null.
 #[derive(Serialize)]
 struct RequirementReply<'a> {
     cat_group: &'a str,

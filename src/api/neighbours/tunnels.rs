@@ -8,7 +8,8 @@ use crate::site::Site;
 use crate::store::tables::tunnels;
 use serde::Serialize;
 
-/// A tunnel in the words of the existing clients, and in our own beside them. What the site does not know is empty.
+/// A tunnel in the words of the existing clients, and in our own beside them. Fields that the site does not know are
+/// empty.
 #[derive(Serialize)]
 struct TunnelReply {
     id: i64,

@@ -93,7 +93,7 @@ crate::body! {
     }
 }
 
-/// What both reports can be asked for.
+/// The query of both reports.
 struct Question {
     page: Page,
     from: Option<i64>,
@@ -131,7 +131,7 @@ pub(crate) fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
         let rows = history::list(tx, &filter, question.page.limit, question.page.offset)?;
         let rows: Result<Vec<_>, Failure> = rows.into_iter().map(shown).collect();
         let list = reply::report(history::count(tx, &filter)?, question.page, rows?);
-        // Whoever carries the rows on names the site with them.
+        // A client that passes the rows on needs the site's name with them.
         Ok(list.with_header(HeaderName::from_static("x-site-id"), site_id(site)))
     })
 }

@@ -50,8 +50,8 @@ struct Request {
     booking: Option<Booking>,
 }
 
-/// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. Whatever is sent
-/// again is the same booking with a fresh token.
+/// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. The same
+/// registration sent again is the same booking, with a fresh token.
 pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let request = Request::read(site, call)?;
     let paused_for = site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))?;

@@ -21,8 +21,8 @@ struct CodeReply {
     ends_at: i64,
 }
 
-/// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two minutes;
-/// the one before is dead. It opens nothing else.
+/// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two
+/// minutes; the one before is dead. The code opens nothing else.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = kiosk::new_code();
     let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;

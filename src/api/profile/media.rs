@@ -11,7 +11,7 @@ use crate::site::Site;
 use crate::store::tables::media;
 use serde::Serialize;
 
-/// What an upload may say it is. What it is, its first bytes tell.
+/// The types that an upload may declare. Its real type is told by its first bytes.
 const TYPES: [&str; 3] = ["image/jpeg", "image/png", "image/webp"];
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! What anybody may ask and write.
+//! Operations for everybody, without credentials.
 
 pub(crate) mod contact;
 pub(crate) mod countries;

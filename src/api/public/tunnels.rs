@@ -21,7 +21,7 @@ struct FoundReply {
     data: TunnelReply,
 }
 
-/// What is not known is empty.
+/// Unknown fields are empty.
 #[derive(Serialize)]
 struct TunnelReply {
     tunnel_id: i64,

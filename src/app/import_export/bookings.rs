@@ -1,5 +1,5 @@
-//! The list of bookings. They are the partners': each partner must be known here, by the client-id that it has already.
-//! Nothing of it goes into the history, which is what partners did at this site.
+//! The list of bookings. Each booking belongs to a partner, which must be known here by its present client-id. Imported
+//! bookings do not go into the history, which has the partners' requests at this site alone.
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
@@ -18,7 +18,7 @@ use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// What the list has said so far: by what a partner knows a booking, the line in which it stands.
+/// The bookings read so far: by the partner's identifier of a booking, its line in the list.
 pub(super) struct Bookings {
     hall: Hall,
     keys: HashMap<Key, u64>,

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// What ends a cell in other programs: where a table is cut at semicolons or tabs, quotes in the middle of a cell hold
-/// nothing together.
+/// Characters that end a cell in other programs: where a program cuts cells at semicolons or tabs, quotes in the middle
+/// of a cell do not keep it whole.
 const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
-/// What a spreadsheet takes for the beginning of a formula.
+/// Characters that a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 pub(crate) fn write_row(table: &mut String, cells: &[String]) {

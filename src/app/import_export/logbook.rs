@@ -1,5 +1,5 @@
-//! The list of logbook entries, of all members and kinds. What the site before had signed comes in as signed: its signer
-//! may be nobody here, and what a level requires was judged there.
+//! The list of logbook entries, of all members and kinds. Entries that the former site had signed come in as signed:
+//! the signer may be unknown here, and the requirements of a level were judged there.
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 const NAME_CHARS_MAX: usize = 254;
 
-/// What the list has said so far.
+/// The state of the import after the lines read so far.
 pub(super) struct Logbook {
     hall: Hall,
     /// How often an entry stood there, by its digest: two flights of a day may be alike.

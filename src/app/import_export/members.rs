@@ -20,7 +20,7 @@ use std::collections::HashMap;
 /// More than a language's tag has.
 const TAG_CHARS_MAX: usize = 8;
 
-/// What the list has said so far.
+/// The state of the import after the lines read so far.
 pub(super) struct Members {
     /// The site's own country, for numbers without a calling code.
     home: String,
@@ -67,7 +67,7 @@ impl List for Members {
         column("join_date", false), column("language", false),
     ];
 
-    /// Whoever has this username already stays as he is, if the address is the same too.
+    /// A member who has this username already stays unchanged, if the address is the same too.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Member>, Failure> {
         let member = match read(site, row, &self.home, &self.hall) {
             Ok(member) => member,

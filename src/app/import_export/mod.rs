@@ -35,7 +35,7 @@ const ROWS_AT_ONCE: i64 = 1_000;
 /// More mistakes are counted, and not kept.
 const MISTAKES_MAX: usize = 100_000;
 
-/// What a list is of.
+/// The kind of rows in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Members,
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     Bookings,
 }
 
-/// What an import did, or would do.
+/// The counts of an import, or of its dry run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Taken {
     pub new: u64,
@@ -67,7 +67,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// What came of a line.
+/// The outcome of a line.
 enum Judged<R> {
     New(R),
     Same,

@@ -1,4 +1,5 @@
-//! What is to be written, put aside in a file without a name: gone with the process, however that ends.
+//! Rows that an import will write, staged in a file without a name, which is gone when the process ends, however it
+//! ends.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-//! An edit of a skill entry. What the edit means depends on what the actor is to the entry.
+//! An edit of a skill entry. The effect of the edit depends on the actor's relation to the entry.
 
 use super::rules::{self, Request};
 use super::sign_offs::{self, Shown};
@@ -45,7 +45,7 @@ pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, 
 }
 
 impl Patch {
-    /// What the actor says of the entry that was shown.
+    /// The entry as it was shown to the actor.
     fn shown(&self) -> Shown {
         Shown {
             version: self.version,

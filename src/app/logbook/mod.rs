@@ -32,7 +32,7 @@ pub(crate) fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<boo
     Ok(currency.instructor.current || currency.trainer.current || currency.examiner.current)
 }
 
-/// What somebody of this rank is to the entry.
+/// The relation of somebody of this rank to the entry.
 pub(crate) fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
     let member_id = rank.member_id();
     Relation {

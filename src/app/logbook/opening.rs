@@ -14,7 +14,7 @@ use crate::store::tables::skills::{self, New};
 /// A thousand hours.
 pub(crate) const MINUTES_MAX: i64 = 60_000;
 
-/// What the desk enters.
+/// An opening balance as the desk enters it.
 #[derive(Debug)]
 pub(crate) struct Balance {
     /// The signer who is asked.
@@ -48,7 +48,7 @@ pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i6
     Ok(entry_id)
 }
 
-/// What a level requires is not asked: a member from another tunnel begins with the levels reached there.
+/// The requirements of levels are not checked: a member from another tunnel begins with the levels reached there.
 fn check(cx: &Change, holder_id: i64, balance: &Balance) -> Result<Vec<Item>, Failure> {
     let (site, tx) = (cx.site, cx.tx);
     let mut problems = Fields::new(Default::default());

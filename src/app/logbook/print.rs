@@ -65,7 +65,7 @@ fn currencies(currencies: &Currencies, held: &[certificates::Held]) -> Vec<(Stri
     PROGRAMMES.into_iter().filter(held).filter_map(named).collect()
 }
 
-/// What is to be said of a signed entry that is not simply in force.
+/// The remark on a signed entry that is suspended, lapsed or otherwise not in force.
 fn note(language: Language, line: &Line, lapsed: &[&str]) -> String {
     match entry::shown(line.kind, &line.cat_group, line.status, lapsed) {
         "suspended" => language.say(&Text::new("printout.suspended")),

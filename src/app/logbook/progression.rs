@@ -21,7 +21,7 @@ pub(crate) fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'
     Ok(progression::of(site.catalogue, &held, &signed, &currency))
 }
 
-/// What is held, open and next on every track of the catalogue, as SVG. 404 where there is no such member.
+/// The levels held, open and next on every track of the catalogue, as SVG. 404 where there is no such member.
 pub(crate) fn svg(site: &Site, member_id: i64, language: Language) -> Result<String, Failure> {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;

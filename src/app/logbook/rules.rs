@@ -1,4 +1,4 @@
-//! What an entry must satisfy, checked against the catalogue, the logbook and the signers.
+//! The rules of an entry, checked against the catalogue, the logbook and the signers.
 
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, Obstacle, Status};
@@ -200,8 +200,8 @@ pub(crate) struct Recordable {
     pub level: Option<&'static Level>,
 }
 
-/// What a signer may record for a member: briefs and trainings first, then skills in the order of the catalogue. A brief
-/// that is recorded on the same paper opens its programme's skills, so these are among them.
+/// The entries that a signer may record for a member: briefs and trainings first, then skills in the order of the
+/// catalogue. A brief that is recorded on the same paper opens its programme's skills, so these are among them.
 pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Recordable>, Failure> {
     let holdings = holdings::list(tx, member_id)?;
     let (held, mut briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);

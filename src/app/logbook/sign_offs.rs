@@ -15,8 +15,8 @@ use crate::store::tables::skills::{self, SkillEntry};
 use crate::store::tables::{members, notices, signers};
 use serde_json::json;
 
-/// What a signer was shown of an entry: its version, or, by a client that knows the contract alone, the fields that the
-/// client sends back. A signer who says neither can only mean the entry that the notice spoke of.
+/// The entry as a signer was shown it: its version, or, from a client that knows the contract alone, the fields that
+/// the client sends back. A signer who says neither can only mean the entry that the notice spoke of.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     pub version: Option<i64>,

@@ -10,7 +10,7 @@ use crate::http::fields::Fields;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::members::{self, Holder};
 
-/// What an edit replaces; `None` leaves a value as it is.
+/// The values that an edit replaces; `None` leaves a value as it is.
 #[derive(Debug, Default)]
 pub(crate) struct Patch {
     /// Unix seconds.

@@ -1,6 +1,6 @@
-//! What a payment does to the membership of its member: the two are brought in line, whatever changed and in which order, so
-//! that a year is given once for each payment that stands and pays the fee, and taken back when the payment no longer
-//! stands. What came and pays no fee waits for the desk.
+//! Brings a membership in line with the member's payments, whatever changed and in which order: each payment that
+//! stands and pays the fee gives one year, and a payment that no longer stands takes its year back. A payment that does
+//! not pay the fee waits for the desk.
 
 use crate::app::Change;
 use crate::domain::payment::{Decision, Fee, Price, Question, Status, a_year_after, without_year};
@@ -35,7 +35,7 @@ pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is to be decided of a payment that came.
+/// The decision that a received payment needs.
 fn question(account: &Account, fee: &Fee) -> Option<Question> {
     let came = account.heard.status == Status::Succeeded && account.decision.is_none();
     if !came {
@@ -60,7 +60,7 @@ fn question(account: &Account, fee: &Fee) -> Option<Question> {
     }
 }
 
-/// What keeps a payment from counting by itself.
+/// The doubt that keeps a payment from counting without a decision.
 fn doubt(account: &Account, fee: &Fee) -> Option<Question> {
     let named = account.assigned_to.or(account.heard.member_id.value).is_some();
     if account.rival_claim.is_some() && !named {

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 const HEADER: &str = "x-mandrill-signature";
 /// By either name.
 const FIELDS: [&str; 2] = ["mail_events", "mandrill_events"];
-/// What signs the empty batch by which a provider that may not send HEAD looks whether somebody answers.
+/// The key of the empty batch by which a provider that cannot send HEAD tests the address.
 const TRIAL_KEY: &str = "test-webhook";
 
 /// Events whose signature was right.
@@ -23,7 +23,7 @@ const TRIAL_KEY: &str = "test-webhook";
 pub struct MailEvents(String);
 
 impl MailEvents {
-    /// What should be a JSON array.
+    /// The events; should be a JSON array.
     pub fn text(&self) -> &str {
         &self.0
     }

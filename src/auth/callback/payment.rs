@@ -27,7 +27,7 @@ pub enum PaymentCaller {
 #[derive(Debug)]
 pub struct Processor(());
 
-/// What a signature's header says.
+/// The fields of a signature header.
 struct Signed<'a> {
     /// As it is signed.
     time: &'a str,

@@ -14,13 +14,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use webauthn_rs::prelude::{AuthenticationResult, Passkey, PublicKeyCredential, WebauthnError};
 
-/// An answer to a challenge of ours. It uses the challenge up, whether or not it proves anything.
+/// An authenticator's answer to a challenge of ours. The answer uses the challenge up, whether or not it proves
+/// anything.
 pub(crate) struct Answer {
     pub(crate) hash: ChallengeHash,
     pub(crate) proof: Option<Proof>,
 }
 
-/// What an answer proves.
+/// The fact that an answer proves.
 pub(crate) enum Proof {
     SignIn {
         member_id: i64,
@@ -52,7 +53,7 @@ struct Response {
     client_data: String,
 }
 
-/// What the browser says of the page that asked.
+/// The browser's account of the page that asked.
 #[derive(Deserialize)]
 struct ClientData {
     challenge: String,

@@ -29,14 +29,14 @@ use webauthn_rs::prelude::{CredentialID, Passkey, PasskeyAuthentication, Passkey
 /// Whose row is read in the place of nobody's.
 const ANYBODY: i64 = 1;
 
-/// What a new passkey is called, and under which of the client's devices it is kept.
+/// The name of a new passkey, and the client's device that holds it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Label {
     pub name: String,
     pub device_id: Option<i64>,
 }
 
-/// What an answer is wanted for. An answer to a question of one intent is refused for every other.
+/// The use of an answer. An answer to a challenge of one intent is refused for every other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Intent {
@@ -53,7 +53,7 @@ pub(crate) enum Intent {
     SignPaper(Paper),
 }
 
-/// What waits, sealed, for the answer to a sign-in.
+/// The sealed state of a sign-in between challenge and answer.
 #[derive(Serialize, Deserialize)]
 struct SigningIn {
     rp_id: String,
@@ -63,7 +63,7 @@ struct SigningIn {
     state: PasskeyAuthentication,
 }
 
-/// What waits, sealed, for the answer to a registration.
+/// The sealed state of a registration between challenge and answer.
 #[derive(Serialize, Deserialize)]
 struct Registering {
     rp_id: String,

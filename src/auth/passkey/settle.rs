@@ -1,4 +1,4 @@
-//! What becomes of an answer, inside the one transaction that uses its challenge up.
+//! Applies an answer, inside the one transaction that uses its challenge up.
 
 use super::answer::{Answer, Proof};
 use super::{Label, passkey_from, text_of};
@@ -17,7 +17,7 @@ use crate::store::{Write, is_taken};
 use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
-/// What an answer led to.
+/// The outcome of an answer.
 pub(crate) enum Outcome<S = Opened> {
     SignedIn(Account, S),
     Registered(Account),
@@ -79,7 +79,7 @@ pub(crate) fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Optio
     }
 }
 
-/// What the answer proves, for the first of all who bring it.
+/// The proof of an answer, for the first request that brings it.
 fn used_once<'a>(tx: &Write, answer: &'a Answer) -> Result<Option<&'a Proof>, Failure> {
     Ok(if passkeys::take_challenge(tx, &answer.hash)? { answer.proof.as_ref() } else { None })
 }

@@ -42,7 +42,7 @@ pub(crate) enum Refusal {
     NotConfigured,
     /// The site's keys for it cannot be read.
     Broken,
-    /// Whatever was wrong with the token: never told apart.
+    /// The token did not pass; the reasons are never told apart.
     Wrong,
 }
 

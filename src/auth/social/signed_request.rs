@@ -25,7 +25,7 @@ struct Payload {
     #[serde(default, deserialize_with = "seconds_if_any")]
     issued_at: Option<i64>,
     user_id: String,
-    /// What a sign-in brings along; a deletion does not.
+    /// The access token, which a sign-in brings along and a deletion request does not.
     #[serde(alias = "oauth_token")]
     code: Option<serde::de::IgnoredAny>,
 }
@@ -37,8 +37,8 @@ pub(crate) fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
     (fresh && is_subject(&payload.user_id)).then_some(payload.user_id)
 }
 
-/// The user whose data the network asks us to delete, however long the request was on its way. What signs somebody in is
-/// no such request: whoever came by one must not be able to end the account with it.
+/// The user whose data the network asks us to delete, however long the request was on its way. A signed request of a
+/// sign-in is refused: a thief who has one must not be able to erase the account with it.
 pub(crate) fn deletion(secret: &[u8], text: &str) -> Option<String> {
     let payload = open(secret, text)?;
     (payload.code.is_none() && is_subject(&payload.user_id)).then_some(payload.user_id)

@@ -17,11 +17,11 @@ const AHEAD_SECONDS_MAX: i64 = 60;
 /// Networks give an hour or a day; a token that says it lives longer is not theirs.
 const LIFE_SECONDS_MAX: i64 = 86_400 + AHEAD_SECONDS_MAX;
 
-/// What a token must say.
+/// The claims that a token must hold.
 pub(super) struct Expected<'a> {
     pub issuers: &'a [&'a str],
     pub audiences: &'a [String],
-    /// What the app made up for this sign-in and asked the network to put into the token.
+    /// The nonce that the app chose for this sign-in and asked the network to put into the token.
     pub nonce: Option<&'a str>,
     /// Unix seconds.
     pub now: i64,

@@ -102,7 +102,7 @@ impl Member {
         )
     }
 
-    /// What was typed to make sure.
+    /// The confirmation that was typed.
     pub(super) fn confirmation(&self) -> Result<Option<String>, Trouble> {
         if let Member::Erase(erase) = self { erase.confirmation() } else { Ok(None) }
     }

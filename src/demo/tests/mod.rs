@@ -1,4 +1,4 @@
-//! What a demo site promises: the same again, nothing in it that the rules would not have allowed, and facts that work.
+//! A demo site is the same each time, holds nothing that the rules would not have allowed, and its facts work.
 
 mod fact_tests;
 

@@ -1,5 +1,5 @@
-//! Letters: shaped with the font's own kerning and accents, measured, and set where they belong. What the font cannot
-//! draw shows as a box, so that nobody's name loses a letter unnoticed.
+//! Letters: shaped with the font's own kerning and accents, measured, and set where they belong. A character that the
+//! font cannot draw shows as a box, so that nobody's name loses a letter unnoticed.
 
 use harfrust::{Direction, ShapeOptions, ShaperData, UnicodeBuffer};
 use krilla::geom::Point;
@@ -65,7 +65,7 @@ impl Face {
         legible
     }
 
-    /// What stands for a character on paper; nothing for one that is never seen.
+    /// The printed form of a character; none for an invisible one.
     pub(crate) fn shown(&self) -> impl Fn(char) -> Option<char> {
         let letters = self.shapes.charmap();
         move |c: char| match c {

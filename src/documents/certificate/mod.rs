@@ -23,7 +23,7 @@ pub(crate) struct Certificate {
     pub track: String,
     /// As people say it: `Static Level 3`.
     pub level_name: String,
-    /// What stands in the emblem: the level's number, or a letter where the programme has one level only.
+    /// The text in the emblem: the level's number, or a letter where the programme has one level only.
     pub emblem: String,
     /// Since when it is held, in the sheet's language.
     pub day: String,

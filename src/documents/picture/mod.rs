@@ -8,7 +8,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb, RgbImage};
 use std::io::Cursor;
 
-/// What a phone's camera makes, and no more.
+/// The most pixels of a picture: as many as a phone's camera makes.
 const PIXELS_MAX: u64 = 16 * 1024 * 1024;
 const DECODED_BYTES_MAX: u64 = 48 * 1024 * 1024;
 /// The decoded picture with what its decoder keeps beside it: a progressive JPEG has all of its coefficients in memory, up to
@@ -18,7 +18,7 @@ const COEFFICIENT_BYTES: u64 = 2;
 /// The longer side of what is kept.
 const SIDE_MAX: u32 = 512;
 const QUALITY: u8 = 85;
-/// What is seen through a transparent picture.
+/// The brightness of the paper behind a transparent picture.
 const PAPER: u8 = 255;
 
 /// A picture that this site made.
@@ -67,8 +67,8 @@ fn upright(upload: &[u8]) -> Result<DynamicImage, Text> {
     Ok(small)
 }
 
-/// What the decoder of a JPEG keeps of it beside the picture, as its headers say: nothing where one scan has the whole picture.
-/// A file whose headers cannot be read is left to the decoder.
+/// The bytes of coefficients that the decoder of a JPEG holds beside the picture, by the file's headers: none where one
+/// scan has the whole picture. A file whose headers cannot be read is left to the decoder.
 fn coefficient_bytes(jpeg: &[u8]) -> u64 {
     const QUANTISED_IN_ONE_SCAN: [u8; 2] = [0xC0, 0xC1];
     let (mut rest, mut frame) = (jpeg.get(2..).unwrap_or_default(), None);

@@ -32,7 +32,7 @@ pub(crate) struct Printout {
     pub levels: Vec<(String, i64)>,
     /// The programmes held that have a currency.
     pub currencies: Vec<(String, Currency)>,
-    /// The latest flights, oldest first. What was flown before them is brought forward.
+    /// The latest flights, oldest first. Earlier flights are brought forward as one sum.
     pub time: Vec<Flight>,
     /// Signed skills by level, and safety records by logbook.
     pub skills: Vec<(String, Vec<Signed>)>,
@@ -58,7 +58,7 @@ pub(crate) struct Signed {
     /// Empty where nobody signed.
     pub signer_name: String,
     pub tunnel_name: String,
-    /// What is to be said of it besides, in the pages' language; empty for most.
+    /// A remark on the entry, in the pages' language; empty for most.
     pub note: String,
 }
 
@@ -70,7 +70,7 @@ fn place(site_name: &str, site_city: &str) -> String {
     format!("{site_name} · {site_city}")
 }
 
-/// What every paper begins with: whose it is, and what it is.
+/// Sets the head of every paper: the site, and the title.
 fn set_head(pages: &mut Pages, place: &str, title: &str) {
     let small = Hand { face: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
     pages.words(&place.to_uppercase(), small, At::Left, LEFT, 70.0, RIGHT - LEFT);

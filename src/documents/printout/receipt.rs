@@ -18,13 +18,13 @@ pub(crate) struct Receipt {
     pub(crate) site_city: String,
     pub(crate) title: String,
     pub(crate) number: i64,
-    /// What stands before the number.
+    /// The word before the number.
     pub(crate) number_word: String,
     pub(crate) at: String,
     pub(crate) amount: String,
     /// Words and facts, in their order.
     pub(crate) facts: Vec<(String, String)>,
-    /// That it counts no longer.
+    /// The remark that the receipt counts no longer.
     pub(crate) void: Option<String>,
     pub(crate) language: Language,
 }

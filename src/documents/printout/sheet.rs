@@ -1,4 +1,4 @@
-//! What stands on the pages, from the title to the place for a stamp.
+//! The content of the pages, from the title to the place for a stamp.
 
 use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};

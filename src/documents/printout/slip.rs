@@ -22,12 +22,12 @@ pub(crate) struct Slip {
     pub(crate) title: String,
     pub(crate) name: String,
     pub(crate) number: String,
-    /// What to do with it, and until when.
+    /// The instructions: how to use the slip, and until when.
     pub(crate) lines: Vec<String>,
-    /// What stands over the code.
+    /// The word over the code.
     pub(crate) code_word: String,
     pub(crate) code: String,
-    /// What the QR code leads to.
+    /// The address in the QR code.
     pub(crate) link: String,
     pub(crate) language: Language,
 }

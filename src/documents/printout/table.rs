@@ -27,7 +27,7 @@ pub(super) struct Table<'p> {
     columns: Vec<Column>,
 }
 
-/// What stands in a row: the lines of each column's text.
+/// The cells of a row: the lines of each column's text.
 pub(super) type Cells = Vec<(Vec<String>, Hand)>;
 
 pub(super) fn body() -> Hand {
@@ -142,7 +142,7 @@ pub(super) fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
 /// Nothing is carried over.
 pub(super) fn plainly(_: &mut Table, _: bool) {}
 
-/// What a line of [`Table::sum`] takes.
+/// The height of a line of [`Table::sum`].
 pub(super) const SUM_HEIGHT: f32 = LEADING + UNDER + 1.0;
 
 impl Column {

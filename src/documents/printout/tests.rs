@@ -67,7 +67,7 @@ fn empty() -> Printout {
     Printout { minutes: 0, flights: 0, ..nothing }
 }
 
-/// What a reader finds on all pages; `None` where no reader is installed.
+/// The text that `pdftotext` finds on all pages; `None` where it is not installed.
 fn words(pdf: &[u8]) -> Option<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), pdf).unwrap();
@@ -112,7 +112,7 @@ fn every_flight_signature_and_sum_is_on_the_pages() {
     );
 }
 
-/// What a page carries forward is what the next one brings.
+/// The sum that a page carries forward is the one that the next page brings forward.
 #[test]
 fn sums_go_on_from_page_to_page() {
     let Some(words) = words(&draw(&logbook(200, Language::English)).unwrap()) else { return };

@@ -19,7 +19,7 @@ const CARD_WIDTH: i32 = 122;
 const CARD_HEIGHT: i32 = 88;
 const CELL_WIDTH: i32 = CARD_WIDTH + 26;
 const CELL_HEIGHT: i32 = CARD_HEIGHT + 20;
-/// What is open now stands at the right of so many rows, where so many columns are free.
+/// The panel of open levels stands at the right of so many rows, where enough columns are free.
 const PANEL_ROWS: usize = 3;
 const PANEL_COLUMNS: usize = 4;
 const PANEL_LEVELS: usize = 4;
@@ -173,7 +173,7 @@ impl Progression<'_> {
         }
     }
 
-    /// What is open now, furthest first, each with the skills that are missing.
+    /// Draws the open levels, furthest first, each with the skills that are missing.
     fn draw_panel(&self, svg: &mut String, width: i32) {
         let mut open: Vec<&Step> = self.steps.iter().filter(|step| step.state == State::Open).collect();
         open.sort_by_key(|step| std::cmp::Reverse(100 * step.signed() / step.required().max(1)));
@@ -203,7 +203,7 @@ impl Progression<'_> {
     }
 }
 
-/// What tells a state without colour.
+/// The mark that tells a state without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Held,

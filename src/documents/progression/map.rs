@@ -11,7 +11,7 @@ pub(super) struct Place {
     pub row: usize,
 }
 
-/// That one level is required for another, both by their place in the list.
+/// An edge of the map: one level is required for another, both by their place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     pub from: usize,

@@ -38,7 +38,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// What is read in a step: of the file, and as much again of the backups.
+/// The bytes that a step reads of the file; it reads as many of the backups.
 fn step_bytes(site: &Site) -> u64 {
     let data = &site.config.data;
     let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());

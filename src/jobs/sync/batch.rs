@@ -1,5 +1,5 @@
-//! What goes upstream at once: rows of the history in their order, and the bookings that they changed, as JSON in gzip.
-//! The same rows always make the same bytes.
+//! A batch of the sync: rows of the history in their order, and the bookings that they changed, as JSON in gzip. The
+//! same rows always make the same bytes.
 
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl Batch {
 }
 
 fn fitting(rows: &[Row]) -> &[Row] {
-    // What surrounds the detail in JSON, and what the booking repeats of it.
+    // The JSON around the detail, and the part of the detail that the booking repeats.
     let size = |row: &Row| 200 + row.client_id.len() + 2 * row.detail.get().len();
     let mut bytes = 0;
     let fit = rows.iter().take_while(|row| {

@@ -26,7 +26,7 @@ pub(super) struct Https {
     clock: Arc<Clock>,
 }
 
-/// What a receiver says, whatever the status.
+/// The body of a receiver's answer, whatever the status.
 #[derive(Default, Deserialize)]
 struct Said {
     last_seq: Option<i64>,
@@ -112,14 +112,14 @@ fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Res
     let wait = text(header::RETRY_AFTER).and_then(|value| pace::retry_after(value, text(header::DATE), now));
     match (status, held) {
         (status, Some(held)) if status.is_success() => Ok(held),
-        // Whoever answers so may be a gateway that took nothing.
+        // An answer like this may come from a gateway that took nothing.
         (status, None) if status.is_success() => {
             Err(Trouble::Later { error: format!("{error} without last_seq"), wait })
         }
         (StatusCode::CONFLICT, Some(held)) => Err(Trouble::Elsewhere(held)),
         (StatusCode::PAYLOAD_TOO_LARGE, _) => Err(Trouble::TooLarge(error)),
         (StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY, _) => Err(Trouble::Refused(error)),
-        // It does not know us, is not there, or not well: no row is to blame.
+        // The receiver does not know this site, is not there, or has a fault: no row is to blame.
         _ => Err(Trouble::Later { error, wait }),
     }
 }

@@ -9,8 +9,8 @@ const LAST_MILLIS: u64 = 15 * 60_000;
 /// A receiver may ask for more than that, but not for ever.
 const ASKED_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// Full jitter: anything from nothing to the bound, so that a fleet of sites does not come back all at once. What the
-/// receiver asked for is waited in any case.
+/// Full jitter: anything from nothing to the bound, so that a fleet of sites does not come back all at once. The wait
+/// that the receiver asked for is kept in any case.
 pub(super) fn wait(misses: i64, asked: Option<Duration>) -> Duration {
     let jitter = Duration::from_millis(below(bound(misses)));
     asked.map_or(jitter, |asked| asked.min(ASKED_MAX) + jitter)

@@ -17,7 +17,7 @@ const REFUSED_RUN_MAX: i64 = 50;
 /// A refused row is offered again after this long: the receiver may have learnt to take it.
 const REFUSED_AGAIN_SECONDS: i64 = 24 * 3600;
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Debug, PartialEq)]
 pub enum Step {
     /// So many rows were dealt with; there may be more.
@@ -151,7 +151,8 @@ impl Pump {
         }
     }
 
-    /// What goes next: the batch whose fate is not known, as it was, or part of one that was refused, or new rows.
+    /// The rows to send next: the batch that may or may not have been taken, unchanged; or a part of a batch that was
+    /// refused; or new rows.
     fn next_rows(&mut self, state: &State) -> Result<Vec<Row>, String> {
         if let Some((end, _)) = self.apart
             && state.cursor >= end
@@ -189,7 +190,7 @@ impl Pump {
         if held.seq > batch.last {
             self.follow(state, held)?;
         } else if let (true, Some((end, rows))) = (whole, self.apart) {
-            // What is refused lies in the rest.
+            // The row that is refused lies in the rest.
             self.apart = Some((end, (rows / 2).max(1)));
         }
         Ok(Step::Moved(batch.rows))

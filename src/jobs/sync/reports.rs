@@ -20,7 +20,7 @@ use ureq::Agent;
 const REPORT: &str = "/api/admin/reports/external/partner-metrics/history";
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// What the report gives at once.
+/// The most rows that the report gives at once.
 const PAGE_ROWS_MAX: i64 = 500;
 
 pub struct Reports {
@@ -35,7 +35,7 @@ pub struct Reports {
     _lock: File,
 }
 
-/// What the file holds.
+/// The content of the state file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     state: State,

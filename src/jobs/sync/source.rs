@@ -96,8 +96,9 @@ impl Source for Here {
         self.read(|tx| Ok(sync::list_refused(tx, tried_before, limit)?))
     }
 
-    /// The file was put back to an earlier state, and others sent rows under the numbers that it gives next. What
-    /// happened since the receiver's last row is new to it and gets numbers after that one; what is older it has.
+    /// The file was put back to an earlier state, and others sent rows under the numbers that it gives next. Rows that
+    /// happened since the receiver's last row are new to the receiver and get numbers after that one; older rows it
+    /// has.
     fn take_up(&mut self, state: &State, held: Held) -> Result<State, Trouble> {
         let taken = self.site.store.write(self.site.now(), |tx| {
             let ahead = held.seq - history::last_seq(tx)?;

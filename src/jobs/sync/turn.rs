@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How long somebody waits for the turn: a few batches to a receiver that is slow.
 pub const TURN_WAIT_MAX: Duration = Duration::from_secs(60);
-/// What is said to whoever waited for so long.
+/// The error after waiting so long for the turn.
 pub const BUSY: &str = "another sync of this site is in progress: try again when it is through";
 
 /// Holds a token while nobody has the turn.

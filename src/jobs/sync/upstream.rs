@@ -1,4 +1,4 @@
-//! What a receiver is asked, and what it may answer. Knows neither the file nor the wire.
+//! The questions to a receiver and its possible answers, without the file and without the wire.
 
 use super::batch::Batch;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub struct Held {
 pub enum Trouble {
     /// Not as it is: something in it is at fault.
     Refused(String),
-    /// It holds more than the receiver takes at once.
+    /// The batch holds more than the receiver takes at once.
     TooLarge(String),
     /// The receiver goes on from another place.
     Elsewhere(Held),
@@ -44,7 +44,7 @@ impl Trouble {
     }
 }
 
-/// What somebody else said, fit for a row and a screen: one line, and not too long.
+/// A foreign error text, cut for a row and a screen: one line, and not too long.
 pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     let line: Vec<&str> = text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|w| !w.is_empty()).collect();

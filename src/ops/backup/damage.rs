@@ -8,7 +8,7 @@ use crate::store::engine::repair::{self, Finding};
 use crate::store::tables::audit;
 use std::collections::BTreeSet;
 
-/// What came of a look at the file.
+/// The outcome of a check of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Another copy may be tried.

@@ -1,5 +1,6 @@
-//! The second place. It may be a share whose server is gone, and whoever touches such a one hangs with it: so all that is
-//! done there is done by a thread of its own, which is waited for a while; no other is begun before it is back.
+//! Work on the second place. The second place may be a share whose server is gone, and a thread that touches such a
+//! share hangs. So a thread of its own does each piece of work there, the caller waits for it for a limited time, and
+//! no other is begun before it is back.
 
 use super::shelf::{Backup, Shelf, Spared};
 use super::{check_space, tombstones};
@@ -19,7 +20,8 @@ const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 /// Any second that lies no longer back can be restored.
 const TICKS_KEPT_SECONDS: i64 = 86_400;
 
-/// What is done there. Short work does not stand behind a long copy.
+/// The queues of work on the second place: one each for looks, copies and ticks, so that short work does not wait
+/// behind a long copy.
 pub(crate) struct Elsewhere {
     looks: Line,
     copies: Line,
@@ -37,7 +39,7 @@ enum State {
     #[default]
     Free,
     UnderWay,
-    /// It has taken too long: nobody waits for it any more.
+    /// The work has taken too long: nobody waits for it any more.
     Late,
 }
 
@@ -58,7 +60,7 @@ struct Patience {
 enum Missed {
     /// Earlier work is under way.
     Busy,
-    /// It took too long, or earlier work did and is not back yet.
+    /// The work took too long, or earlier work did and is not back yet.
     Late,
 }
 
@@ -211,7 +213,7 @@ fn unwritten(dir: &Path, e: &io::Error) -> String {
     format!("cannot write to {dir}: {e}{next}")
 }
 
-/// What is said of a place that does not answer.
+/// The message about a second place that does not answer.
 pub(crate) fn silent(dir: &Path) -> String {
     format!("{} does not answer: look after the machine that it is on, and the network between", dir.display())
 }
@@ -347,7 +349,7 @@ mod tests {
     fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
         let dir = tempfile::tempdir().unwrap();
         let (data, second) = (dir.path().join("site"), dir.path().join("second"));
-        // Whoever reads the manifest of that backup waits until somebody writes it: a share whose server is gone.
+        // A FIFO in place of the manifest: its reader hangs until somebody writes, as at a share whose server is gone.
         let hanging = second.join("hanging");
         std::fs::create_dir_all(&hanging).unwrap();
         let manifest = hanging.join("manifest.json");
@@ -367,7 +369,7 @@ mod tests {
             assert!(cause.contains("does not answer"), "{cause}");
             assert_eq!(super::super::shelf(&site.config.data).list().len(), made);
         }
-        // What hangs in the middle of a copy keeps neither a second backup nor a drill waiting.
+        // A copy that hangs in the middle keeps neither a second backup nor a drill waiting.
         let (hang, hangs) = mpsc::channel::<()>();
         std::fs::rename(&hanging, dir.path().join("aside")).unwrap();
         let (begun, begins) = mpsc::channel();
@@ -394,7 +396,7 @@ mod tests {
         std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
         assert!(make().second.unwrap().is_err());
         assert!(site.kept::<Elsewhere>().list(&second).is_none());
-        // It answers again: both who hang there read a manifest that is none, and go.
+        // The second place answers again: both threads that hang there read an empty manifest and end.
         let elsewhere = site.kept::<Elsewhere>();
         while [&elsewhere.looks, &elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
             // Without a wait: whoever hung there may be gone already.

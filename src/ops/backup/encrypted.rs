@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What a file's name ends in once it is encrypted.
+/// The suffix of an encrypted file's name.
 pub(crate) const SUFFIX: &str = ".age";
 const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 

@@ -1,4 +1,4 @@
-//! What a backup says of itself, in `manifest.json` beside its files. A backup without one was never finished.
+//! The manifest of a backup, `manifest.json` beside its files. A backup without one was never finished.
 
 use crate::domain::audit::Head;
 use crate::keys::hex;
@@ -27,7 +27,7 @@ pub struct Manifest {
     /// The moment of the copy, in Unix seconds.
     pub made_at: i64,
     pub files: BTreeMap<String, Print>,
-    /// What lies there instead where the copy is encrypted: the same names, with a suffix.
+    /// The files of an encrypted copy: the same names, with a suffix.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encrypted: BTreeMap<String, Print>,
     /// Rows of each table at that moment.
@@ -85,7 +85,7 @@ impl Anchor {
     }
 }
 
-/// What a file must be.
+/// The size and checksum that a file must have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Print {
     pub bytes: u64,

@@ -43,10 +43,10 @@ const BUSY_TIME_MAX: Duration = Duration::from_secs(10);
 /// A backup must leave this much of the disk.
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What long work is at: what it does, how much is done, and of how much.
+/// Hears how far long work is: its present step, how much is done, and of how much.
 pub(crate) type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
 
-/// What is copied, and when that is.
+/// The site that is copied, and the moment of the copy.
 struct Source<'s> {
     store: &'s Store,
     /// Where the file and its key lie.
@@ -56,7 +56,7 @@ struct Source<'s> {
     unconfirmed_bytes_max: Option<u64>,
 }
 
-/// What [`make`] did.
+/// The outcome of [`make`].
 #[derive(Debug)]
 pub(crate) struct Made {
     pub backup: Backup,
@@ -115,7 +115,7 @@ pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made
             alarm::clear(dir, alarm::Kind::Backup);
             damage::put_right(site);
         }
-        // That none was made for long is told by the newest.
+        // No alarm: the age of the newest backup tells when none was made for long.
         Err(Unmade::Busy(_) | Unmade::Failed(_)) => {}
         Err(Unmade::Unsound(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
     }
@@ -256,8 +256,8 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     Ok((manifest, start))
 }
 
-/// What the ticks go on from: the sums of the copy, and the position of its last step. Where this process has written
-/// nothing yet, the copy is as old as its begin.
+/// The point from which the ticks continue: the checksums of the copy, and the position of its last step. Where this
+/// process has written nothing yet, the copy is as old as its begin.
 fn link(start: &mut Start, database: &Path, now: i64) -> io::Result<Link> {
     start.sums = PageSums::of_file(database)?;
     let begin = &start.followed.begin;
@@ -265,14 +265,14 @@ fn link(start: &mut Start, database: &Path, now: i64) -> io::Result<Link> {
     Ok(Link::of(&start.lineage, moment, &begin.position, &start.sums))
 }
 
-/// What pruning leaves: the backup that was last seen to open, and all whose age the clock may be wrong about.
+/// The backups that pruning leaves: the one that a drill opened last, and all whose age the clock may be wrong about.
 fn spared(site_dir: &Path, clock: &Clock) -> Spared {
     let proven = drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty());
     Spared { proven, made_before: clock.judged_from() }
 }
 
 impl Source<'_> {
-    /// What a copy takes at the most.
+    /// The most bytes that a copy can take.
     fn bytes(&self) -> u64 {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))

@@ -32,7 +32,7 @@ const MADE: &str = ".making";
 /// Where one waits that is to take the file's place: from the moment it has this name, it does.
 const READY: &str = ".restored";
 
-/// What is to be restored.
+/// The backup to restore, and how.
 pub(crate) struct Wanted<'w> {
     pub backup: &'w Backup,
     pub keys: Option<&'w Identities>,
@@ -90,7 +90,7 @@ pub(crate) fn unpack(
     Ok((place, sound))
 }
 
-/// What a restore did.
+/// The outcome of a restore.
 #[derive(Debug)]
 pub(crate) struct Restored {
     /// Where the files lie now that were replaced, if there were any.
@@ -178,16 +178,17 @@ pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> V
     known
 }
 
-/// What happened after the backup has numbers in the history that others know, upstream and in reports. They are not given
-/// a second time: the next row gets one that the site cannot have reached since.
+/// Moves the history's numbers on after a restore. Rows written after the backup have numbers that others know,
+/// upstream and in reports, and no number is given twice: the next row gets one that the site cannot have reached since
+/// the backup.
 pub(crate) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
     let seconds = (tx.now() - made_at).max(0);
     let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
     Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
 }
 
-/// What a `restore`, a `rollback` or an `init` that was cut off left in a held or stopped site's directory: each a site of
-/// its own, with its key.
+/// The directories that a `restore`, a `rollback` or an `init` left in the directory of a locked or stopped site when
+/// it was cut off: each a site of its own, with its key.
 pub(crate) fn leftovers(dir: &Path) -> Vec<PathBuf> {
     [TRIED, MADE].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()).collect()
 }
@@ -221,7 +222,7 @@ pub(crate) fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
         None
     };
     std::fs::remove_dir_all(&ready)?;
-    // What was wrong with the file before is not wrong with this one.
+    // Alarms about the replaced file do not hold for this one.
     for kind in [alarm::Kind::Damage, alarm::Kind::LostLog, alarm::Kind::Changed] {
         alarm::clear(place.dir(), kind);
     }

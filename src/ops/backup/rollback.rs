@@ -16,7 +16,7 @@ use crate::store::tables::audit;
 use crate::store::{Store, Write};
 use std::path::PathBuf;
 
-/// What [`run`] did.
+/// The outcome of [`run`].
 #[derive(Debug)]
 pub(crate) struct RolledBack {
     pub backup: Backup,

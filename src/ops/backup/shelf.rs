@@ -37,12 +37,12 @@ pub(crate) struct Hold<'s> {
     held: File,
 }
 
-/// What pruning leaves whatever its age.
+/// The backups that pruning leaves whatever their age.
 #[derive(Debug, Clone)]
 pub(crate) struct Spared {
     /// The name of the backup that a drill last opened: the last that is known to be good.
     pub proven: Option<String>,
-    /// Those from before this moment ([`crate::clock::Clock::judged_from`]).
+    /// Backups made before this moment ([`crate::clock::Clock::judged_from`]).
     pub made_before: i64,
 }
 
@@ -152,7 +152,7 @@ impl Shelf {
         all
     }
 
-    /// The finished backups, newest first. What else lies there is passed over.
+    /// The finished backups, newest first. Other files are passed over.
     pub(crate) fn list(&self) -> Vec<Backup> {
         let mut backups: Vec<Backup> = self.finished().filter_map(|dir| Backup::at(&dir).ok()).collect();
         backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
@@ -166,7 +166,7 @@ impl Shelf {
         self.list().into_iter().find(counts)
     }
 
-    /// Those of before an upgrade, newest first.
+    /// The backups that were made before an upgrade, newest first.
     pub(crate) fn before_upgrades(&self) -> Vec<Backup> {
         self.list().into_iter().filter(|backup| backup.manifest.upgrade.is_some()).collect()
     }
@@ -205,7 +205,7 @@ impl Hold<'_> {
         self.shelf
     }
 
-    /// An empty directory for a backup to be. What an earlier one left half done goes.
+    /// An empty directory for a backup to be. A half-made one of the same name is removed.
     pub(crate) fn start(&self, name: &str) -> io::Result<PathBuf> {
         for entry in std::fs::read_dir(&self.shelf.dir)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {

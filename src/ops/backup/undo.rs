@@ -10,7 +10,7 @@ use crate::store::engine::place::{self, Place, Unheld};
 use crate::store::tables::audit;
 use std::path::{Path, PathBuf};
 
-/// What [`run`] did.
+/// The outcome of [`run`].
 #[derive(Debug)]
 pub(crate) struct Undone {
     /// Where it lay.

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What a file's name ends in once it is encrypted.
+/// The suffix of an encrypted file's name.
 pub(crate) const SUFFIX: &str = ".age";
 
 /// Keys that may open them: none, in this build.

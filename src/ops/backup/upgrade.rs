@@ -1,6 +1,6 @@
-//! An older file becomes this binary's own: it is checked, there is room, a verified backup of it as it was lies on the shelf,
-//! and only then all migrations run, in one transaction that is kept when its outcome passes a test. Whatever happens on
-//! the way, the file is all old or all new.
+//! An older file becomes this binary's own: it is checked, there is room, a verified backup of it as it was lies on the
+//! shelf, and only then all migrations run, in one transaction that is kept when its outcome passes a test. Wherever
+//! the upgrade is cut off, the file is all old or all new.
 
 use super::manifest::Upgrade;
 use super::shelf::{Backup, Shelf};

@@ -7,7 +7,7 @@ use crate::store::engine::place;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What others than the owner may do.
+/// The permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 /// Given up where the disk is full, so that what is under way can end.
 const BALLAST: &str = "ballast";

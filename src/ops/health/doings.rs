@@ -79,7 +79,7 @@ pub(crate) fn second_place(site: &Site) -> Fact {
         return Fact::judged("second_place", State::Warning, text, next);
     };
     let next = Text::new("health.second_place.next").with("dir", dir.display());
-    // That may take its time, and the file's snapshot is not held meanwhile.
+    // The look at the second place may take seconds, so the snapshot of the file is released first.
     site.store.rest();
     let Some(there) = site.kept::<Elsewhere>().list(dir) else {
         let text = Text::new("health.second_place.silent").with("dir", dir.display());

@@ -57,7 +57,7 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
     }
 }
 
-/// What a process before this one acknowledged, and the write-ahead log that it left did not hold.
+/// Whether an earlier process acknowledged writes that the write-ahead log which it left did not hold.
 pub(crate) fn lost_writes(site: &Site) -> Fact {
     match alarm::find(&site.config.data, alarm::Kind::LostLog) {
         None => Fact::ok("lost_writes", Text::new("health.lost_writes")),

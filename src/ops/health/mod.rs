@@ -13,7 +13,7 @@ use crate::site::Site;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whoever asks again within that gets the same answer: anybody may ask.
+/// How long an answer of `/readyz` is reused, because anybody may ask.
 const BRIEF_KEPT_SECONDS: i64 = 5;
 
 /// How closely it is looked.
@@ -57,7 +57,7 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
     facts.into_iter().chain(leftovers(&site.config.data)).collect()
 }
 
-/// What a command that was cut off left there, where it left something.
+/// The directories that a command left there when it was cut off; none where there are none.
 pub fn leftovers(data: &Path) -> Option<Fact> {
     let left = crate::ops::backup::restore::leftovers(data).into_iter().next()?;
     let (text, next) = (Text::new("health.leftovers"), Text::new("health.leftovers.next"));
@@ -80,13 +80,13 @@ pub fn brief(site: &Site) -> Arc<[Fact]> {
 }
 
 impl Site {
-    /// Whoever looks next sees how the site is now.
+    /// Drops the cached answer, so that the next look sees the present state.
     pub fn forget_health(&self) {
         *self.kept::<Kept>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// What can be said of a directory whose site cannot be opened, because of `why`.
+/// The facts about a directory whose site cannot be opened, because of `why`.
 pub fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
     let text = Text::new("health.closed").with("cause", why);
     let closed = Fact::judged("store", State::Alarm, text, Text::new("health.closed.next"));

@@ -37,7 +37,7 @@ pub(crate) fn list(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(ticks)
 }
 
-/// What a base begins: the log is followed from the moment of its copy on, until this is dropped.
+/// The start of a chain. The log is followed from the moment of the base's copy on, until the start is dropped.
 pub(crate) struct Start {
     store: Store,
     pub followed: Followed,
@@ -65,7 +65,7 @@ pub(crate) struct Chain {
     /// Of the last tick that was confirmed.
     number: u64,
     read: Position,
-    /// What was confirmed last, and its bytes.
+    /// The file that was confirmed last, and its size in bytes.
     last: (PathBuf, u64),
     /// On its way: the same is written again until it is confirmed.
     pending: Option<(End, Arc<Tick>)>,
@@ -137,7 +137,7 @@ pub(crate) fn is_there(file: &(PathBuf, u64)) -> Result<(), Unconfirmed> {
 }
 
 impl Parcel {
-    /// What was confirmed before it.
+    /// The file that was confirmed last before this one.
     pub(crate) fn last(&self) -> (PathBuf, u64) {
         self.last.clone()
     }

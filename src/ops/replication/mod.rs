@@ -52,7 +52,7 @@ const LASTING_SECONDS: i64 = 600;
 const PROBE: &str = ".probe";
 const PROBE_BYTES: usize = 64 * 1024;
 
-/// What all threads know of the off-site copy.
+/// The state of the off-site copy that all threads share.
 #[derive(Default)]
 pub(crate) struct Replica {
     is_on: AtomicBool,
@@ -63,7 +63,8 @@ pub(crate) struct Replica {
     confirms_unsent: AtomicBool,
 }
 
-/// What a server gets wrong, for the campaigns that must lose something, so that the others show something. Not in a product.
+/// Faults that are put into a server on purpose. Crash campaigns use them to show that they notice a loss. Not in a
+/// released build.
 #[cfg(debug_assertions)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -264,8 +265,8 @@ impl<'s> Replicator<'s> {
         told.trouble = trouble;
     }
 
-    /// Ships all that is committed, a tick a second of it, until the second place takes no more. What is committed meanwhile
-    /// is for the next round: where somebody always writes, there would be no end of it.
+    /// Ships all that is committed, a tick a second of it, until the second place takes no more. Commits made meanwhile
+    /// are for the next round, which otherwise would never end on a busy site.
     fn ship(&mut self, patience: Duration, reads: bool) {
         let mut knows_erased = !reads;
         let capture = &self.site.store.writer().capture;
@@ -350,7 +351,7 @@ impl<'s> Replicator<'s> {
             return;
         }
         if writer.capture.is_open() || frames >= HELD_LOG_PAGES_MIN {
-            // What came while the round shipped goes first, so that little is left to wait for.
+            // Commits made while the round shipped go first, so that little is left to wait for.
             self.ship(TICK_TIME_MAX, true);
             // Nothing is read by another connection while the writer is held.
             writer.checkpoint_confirmed(|| self.ship(HELD_TICK_TIME_MAX, false));

@@ -73,7 +73,7 @@ impl PageSums {
         }
     }
 
-    /// What the sum of the whole file is after a tick.
+    /// Updates the checksum of the whole file to its state after a tick.
     fn change(&mut self, size: u32, pages: impl Iterator<Item = (u32, u64)>) {
         self.resize(size);
         for (page, sum) in pages {
@@ -84,7 +84,7 @@ impl PageSums {
     }
 }
 
-/// What a tick says of itself.
+/// The head of a tick.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Head {
     pub lineage: Lineage,

@@ -13,7 +13,7 @@ const DESCRIPTORS_MAX: RawFd = 64;
 /// One step of a start, such as checking a large file, may take so long before it counts as hung.
 const STEP_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// Whoever looks after this process; nobody, where no variable speaks of one.
+/// The service manager of this process; none where no variable names one.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
     listens: Option<SocketAddr>,
@@ -23,7 +23,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// What the environment says. Descriptors are taken once: call it once.
+    /// Reads the environment. Takes the passed descriptors, so it may be called only once.
     pub(crate) fn from_environment() -> Service {
         let var = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         let meant_for_us = |name| var(name).is_none_or(|pid| pid == std::process::id().to_string());
@@ -41,7 +41,8 @@ impl Service {
         std::mem::take(&mut self.sockets)
     }
 
-    /// Tells it something (`READY=1`). Whoever does not listen misses it: that must not stop a server.
+    /// Tells the service manager something (`READY=1`). A manager that does not listen must not stop the server, so
+    /// errors are passed over.
     pub(crate) fn tell(&self, state: &str) {
         self.listener().tell(state);
     }

@@ -54,7 +54,8 @@ fn with_subject(subject: &str) -> CertificateParams {
     params
 }
 
-/// Those names and addresses. Where there is no address, none at all: a constraint on names alone would allow any.
+/// Constraints to these names and addresses. Without an address all addresses are excluded, because a constraint on
+/// names alone would allow any address.
 fn constraints(names: &[String]) -> NameConstraints {
     let subtree = |name: &String| match name.parse::<IpAddr>() {
         Ok(address) => {
@@ -94,7 +95,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// What another implementation says of a certificate that our authority signed.
+    /// The verdict of another implementation on a certificate that our authority signed.
     fn verdict(authority: &Made, server: &Made, at: i64) -> (bool, String) {
         let dir = tempfile::tempdir().unwrap();
         let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();

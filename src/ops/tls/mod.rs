@@ -1,7 +1,7 @@
 //! TLS on the hall's own network: which certificate the server shows, where it comes from, and when there is a new one.
 //!
-//! It is the site's own, from files that somebody else renews, or one signed by the site's own authority. That one and its
-//! key lie in the database, the key sealed, so that a backup has them.
+//! The certificate comes from files that another program renews, or from the site's own authority. The authority's
+//! certificate and key lie in the database, the key sealed, so that a backup has them.
 
 pub(crate) mod authority;
 mod validity;
@@ -28,7 +28,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// When a file was written: seconds and nanoseconds.
 type Written = (i64, i64);
 
-/// What the server shows to whoever connects from now on.
+/// The certificate for connections from now on.
 #[derive(Debug, Default)]
 pub struct Shown {
     now: RwLock<Option<Arc<CertifiedKey>>>,

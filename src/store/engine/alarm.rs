@@ -1,5 +1,5 @@
-//! What was found wrong and is not put right yet: a small file each beside the database, so that it is still said after a
-//! restart, and where the database itself takes no writes.
+//! Alarms: faults that were found and not repaired yet. Each is a small file beside the database, so that an alarm
+//! outlives a restart and can be raised while the database itself takes no writes.
 
 use std::path::{Path, PathBuf};
 

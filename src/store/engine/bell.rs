@@ -1,4 +1,4 @@
-//! What wakes the sender of messages: rung after the commit that put one in line.
+//! The bell wakes the sender of messages. The store rings it after each commit that queued a message.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Result, config::DbConfig};
 
 const CACHE_KIB: i64 = 64 * 1024;
 
-/// What is bulky: their indexes and triggers are put aside meanwhile.
+/// The tables with many rows. Their indexes and triggers are dropped during a bulk load and made again after it.
 const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history', 'notices', 'partner_users')";
 
 /// A file being filled, a transaction at a time.
@@ -63,7 +63,7 @@ impl Bulk<'_> {
         Write::on(self.conn, now)
     }
 
-    /// What was written so far is done with, so that memory stays bounded.
+    /// Commits the rows written so far, so that the load's memory stays bounded.
     pub(crate) fn commit(&self) -> Result<()> {
         self.conn.execute_batch("COMMIT; BEGIN")
     }

@@ -1,6 +1,6 @@
-//! What the off-site copy knows of each commit, and the gate that every checkpoint passes. A checkpoint lets the next write
-//! overwrite the write-ahead log, so none runs before all frames of it are read and confirmed off the site: until then the
-//! log is the only queue.
+//! The commits that the off-site copy has to send, and the gate that every checkpoint passes. A checkpoint lets the
+//! next write overwrite the write-ahead log, so none runs before all frames of it are read and confirmed off the site:
+//! until then the log is the only queue.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ pub(crate) struct End {
 struct Follower {
     number: u64,
     confirmed: Position,
-    /// What is not confirmed, oldest first.
+    /// The ends of commits that the target has not confirmed, oldest first.
     ends: VecDeque<End>,
     /// Whether the first of them is on its way, so that no later commit joins it.
     is_sent: bool,
@@ -257,7 +257,7 @@ mod tests {
         capture.note(to(1, 6), 10);
         let first = capture.next_end(number).unwrap().unwrap();
         assert_eq!((first.position.frames, capture.behind().bytes), (6, 3 * FRAME_BYTES));
-        // What is on its way is joined by nobody.
+        // Commits that are on their way to the target are not merged with later ones.
         capture.note(to(1, 8), 10);
         assert_eq!(capture.next_end(number).unwrap(), Some(first));
         capture.confirm(number);

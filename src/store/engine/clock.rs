@@ -3,7 +3,8 @@
 use crate::store::Write;
 use rusqlite::Result;
 
-/// What lives for a time, and which of it was begun by the wrong clock: it would outlive its time by as much.
+/// Rows that expire, and the condition by which one was begun while the clock was ahead: such a row would outlive its
+/// time by as much as the clock was wrong.
 const BEGUN_AHEAD: [&str; 15] = [
     "sessions WHERE max(created_at, seen_at) > :now",
     "throttles WHERE missed_at > :now",
@@ -22,8 +23,9 @@ const BEGUN_AHEAD: [&str; 15] = [
     "kiosk_codes WHERE ends_at > :now",
 ];
 
-/// Lets the file forget every moment after the transaction's: what was begun then ends, what waits for then waits no more,
-/// and the codes of authenticator apps count from now. What was written then keeps its date. How many things ended.
+/// Takes every moment later than the transaction's out of the file: rows begun then end, rows that wait for such a
+/// moment wait no more, and the codes of authenticator apps count from now. Rows written then keep their dates. Returns
+/// how many rows ended.
 pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
     let mut ended = 0;

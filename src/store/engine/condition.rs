@@ -63,7 +63,7 @@ impl Watched {
         }
     }
 
-    /// What a failed statement says of the disk.
+    /// Notes what a failed statement shows of the disk: full, unwritable or unreadable.
     pub(crate) fn hear(&self, failure: &Failure) {
         self.hear_fault(failure.disk_fault(), failure);
     }

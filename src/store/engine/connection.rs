@@ -62,7 +62,7 @@ fn address(path: &Path, option: &str) -> String {
     format!("file:{}?{option}", percent_encode(path.as_os_str().as_bytes(), PLAIN))
 }
 
-/// What stands as it is in the path of an SQLite address.
+/// The characters that need no percent-encoding in the path of an SQLite URI.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'_').remove(b'-');
 
 /// After a commit. SQLite's own would keep a failed flush of the file to itself; ours fails the commit, whose callers are
@@ -91,8 +91,8 @@ pub(crate) fn note_log_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Moves the pages of the write-ahead log into the file where this thread's last commit left many there. What is in the log
-/// is durable whatever comes of it.
+/// Moves the pages of the write-ahead log into the file where this thread's last commit left many there. A failure
+/// loses nothing: the pages stay durable in the log.
 pub(crate) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
     if LOG_PAGES.replace(0) < LOG_PAGES_MAX {
         return Ok(());
@@ -105,7 +105,8 @@ pub(crate) fn move_log(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// What every connection has in common.
+/// Sets what all connections share: the options that keep a damaged or hostile file from doing harm, the lock time-out,
+/// the cache.
 pub(crate) fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(LOCK_WAIT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// How many rows each table has.
 pub(crate) type Rows = BTreeMap<String, i64>;
 
-/// What a sound file says of itself.
+/// A file that passed its check.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Sound {
     pub schema: i64,
@@ -43,7 +43,7 @@ pub(crate) struct Followed {
     pub begin: End,
 }
 
-/// What was copied.
+/// The outcome of a copy.
 #[derive(Debug)]
 pub(crate) struct Copied {
     pub rows: Rows,

@@ -83,8 +83,8 @@ pub(crate) fn begin_to_empty(database: &Path) {
     _ = written.inspect_err(|e| tracing::warn!(cause = %e, "the mark of the write-ahead log was not written"));
 }
 
-/// What is missing of the log that the last process left, in one line; `None`: nothing, as far as anybody can tell. Only
-/// for a database that nobody has open.
+/// Finds out whether the write-ahead log lost frames since the last process ended, and says in one line what is
+/// missing. `None`: no loss can be seen. Only for a database that nobody has open.
 pub(crate) fn find_loss(database: &Path) -> Option<String> {
     let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
     let log = std::fs::read(place::log(database.parent().unwrap_or(database))).unwrap_or_default();

@@ -33,8 +33,9 @@ impl LogReader {
         File::open(place::log(dir)).map(LogReader)
     }
 
-    /// What the frames behind `from` up to `to` changed; each is compared with its own sum. `from` lies in an earlier log
-    /// where its salt is another: then all of this one is read. The error is one line.
+    /// The pages that the frames behind `from` up to `to` changed. Each frame is compared with its checksum. Where the
+    /// salt of `from` is another than the log's, `from` lies in an earlier log, and this one is read from its begin.
+    /// The error is one line.
     pub(crate) fn changes(
         &self,
         from: Position,
@@ -72,7 +73,7 @@ impl LogReader {
         }
     }
 
-    /// The page in a frame (from 0). Whoever asks compares its sum.
+    /// The page in a frame (from 0). The caller compares its checksum.
     pub(crate) fn page(&self, frame: u32, page: &mut [u8; PAGE_BYTES]) -> io::Result<()> {
         self.0.read_exact_at(page, offset(frame) + FRAME_HEADER_BYTES as u64)
     }

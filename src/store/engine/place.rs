@@ -96,7 +96,7 @@ impl Place {
         self.flush()
     }
 
-    /// What lies in the directory of a site, beside its database: the names, where there are any.
+    /// The names of the site's files that lie in the directory, the database apart.
     pub fn remains(&self) -> Vec<&'static str> {
         let log_bytes = std::fs::metadata(log(&self.dir)).map_or(0, |log| log.len());
         let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());
@@ -104,7 +104,8 @@ impl Place {
         found.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
     }
 
-    /// What to do where the directory has no database: a new site is for a directory that has nothing of another.
+    /// The error for a directory without a database. It proposes a new site only where no other file of a site lies
+    /// there.
     pub fn without_database(&self) -> String {
         let (dir, remains) = (self.dir.display(), self.remains().join(", "));
         if remains.is_empty() {
@@ -117,7 +118,7 @@ impl Place {
         )
     }
 
-    /// What to do where the database is there and holds no site, because an `init` was cut off.
+    /// The error for a database that holds no site, because an `init` was cut off.
     pub fn without_site(&self) -> String {
         let database = self.database();
         let next = match self.remains().contains(&"its backups") {
@@ -214,7 +215,7 @@ pub fn ballast(dir: &Path) -> PathBuf {
     dir.join("ballast")
 }
 
-/// What an unprivileged process may still write there.
+/// The bytes that an unprivileged process may still write in the directory.
 pub fn free_bytes(dir: &Path) -> std::io::Result<u64> {
     let path = std::ffi::CString::new(dir.as_os_str().as_bytes())?;
     let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();

@@ -20,7 +20,7 @@ pub(crate) fn note(sql: &str, place: &'static Location<'static>) {
     }
 }
 
-/// Those that came since the last time.
+/// Returns the statements that were prepared for the first time since the last call.
 pub fn take_new() -> BTreeMap<String, &'static Location<'static>> {
     std::mem::take(&mut STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).new)
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
-/// Whoever waited so long for a connection is turned away.
+/// A read that waited so long for a connection is refused.
 const WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 pub(crate) const CACHE_KIB: i64 = 480;
 /// So many read at once for each core, and some for writers' short looks; others wait for one of them, no longer than a
@@ -240,7 +240,7 @@ impl Reader {
         self.stop_at.store(millis, Ordering::Relaxed);
     }
 
-    /// What it has read may be wrong: it is closed, and not given to anybody else.
+    /// Has the connection closed instead of reused, because pages in its cache may be wrong.
     pub(crate) fn distrust(&self) {
         self.distrusted.set(true);
     }

@@ -1,4 +1,5 @@
-//! What is damaged in the file that is being served, and the rebuilding of indexes: they hold nothing that the rows do not.
+//! Finds what is damaged in the file while it is served, and rebuilds damaged indexes, which hold nothing that the rows
+//! do not.
 
 use super::connection::{open_checked, prepare_connection};
 use super::reader::CACHE_KIB;
@@ -12,11 +13,11 @@ use std::collections::BTreeSet;
 /// Lines of a check that are read; damage beyond them is found by the next one.
 const LINES_MAX: usize = 1_000;
 
-/// What a check of every page, row and index found.
+/// The outcome of a check of every page, row and index.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     Sound,
-    /// These indexes do not hold what their rows say; everything else is sound. With the first line of the check.
+    /// The indexes that differ from their rows, while everything else is sound; and the first line of the check.
     Indexes(BTreeSet<String>, String),
     /// Every page can be read, and rows refer to others that are not there.
     Inconsistent(String),
@@ -24,7 +25,7 @@ pub(crate) enum Finding {
     Damaged(String),
 }
 
-/// What a line of SQLite's check says of an index alone: the words before the index's name.
+/// The words before the index's name in a line of SQLite's check that speaks of an index alone.
 const OF_INDEX: [&str; 5] = [
     " missing from index ",
     "wrong # of entries in index ",
@@ -72,7 +73,7 @@ fn is_of_the_file(e: &rusqlite::Error) -> bool {
     )
 }
 
-/// What SQLite's check says.
+/// The lines of SQLite's integrity check.
 fn check(conn: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut said: Vec<String> = Vec::new();
     let mut check = conn.prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?;

@@ -31,7 +31,7 @@ const WORDS_MAX: usize = 200;
 /// SQLite has no words of its own for a page that is not what its sum says.
 const BAD_PAGE: &str = "a page is not what was written there";
 
-/// What a look found.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Sound,
@@ -48,7 +48,7 @@ pub(crate) fn settle(path: &Path) -> Result<(), String> {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
         alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
     }
-    // What cannot be read here is found by the look below.
+    // A file that cannot be read here is reported by the check below.
     let look_at_changed = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
         _ = std::fs::write(place::suspicion(dir), "");
@@ -65,8 +65,8 @@ pub(crate) fn settle(path: &Path) -> Result<(), String> {
         })?,
     }
     log_mark::begin_to_empty(path);
-    // A flush that failed may have left pages in the log that are in memory and not on the disk. What is served from here
-    // on is in the file itself, and flushed.
+    // A flush that failed may have left pages in the log that are in memory and not on the disk. From here on every
+    // page that is served lies in the file itself, and is flushed.
     let emptied = open_writer(path)
         .and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
         .or_else(|e| if e.sqlite_error_code() == Some(ErrorCode::DiskFull) { Ok(()) } else { Err(e) });
@@ -116,8 +116,8 @@ pub(crate) fn find_damage(path: &Path) -> Option<String> {
     }
 }
 
-/// What to do about a file that is damaged as SQLite reads it: with its log. Where the file alone is sound, the log is what
-/// is wrong, and no backup need replace the file.
+/// The advice for a file that is damaged as SQLite reads it, that is, together with its log. Where the file alone is
+/// sound, the log is what is wrong, and no backup need replace the file.
 ///
 /// SQLite's words may quote what lies in the file: of that no more than a line, and nothing a terminal would obey.
 fn damaged(path: &Path, what: &str) -> String {
@@ -136,7 +136,7 @@ fn words(e: &rusqlite::Error) -> String {
     if is_of_bad_page(e) { BAD_PAGE.to_owned() } else { e.to_string() }
 }
 
-/// What was found damaged while it was served is looked through before it is served again.
+/// Notes on disk that the file was found damaged, so that the next start checks it before it is served.
 pub(crate) fn remember(store: &Store) {
     if store.writer().condition() == Condition::Damaged {
         let suspicion = place::suspicion(store.path().parent().unwrap_or(store.path()));

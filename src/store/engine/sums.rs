@@ -97,7 +97,7 @@ pub(super) fn sum(page: &[u8]) -> u32 {
 
 /// Whether two pages with these sums may differ in a single bit, which others do once in 130,000 times.
 pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
-    // What a bit does to the sum does not depend on the others.
+    // The change that one flipped bit makes to the checksum does not depend on the other bits.
     static BITS: LazyLock<HashSet<u32>> = LazyLock::new(|| {
         let mut page = [0; PAGE_BYTES];
         let zeros = crc32fast::hash(&page);
@@ -253,7 +253,7 @@ impl Sums {
         self.write_changed()?;
         let flushed = self.kept.as_ref().map_or(Ok(()), File::sync_data);
         if flushed.is_err() {
-            // What was written since the last flush may be lost, and the system tells so only once.
+            // Writes since the last flush may be lost, and the system reports that only once.
             lock(&self.database.noted).change_all();
         }
         flushed
@@ -379,7 +379,7 @@ mod tests {
             let wrong = (1..=ROUNDS).find(|round| {
                 (0..BLOCK_SUMS).for_each(|index| sums.take(index, *round));
                 sums.write_changed().unwrap();
-                // What a process that is killed now leaves.
+                // The checksum file that a process leaves when it is killed at this moment.
                 let kept = Sums::load(&database, BLOCK_SUMS);
                 (0..BLOCK_SUMS).any(|index| kept.known(index) != Some(*round))
             });

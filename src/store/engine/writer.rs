@@ -29,9 +29,9 @@ pub struct Writer {
     grouped: bool,
     readers: Arc<Readers>,
     pub(crate) watched: Watched,
-    /// What the desk watches.
+    /// The commits that changed what the desk's pages show.
     pub(crate) changes: Arc<Changes>,
-    /// What the off-site copy knows of each commit.
+    /// The commits that the off-site copy has to send.
     pub(crate) capture: Capture,
     /// The audit log's.
     pub(crate) chain_key: OnceLock<ChainKey>,
@@ -170,7 +170,7 @@ impl Writer {
                 let fault = DiskFault::of(&error);
                 match error.sqlite_error_code() {
                     Some(ErrorCode::ConstraintViolation) => {}
-                    // Whatever else keeps a commit from being made would keep the next one too.
+                    // Any other cause that makes a commit fail would make the next one fail too.
                     _ => self.watched.hear_fault(fault.or(Some(DiskFault::Unwritable)), &error),
                 }
                 if !conn.is_autocommit() {
@@ -180,7 +180,7 @@ impl Writer {
             }
         };
         self.commits.fetch_add(1, Ordering::Relaxed);
-        // What is in the log is on the disk: nobody need wait for the file.
+        // The frames of the log are on the disk: nobody need wait for the database file.
         group.decide(fate);
         self.checkpoint(conn);
         drop(change);
@@ -218,7 +218,7 @@ impl Writer {
 }
 
 impl Line {
-    /// Those who left their flush to whoever is refused now are not left waiting: nothing of theirs is kept.
+    /// The callers who left their flush to the one that is refused now are refused with it: nothing they wrote is kept.
     fn lose_group(&mut self, refusal: &Failure) {
         if let Some(group) = self.group.take() {
             _ = self.conn.execute_batch("ROLLBACK");

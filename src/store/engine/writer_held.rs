@@ -1,5 +1,5 @@
-//! What a thread must not do while it holds the writer, because everybody who writes waits for it: read by another
-//! connection, render, hash. Builds for development and tests panic where that is tried; others check nothing.
+//! Forbids a thread that holds the writer to read by another connection, to render and to hash, because every other
+//! writer waits for it. Builds for development and tests panic where that is tried; others check nothing.
 
 #[cfg(debug_assertions)]
 use std::cell::Cell;

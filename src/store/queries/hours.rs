@@ -1,5 +1,5 @@
-//! What was flown and booked by the hour, and what partners did by the day: sums that triggers keep. Parts of one at either end
-//! of a span are added up from the rows themselves, so that every answer is exact.
+//! Minutes flown and booked by the hour, and the partners' requests by the day: sums that triggers keep. Parts of one
+//! at either end of a span are added up from the rows themselves, so that every answer is exact.
 
 use super::reports::{self, Booked};
 use crate::store::engine::columns::row;
@@ -70,7 +70,7 @@ pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) ->
     gather(HOUR_SECONDS, (from, to), whole, part)
 }
 
-/// What the partners did between two moments: whose, what, how often.
+/// The partners' requests between two moments: partner, event, how often.
 pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
     let sql = sql!("SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2");
     let whole = |from: i64, to: i64| tx.list(sql, (from, to), row);

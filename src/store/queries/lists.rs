@@ -75,7 +75,7 @@ row! {
 }
 
 row! {
-    /// What an entry of a list refers to, in words that another site understands.
+    /// The member, tunnel and signer of an entry, by names that another site understands.
     #[derive(Debug)]
     pub(crate) struct Names {
         pub entry_id: i64 = "e.entry_id",

@@ -5,7 +5,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
-    /// What a list of members shows.
+    /// A row of a list of members.
     #[derive(Debug)]
     pub(crate) struct Found in "m." {
         pub member_id: i64,

@@ -38,7 +38,7 @@ pub(crate) fn last(tx: &Read, table: Table) -> Result<i64> {
     tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], row)
 }
 
-/// What is to be changed in the rows after `from` up to `to`, so that they do not speak of `names` any more.
+/// Lists the changes by which the rows after `from` up to `to` no longer mention `names`.
 pub(crate) fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_in: &str) -> Result<Vec<Change>> {
     let Table { name, key, columns } = table;
     let said = columns.iter().map(|column| format!("{column} <> ''")).collect::<Vec<_>>().join(" OR ");
@@ -63,7 +63,8 @@ pub(crate) fn change(tx: &Write, change: &Change) -> Result<usize> {
     tx.run(&format!("UPDATE {name} SET {column} = ?2 WHERE {key} = ?1"), (change.key, &change.text))
 }
 
-/// What a person wrote into others' logbooks as signer or author, and what others were told of the person's entries.
+/// Takes the person's name out of comments that the person wrote into others' logbooks as signer or author, and out of
+/// notices about the person's entries.
 pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
     let names = person.closely();
     let sql = sql!(

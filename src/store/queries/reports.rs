@@ -1,5 +1,5 @@
-//! What the desk's reports add up from the rows themselves; whole hours are in [`super::hours`]. Each question is answered by
-//! an index alone.
+//! The sums of the desk's reports that are taken from the rows themselves; sums of whole hours are in [`super::hours`].
+//! Each question is answered by an index alone.
 
 use crate::store::Read;
 use crate::store::engine::columns::row;
@@ -54,7 +54,7 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
     tx.get(sql, (from, to, tunnel_id), row)
 }
 
-/// What the partners did between two moments: whose, what, how often.
+/// The partners' requests between two moments: partner, event, how often.
 pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
     let sql = sql!(
         "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment

@@ -42,7 +42,7 @@ pub struct Resealed {
 }
 
 impl Column {
-    /// What reads every value with the key of its row, and what writes one.
+    /// The statement that reads every value with the key of its row, and the one that writes a value.
     pub(crate) fn statements(&self) -> [String; 2] {
         let Column { table, row, name, .. } = self;
         [

@@ -26,7 +26,7 @@ pub(crate) fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
 pub(crate) fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> Result<Flyer> {
     let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
-    // Whoever is a flyer and nothing else needs no training, and that is most members.
+    // A member who holds levels of the Flyer programme alone, as most do, needs no training.
     let only_flies = held.iter().all(|level| level.cat_group == "Flyer");
     let trained = if only_flies { Vec::new() } else { holdings::list_trained(tx, member_id, now)? };
     let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();

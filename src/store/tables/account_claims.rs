@@ -58,7 +58,7 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1"), [member_id])
 }
 
-/// Those that were printed: the paper from before opens nothing any more.
+/// Deletes the member's printed codes, so that an earlier paper opens nothing.
 pub(crate) fn delete_printed(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1 AND email = ''"), [member_id])
 }

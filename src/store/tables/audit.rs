@@ -80,7 +80,7 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     tx.get(&sql, &*asked.params, row)
 }
 
-/// What a filter comes to in the table.
+/// A filter as bounds of the table's columns.
 struct Bounds {
     /// One, or all of a kind, which are a range: `cli` is everything from `cli:` up to, not with, `cli;`.
     who: Option<String>,

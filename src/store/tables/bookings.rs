@@ -21,7 +21,7 @@ row! {
         pub partner_name: String = "p.name",
         pub member_id: i64,
         pub booking: Booking = Booking::COLUMNS,
-        /// What the partner said last, where the desk moved the booking since.
+        /// The flight date that the partner sent last, where the desk has moved the booking since.
         pub sent_flight_date: Option<i64>,
         pub sent_minutes: Option<i64>,
         pub arrived_at: Option<i64>,
@@ -202,7 +202,8 @@ impl Filter {
 
 /// A member's bookings by flight, latest first; a report's by number, newest first.
 pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
-    // What a booking made in the logbook lies with the others of its member; in the order of bookings it lies elsewhere.
+    // The entry that a booking made lies in the logbook beside the member's other entries; by the numbers of bookings
+    // it lies scattered.
     let (beside, order) = match filter.member_id {
         Some(_) => ("AND e.member_id = b.member_id", "b.flight_date DESC, b.booking_id DESC"),
         None => ("", "b.booking_id DESC"),

@@ -1,4 +1,5 @@
-//! What third parties called back with: each event once, as it came, with its verdict.
+//! Events that the payment processor and the mail provider sent: each once, as received, with what the site did about
+//! it.
 
 use crate::keys::{Keys, Purpose};
 use crate::store::engine::columns::row;
@@ -32,7 +33,7 @@ pub(crate) struct New<'a> {
     pub sender: Sender,
     /// By which a repeat is known.
     pub key: &'a str,
-    /// What the sender calls it.
+    /// The sender's identifier of the event.
     pub event: &'a str,
     /// The payment, message or deletion that it names.
     pub about: &'a str,

@@ -1,4 +1,4 @@
-//! What was written in the contact form.
+//! Messages of the contact form.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};

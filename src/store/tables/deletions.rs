@@ -5,7 +5,7 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 named! {
-    /// What a deletion did.
+    /// The outcome of a deletion request.
     pub(crate) enum Outcome {
         /// There was nothing of that person here.
         Nothing = "nothing",

@@ -12,7 +12,7 @@ pub(crate) const KEPT_SECONDS: i64 = 180 * 86_400;
 const DEVICES_PER_MEMBER_MAX: i64 = 20;
 
 row! {
-    /// What the file knows of a device.
+    /// A device as the file knows it.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Seen {
         /// Whether the member in question signed in there.

@@ -123,8 +123,8 @@ pub fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id], row)
 }
 
-/// What has been flown by `now`, and what is still to be: one walk from the last booked flight back to the last flown one,
-/// because every profile asks it.
+/// The last flight by `now` and the flights still booked: one walk from the last booked flight back to the last flown
+/// one, because every profile asks for it.
 pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'

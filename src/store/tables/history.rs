@@ -1,4 +1,4 @@
-//! What the partners did: append-only, numbered upwards, the source of what goes upstream.
+//! The partners' requests: append-only, numbered upwards, the source of the rows that are sent upstream.
 
 use super::partners;
 use crate::domain::booking::Booking;

@@ -90,7 +90,7 @@ pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &
     })
 }
 
-/// Whoever was seen there after `since` and holds this token.
+/// The member who is signed in at the kiosk by this token and was seen there after `since`.
 pub(crate) fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since: i64) -> Result<Option<Guest>> {
     let sql = sql!(
         "SELECT ",

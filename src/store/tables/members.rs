@@ -9,7 +9,7 @@ use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
 
 row! {
-    /// What signing in needs to know.
+    /// The columns of a member that signing in needs.
     #[derive(Debug, Clone)]
     pub struct Account {
         pub member_id: i64,
@@ -23,7 +23,7 @@ row! {
 }
 
 row! {
-    /// What a profile shows, without what the logbook adds.
+    /// The columns of a member that a profile shows; flight times come from the logbook.
     #[derive(Debug)]
     pub struct Profile in "m." {
         pub member_id: i64,
@@ -149,7 +149,7 @@ pub fn count_with_role(tx: &Read, role: Option<Role>) -> Result<i64> {
     tx.get(sql, [role.map(Role::name)], row)
 }
 
-/// Those who are more than members, by number.
+/// The members with a role (desk, admin, …), by number.
 pub fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
     tx.list(sql!(PROFILE, " WHERE m.role <> 'member' ORDER BY m.member_id"), [], row)
 }
@@ -164,7 +164,7 @@ pub fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
     tx.find(sql, named_params! {":email": email}, row)
 }
 
-/// What the member may change of the profile; refuses a username that somebody has.
+/// Changes the columns of the profile that the member may change; refuses a username that somebody has.
 pub fn update_profile(
     tx: &Write,
     member_id: i64,
@@ -239,7 +239,7 @@ pub(crate) fn list_ended_bans(tx: &Read, now: i64) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now], row)
 }
 
-/// What colleagues should know of a member; empty where there is nothing.
+/// The desk's internal note about a member; empty where there is none.
 pub(crate) fn find_staff_note(tx: &Read, member_id: i64) -> Result<String> {
     tx.get(sql!("SELECT staff_note FROM members WHERE member_id = ?1"), [member_id], row)
 }
@@ -249,7 +249,7 @@ pub(crate) fn set_staff_note(tx: &Write, member_id: i64, text: &str) -> Result<u
     tx.run(sql, (member_id, text, tx.now()))
 }
 
-/// What the desk may change of a profile beside the addresses.
+/// Changes the columns of a profile that the desk may change, the addresses apart.
 pub(crate) fn update_person(
     tx: &Write,
     member_id: i64,
@@ -293,7 +293,7 @@ columns! {
     }
 }
 
-/// What decides whether a member may book.
+/// The facts that decide whether a member may book.
 pub fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
     let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members m WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id}, row)

@@ -20,7 +20,7 @@ row! {
     }
 }
 
-/// What an entry came to; one that is deleted leaves its moves.
+/// The change of an entry that an event tells of. The events of a deleted entry stay.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum To {
     Status(Status),

@@ -1,4 +1,4 @@
-//! What the site tells a member.
+//! Notices to members.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};

@@ -34,7 +34,7 @@ row! {
         pub provider_id: String,
         pub created_at: i64,
         pub sent_at: Option<i64>,
-        /// What the mail provider said became of it; empty while it said nothing.
+        /// The delivery state that the mail provider reported; empty while it reported nothing.
         pub delivery: String,
         pub deferrals: i64,
         pub soft_bounces: i64,
@@ -64,7 +64,7 @@ pub struct New<'a> {
     pub language: &'a str,
     /// Its name in `assets/mail`.
     pub template: &'a str,
-    /// What the template speaks of.
+    /// The values of the template.
     pub values: &'a serde_json::Value,
 }
 
@@ -96,7 +96,7 @@ pub fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>>
     tx.find(sql, [provider_id], row)
 }
 
-/// What the provider said of a mail.
+/// Notes what the mail provider reported about a mail.
 pub fn set_delivery(tx: &Write, message_id: i64, delivery: &str, deferrals: i64, soft_bounces: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET delivery = :delivery, deferrals = :deferrals, soft_bounces = :soft_bounces
@@ -129,7 +129,7 @@ pub fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
     tx.get(listed!(state, joined!("SELECT count(*) FROM outbox"), ""), [], row)
 }
 
-/// What is to be sent on a channel now, oldest first.
+/// The messages due on a channel now, oldest first.
 pub fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(
         MESSAGE,
@@ -169,7 +169,7 @@ pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize>
     tx.run(sql, named_params! {":id": message_id, ":provider_id": provider_id, ":now": tx.now()})
 }
 
-/// It was offered in vain and will be again.
+/// Notes a failed try of a message, and when the next one is due.
 pub fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET tries = tries + 1, first_tried_at = coalesce(first_tried_at, :now),
@@ -178,13 +178,14 @@ pub fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i64) -> 
     tx.run(sql, named_params! {":id": message_id, ":error": error, ":next_try_at": next_try_at, ":now": tx.now()})
 }
 
-/// Nobody will take it. What it says is kept for the desk, until it is swept or its passcode ends.
+/// Notes that no server will take the message. Its text is kept for the desk until the message is purged or its
+/// passcode expires.
 pub fn set_dead(tx: &Write, message_id: i64, error: &str) -> Result<usize> {
     let sql = sql!("UPDATE outbox SET state = 'dead', tries = tries + 1, last_error = ?2 WHERE message_id = ?1");
     tx.run(sql, (message_id, error))
 }
 
-/// The server of a channel does not answer, so nothing due on it could be offered. Those that were first tried at
+/// The server of a channel does not answer, so nothing due on it could be offered. Messages that were first tried at
 /// `too_old` or before are dead.
 pub fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old: i64) -> Result<usize> {
     let sql = sql!(
@@ -235,7 +236,7 @@ pub fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
     Ok(tx.run(waiting, [ended])? + tx.run(dead, [ended])?)
 }
 
-/// What was made at `old` or before and still waits is dead, and says no more.
+/// Ends the messages that were made at `old` or before and still wait: they are dead, and their text is cleared.
 pub fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,

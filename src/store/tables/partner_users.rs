@@ -62,7 +62,8 @@ pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Resul
     tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset}, row)
 }
 
-/// They are counted as they come and go, because there may be very many.
+/// The number of a partner's records. Triggers keep it in the partner's row, because to count very many rows takes
+/// long.
 pub(crate) fn count(tx: &Read, partner_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(users), 0) FROM partners WHERE partner_id = ?1"), [partner_id], row)
 }

@@ -130,7 +130,7 @@ pub fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<
     tx.list(sql, (now, client_id), row)
 }
 
-/// Bookings of one partner, or of all. They are counted as they come, because there are very many.
+/// Bookings of one partner, or of all. The number is kept by triggers, because to count very many rows takes long.
 pub fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id], row)

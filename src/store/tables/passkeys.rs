@@ -45,7 +45,7 @@ pub struct New<'a> {
 pub const NOBODY: i64 = 0;
 
 named! {
-    /// What a challenge is for.
+    /// The purpose of a challenge.
     pub enum Kind {
         SignIn = "sign_in",
         Register = "register",
@@ -102,7 +102,7 @@ pub fn insert(tx: &Write, new: &New) -> Result<i64> {
     })
 }
 
-/// It signed somebody in.
+/// Notes that the passkey signed somebody in.
 pub fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id");
@@ -148,7 +148,7 @@ pub fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
     Ok(tx.run(sql, (&hash[..], tx.now()))? == 1)
 }
 
-/// What a member's browser was asked for before this moment is worth nothing any more.
+/// Ends the challenges that were given to the member's browsers before this moment.
 pub fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkey_challenges WHERE member_id = ?1"), [member_id])
 }

@@ -33,9 +33,9 @@ pub(crate) struct Account {
     pub grant: Option<Grant>,
     /// Whose it is by the word of another app.
     pub rival_claim: Option<i64>,
-    /// What went back of it, in the smallest unit of its currency.
+    /// The refunded part, in the smallest unit of the payment's currency.
     pub refunded_cents: Option<i64>,
-    /// What the desk has to decide.
+    /// The decision that waits for the desk.
     pub question: Option<Question>,
     pub decision: Option<Decision>,
 }
@@ -68,7 +68,7 @@ row! {
 pub(crate) struct Grant {
     pub member_id: i64,
     pub until: i64,
-    /// What the membership was paid until before.
+    /// Until when the membership was paid before this payment.
     pub paid_before: Option<i64>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn count_unmatched(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id IS NULL"), [], row)
 }
 
-/// What waits for the desk's decision, the oldest first, each with its number.
+/// The payments that wait for a decision of the desk, the oldest first, each with its number.
 pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
     let sql = sql!(
         "SELECT payment_id, updated_at, ",

@@ -19,7 +19,7 @@ pub(crate) struct Step {
     pub next: Option<Place>,
 }
 
-/// What currency is kept by.
+/// The act by which currency is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     Flying,

@@ -5,7 +5,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 named! {
-    /// What a member proves beside the password.
+    /// The kind of a second factor.
     pub(crate) enum Kind {
         /// Codes from an authenticator app.
         Totp = "totp",
@@ -18,7 +18,7 @@ row! {
     /// A member's row.
     #[derive(Debug, Default)]
     pub(crate) struct Factor {
-        /// What is on.
+        /// The factor that is turned on.
         pub kind: Option<Kind>,
         /// The authenticator's secret, sealed.
         pub sealed: Option<Vec<u8>>,

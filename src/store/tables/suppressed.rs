@@ -11,7 +11,7 @@ row! {
         pub address: String,
         /// The event that marked it.
         pub reason: String,
-        /// What the provider said of it.
+        /// The reason in the provider's words.
         pub detail: String,
         /// Unix seconds.
         pub since: i64,
@@ -28,7 +28,7 @@ pub fn mark(tx: &Write, mark: &Mark) -> Result<usize> {
             " WHERE (excluded.since, excluded.reason, excluded.detail) > (since, reason, detail)")
 }
 
-/// Whatever was said against the address up to that moment counts no more.
+/// Lifts the mark of an address: reports of the provider up to `at` count no more.
 pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
     let sql = sql!(
         "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
@@ -49,7 +49,7 @@ pub fn find(tx: &Read, address: &str) -> Result<Option<Mark>> {
     tx.find(sql, [address], row)
 }
 
-/// Those in force, latest first.
+/// The marks in force, latest first.
 pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Mark>> {
     let sql = sql!(MARK, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)

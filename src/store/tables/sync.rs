@@ -42,7 +42,7 @@ row! {
         pub refused_at: i64,
         pub tried_at: i64,
         pub tries: i64,
-        /// What the receiver said.
+        /// The receiver's error.
         pub error: String,
     } saved
 }
@@ -63,12 +63,12 @@ pub fn replace_refused(tx: &Write, refused: &Refused) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO sync_refused" Refused: refused, {})
 }
 
-/// Those after `after` up to `last`: the receiver has them now.
+/// Deletes the refused rows after `after` up to `last`, which the receiver has taken now.
 pub fn delete_refused(tx: &Write, after: i64, last: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM sync_refused WHERE seq > ?1 AND seq <= ?2"), [after, last])
 }
 
-/// Those whose last try was before that moment, oldest row first.
+/// The refused rows whose last try was before that moment, oldest row first.
 pub fn list_refused(tx: &Read, tried_before: i64, limit: i64) -> Result<Vec<Refused>> {
     let sql = sql!("SELECT ", Refused::COLUMNS, " FROM sync_refused WHERE tried_at < ?1 ORDER BY seq LIMIT ?2");
     tx.list(sql, [tried_before, limit], row)

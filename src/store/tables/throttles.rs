@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 
 pub(crate) type ThrottleKey = [u8; 32];
 
-/// What counts misses of one kind.
+/// A counter of failed attempts of one kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counter {
     pub key: ThrottleKey,

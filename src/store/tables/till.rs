@@ -19,7 +19,7 @@ row! {
         pub(crate) reason: String,
         /// The entry that this one undoes.
         pub(crate) undoes: Option<i64>,
-        /// What the membership is paid until by it.
+        /// Until when the entry makes the membership paid.
         pub(crate) paid_until: Option<i64>,
         pub(crate) taken_by: Option<i64>,
         pub(crate) taken_at: i64,
@@ -55,13 +55,13 @@ row! {
         /// The last entry that it counts; 0 where there was none yet.
         pub(crate) last_entry_id: i64,
         pub(crate) currency: String,
-        /// What the closing before left in the drawer.
+        /// The cash that the closing before left in the drawer.
         pub(crate) float_cents: i64,
         pub(crate) cash_cents: i64,
         pub(crate) terminal_cents: i64,
         pub(crate) voucher_cents: i64,
         pub(crate) counted_cents: i64,
-        /// What stays in the drawer for the next day.
+        /// The cash that stays in the drawer for the next day.
         pub(crate) left_cents: i64,
         pub(crate) note: String,
         pub(crate) closed_by: Option<i64>,
@@ -71,12 +71,12 @@ row! {
 }
 
 impl Closing {
-    /// What must be in the drawer.
+    /// The cash that must be in the drawer.
     pub(crate) fn expected_cents(&self) -> i64 {
         self.float_cents + self.cash_cents
     }
 
-    /// What is too much in the drawer, or negative, what is missing.
+    /// The cash that is too much in the drawer; negative: missing.
     pub(crate) fn difference_cents(&self) -> i64 {
         self.counted_cents - self.expected_cents()
     }
@@ -123,7 +123,7 @@ pub(crate) fn list(tx: &Read, from: i64, to: i64, limit: i64) -> Result<Vec<Line
     tx.list(sql, named_params! {":from": from, ":to": to, ":limit": limit}, row)
 }
 
-/// What the entries after `from` up to `to` come to. All are in one currency: none of another is taken before a closing.
+/// The sums of the entries after `from` up to `to`. All are in one currency: none of another is taken before a closing.
 pub(crate) fn sum(tx: &Read, from: i64, to: i64) -> Result<Sums> {
     let sql =
         sql!("SELECT kind, amount_cents, undoes IS NOT NULL FROM till_entries WHERE entry_id > ?1 AND entry_id <= ?2");
@@ -186,7 +186,7 @@ pub(crate) fn count_closings(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM till_closings"), [], row)
 }
 
-/// What a clerk is called; empty where there is none.
+/// The name of a clerk; empty where there is none.
 pub(crate) fn find_clerk(tx: &Read, member_id: Option<i64>) -> Result<String> {
     let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");
     Ok(tx.find(sql, [member_id], row)?.unwrap_or_default())

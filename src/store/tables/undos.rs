@@ -1,4 +1,5 @@
-//! What a change of the ways into an account can be undone to. Only the hashes of the tokens are kept.
+//! The state of an account before a change of the ways into it, to which the change can be undone. Only the hashes of
+//! the tokens are kept.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};

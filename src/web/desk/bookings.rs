@@ -32,13 +32,13 @@ const DONE: [(&str, &str); 8] = [
     ("reinstated", "desk.said_reinstated"),
 ];
 
-/// What was just done, and the booking whose end can be taken back.
+/// The deed that was just done, and the booking whose end can be taken back.
 pub(super) struct Done {
     pub(super) said: String,
     pub(super) undo: Option<i64>,
 }
 
-/// What the address says was done: `done` names it, `booking` the booking.
+/// The deed that the address names as done: `done` is the deed, `booking` the booking.
 pub(super) fn done(site: &Site, call: &Call, hall: &Hall) -> Result<Option<Done>, Failure> {
     let mut query = call.query();
     let (word, id) =
@@ -138,7 +138,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
     Ok(shown(status, language, &page))
 }
 
-/// What became of a booking, as a word with its colour.
+/// The state of a booking, as a word with its colour.
 pub(crate) fn state(frame: &Frame, row: &BookingRow) -> Mark {
     let (tone, key) = match (row.ending, row.arrived_at) {
         (Some(Ending::Cancelled), _) => ("plain", "desk.mark_cancelled"),

@@ -22,7 +22,7 @@ pub(crate) const ANEW: &str = "/desk/sign-in?ended=1";
 #[template(path = "desk/code.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// What is asked for.
+    /// The prompt: which code is asked for.
     asked: String,
     by: String,
     to: String,
@@ -97,7 +97,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     }
 }
 
-/// What a code came to.
+/// The outcome of a code.
 enum Outcome {
     /// The step can no longer be taken.
     Ended,

@@ -69,7 +69,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
     Ok(shown(status, call.language(), &page))
 }
 
-/// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. It is shown on this answer alone.
+/// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. The code is shown on this answer
+/// alone.
 pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let name = body.required("name", fields::line(app::kiosks::NAME_CHARS_MAX));

@@ -37,7 +37,7 @@ pub(crate) struct ProofForm {
     pub(crate) known: Vec<(String, String)>,
 }
 
-/// What came of a proof.
+/// The outcome of a proof.
 pub(crate) enum Outcome {
     Done,
     /// The form is shown again: refused, or with the code that is due.
@@ -123,8 +123,8 @@ pub(crate) fn carry_out(
     }
 }
 
-/// A proof, and what is under the signature, in one transaction. What a miss counted is kept; a refusal by the rules of
-/// signing leaves nothing.
+/// Judges a proof and applies the signature, in one transaction. A failed attempt stays counted; a refusal by the rules
+/// of signing leaves nothing.
 fn prove(
     site: &Site,
     call: &Call,

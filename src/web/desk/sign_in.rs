@@ -87,7 +87,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
             Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
             Next::Due(due) => {
                 call.outcome.set(OutcomeWord::SecondFactorDue);
-                // Whoever works here is sent no passcode.
+                // Staff are sent no passcode.
                 let by = if due == Due::Totp { "app" } else { "none" };
                 let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
                 on_the_way(call, tx, &account, Intent::Desk, page)
@@ -101,7 +101,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     answer(site, call, outcome, &typed, &wanted)
 }
 
-/// What a proof came to, before it is shown.
+/// The outcome of a proof, before it is shown.
 pub(crate) enum Entry {
     In(Opened),
     /// A second step is due: the token of the step, and its page.
@@ -148,7 +148,8 @@ pub(crate) fn enter(
     Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
 }
 
-/// The reply with what the browser keeps from now on. Whoever was signed in there waits for their next turn.
+/// The reply with the cookies that the browser keeps from now on. The session of a clerk who was signed in there waits
+/// for that clerk's next turn.
 pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -> Answer {
     let waiting = site.store.write(site.now(), |tx| change::after_sign_in(site, call, tx, &opened.token))?;
     let known = device::hand_over_to_browser(site, reply, &opened.device_token);

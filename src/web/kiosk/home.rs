@@ -1,4 +1,4 @@
-//! What a member finds after signing in: today's bookings, and what can be done here.
+//! The kiosk's screen after signing in: today's bookings, and the choices.
 
 use super::{Screen, show, words};
 use crate::app;
@@ -77,7 +77,7 @@ pub(crate) fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
     }
 }
 
-/// `POST /kiosk/here`: somebody touches the screen. That it came this far has noted it.
+/// `POST /kiosk/here`: somebody touches the screen. The gate has noted the visit already.
 pub(crate) fn stay(_: &Site, _: &Call, _: &Guest) -> Answer {
     Ok(reply::text(StatusCode::NO_CONTENT, ""))
 }

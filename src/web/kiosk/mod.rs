@@ -23,7 +23,7 @@ use crate::store::tables::members;
 use askama::Template;
 use http::StatusCode;
 
-/// What stands around every page of a kiosk.
+/// The frame around every page of a kiosk.
 pub(crate) struct Screen {
     frame: Frame,
     /// Who is signed in.
@@ -94,7 +94,7 @@ fn actor(call: &Call, guest: &Guest) -> Actor {
     Actor::account(guest.member_id(), Role::Member, &call.by(guest.member_id()))
 }
 
-/// What is wrong with what somebody asked for, in words; a fault of ours is none of theirs.
+/// The text of a failure that the guest caused; every other failure is returned.
 pub(crate) fn words(failure: Failure, language: Language) -> Result<String, Failure> {
     if !failure.status().is_client_error() {
         return Err(failure);

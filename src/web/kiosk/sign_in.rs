@@ -61,7 +61,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let typed = number.peek().cloned().unwrap_or_default();
     let Ok(ok) = body.finish() else { return number_page(site, call, typed, Some("kiosk.both_needed")) };
     let pin = pin.get(&ok);
-    // What is no number is nobody's, and judged like one.
+    // Text that is no number is judged like the number of nobody.
     let member_id = typed.parse().unwrap_or(0);
     let outcome = site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
         Some(account) => enter(tx, kiosk, &account),
@@ -80,7 +80,8 @@ fn scan_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer 
     Ok(show(status(page.problem.as_ref()), call.language(), &page))
 }
 
-/// `POST /kiosk/scan`: the code that the member's app shows. It is too long to be guessed, so a wrong one delays nobody.
+/// `POST /kiosk/scan`: the code that the member's app shows. The code is too long to be guessed, so a wrong one delays
+/// nobody.
 pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let code = body.required("code", fields::line(SCAN_CHARS_MAX));
@@ -119,8 +120,8 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     answer(site, call, outcome, refused)
 }
 
-/// What a proof came to: the token by which the browser is known for as long as the guest is, or the key of the reason
-/// why not.
+/// The outcome of a proof: the token by which the browser is known for as long as the guest is signed in, or the
+/// translation key of the reason why not.
 type Entry = Result<String, &'static str>;
 
 /// Lets somebody in who proved enough.

@@ -14,7 +14,7 @@ use crate::store::tables::entries::NewTime;
 use crate::web::form;
 use askama::Template;
 
-/// What people fly most, each a key of its own.
+/// The minutes that people fly most, each a key of its own.
 const USUAL: [i64; 6] = [2, 5, 10, 12, 15, 30];
 
 #[derive(Template)]

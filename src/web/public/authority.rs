@@ -31,7 +31,7 @@ const SYSTEMS: [(&str, &str); 6] = [
 #[template(path = "public/ca.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// What is to be trusted, where there is something.
+    /// The authority to trust, where there is one.
     trust: Option<Trust>,
     systems: [(&'static str, &'static str); 6],
 }

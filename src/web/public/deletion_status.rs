@@ -1,4 +1,4 @@
-//! What became of a deletion, for whoever has its code.
+//! The state of a deletion, for anybody who has its code.
 
 use crate::domain::when;
 use crate::http::Answer;

@@ -21,7 +21,7 @@ use crate::store::tables::skills;
 use serde_json::{Value, json};
 
 crate::body! {
-    /// What was not given stays as it is.
+    /// Fields that are not given stay as they are.
     pub(crate) struct SkillEdit {
         echoes: All<Echoes>,
         entry_date: Option<Moment>,

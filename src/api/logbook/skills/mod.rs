@@ -14,7 +14,7 @@ pub(crate) use row::row;
 use crate::domain::entry::Status;
 use serde::Serialize;
 
-/// What became of an entry.
+/// The answer to a change of an entry.
 #[derive(Serialize)]
 pub(crate) struct WrittenReply {
     status: bool,

@@ -83,7 +83,7 @@ pub(super) struct Rows<'r> {
     so_far: Rc<SoFar>,
 }
 
-/// What was read so far.
+/// The bytes and lines read so far.
 #[derive(Default)]
 struct SoFar {
     bytes: Cell<u64>,
@@ -106,7 +106,7 @@ impl Read for Counted<'_> {
         ends.borrow_mut().extend(line_ends.map(|(place, _)| place));
         bytes.set(bytes.get() + read as u64);
         since_line.set(since_line.get() + read as u64);
-        // What the reader takes ahead counts for the line before it, at the most its buffer.
+        // Bytes that the reader takes ahead, at most its buffer, count for the line before them.
         if since_line.get() > LINE_BYTES_MAX {
             return Err(io::Error::other("is longer than 256 KiB: a quote is opened there and never closed"));
         }

@@ -1,4 +1,4 @@
-//! What spreadsheets make of a list.
+//! Lists as spreadsheets save them.
 
 use super::*;
 

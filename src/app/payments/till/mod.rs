@@ -27,7 +27,7 @@ pub(crate) struct Fee<'a> {
     pub(crate) reason: &'a str,
     /// By which the same form sent twice is known.
     pub(crate) form_number: i64,
-    /// What the membership was paid until when the clerk looked; Unix seconds.
+    /// Until when the membership was paid on the page that the clerk saw; Unix seconds.
     pub(crate) seen_until: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Denial {
     NoFee,
     /// Nobody said in which currency the fee is.
     NoCurrency,
-    /// What was taken since the last closing is in another currency.
+    /// Fees taken since the last closing are in another currency.
     OtherCurrency,
     Banned,
     VoucherMissing,
@@ -62,11 +62,11 @@ impl Denial {
     }
 }
 
-/// What a clerk counted at the end of a day. Amounts in the smallest unit of the currency.
+/// A clerk's count at the end of a day. Amounts in the smallest unit of the currency.
 #[derive(Debug)]
 pub(crate) struct Counting<'a> {
     pub(crate) counted_cents: i64,
-    /// What stays in the drawer for the next day.
+    /// The cash that stays in the drawer for the next day.
     pub(crate) left_cents: i64,
     pub(crate) note: &'a str,
     /// By which the same form sent twice is known.
@@ -85,7 +85,7 @@ pub(crate) enum Unclosed {
     Changed,
     /// More is said to stay in the drawer than was counted in it.
     LeftTooMuch,
-    /// What was counted differs from what must be there, and the note does not say why.
+    /// The counted cash differs from the expected cash, and the note does not say why.
     NoteMissing,
     NoCurrency,
 }
@@ -103,7 +103,7 @@ impl Unclosed {
     }
 }
 
-/// What happened at the till since the last closing.
+/// The till since the last closing.
 #[derive(Debug)]
 pub(crate) struct Day {
     /// The last closing; 0 and none where there was none.
@@ -112,7 +112,7 @@ pub(crate) struct Day {
     /// The last entry that is closed, and the last that there is.
     pub(crate) from: i64,
     pub(crate) to: i64,
-    /// What lay in the drawer when the day began.
+    /// The cash that lay in the drawer when the day began.
     pub(crate) float_cents: i64,
     /// Of the entries; of the fee where there are none, else of the last closing.
     pub(crate) currency: Option<String>,
@@ -193,7 +193,7 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<i64, Denial>, Fa
     Ok(Ok(entry_id))
 }
 
-/// What is paid, or why nothing can be.
+/// The price of the fee, or why it cannot be taken.
 fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Failure> {
     let wanted = cx.site.fee(cx.tx)?;
     if wanted.cents == 0 {

@@ -1,4 +1,4 @@
-//! What opens a NATS server: a `.creds` file, a seed, a user with a password, or a token.
+//! The credentials for a NATS server: a `.creds` file, a seed, a user with a password, or a token.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wire::{Message, Wire};
 
-/// What the stream says of the last row of a message, in its headers.
+/// The header of a message that holds the number of its last row.
 const LAST_SEQ: &str = "Tunneldesk-Last-Seq";
 const LAST_AT: &str = "Tunneldesk-Last-At";
 /// The stream's own numbers for what went wrong.

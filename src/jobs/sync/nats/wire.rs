@@ -177,7 +177,7 @@ impl Wire {
         Ok((words.get(1) == Some(&reply)).then_some(Message { status, body }))
     }
 
-    /// What a server says between answers.
+    /// Takes a line that a server sends between answers.
     fn heed(&mut self, line: &str) -> Result<(), Trouble> {
         if line == "PING" {
             return self.write(b"PONG\r\n");

@@ -28,7 +28,7 @@ pub(crate) struct Columns<'r> {
     next: usize,
 }
 
-/// What can be read from the next columns of a row.
+/// A value that is read from the next columns of a row.
 pub(crate) trait FromRow: Sized {
     fn read(columns: &mut Columns) -> Result<Self>;
 }

@@ -28,7 +28,7 @@ fn file() -> Connection {
     conn
 }
 
-/// What SQLite says of each statement that it does not take.
+/// SQLite's error for each statement that it refuses.
 fn refused<'s>(conn: &Connection, statements: impl IntoIterator<Item = &'s (&'s str, &'s str)>) -> Vec<String> {
     let say = |(place, sql): &(&str, &str)| conn.prepare(sql).err().map(|e| format!("{place}: {e}"));
     statements.into_iter().filter_map(say).collect()

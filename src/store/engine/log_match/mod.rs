@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What never changes in a site's file, and what only grows.
+/// The values of a site's file that never change, and those that only grow.
 #[derive(Debug)]
 struct Marks {
     site_id: String,

@@ -1,5 +1,5 @@
-//! What a crash in the middle of a checkpoint leaves: a database file in which some pages are those of the log already.
-//! A kill leaves the first so many of them, a power cut any of them.
+//! A crash in the middle of a checkpoint leaves a database file in which some pages already are those of the log. A
+//! kill leaves the first so many of them, a power cut any of them.
 
 use super::*;
 use crate::store::engine::migrate;

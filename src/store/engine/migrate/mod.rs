@@ -48,7 +48,8 @@ pub(crate) fn schema(place: &Place) -> Result<i64, String> {
     read.map_err(|e| format!("cannot read {}: {e}", path.display()))
 }
 
-/// What an older binary left, and `None` where the file is this binary's own. A newer one is refused.
+/// Describes a file that an older binary made; `None`: the file has this binary's schema. A file with a newer schema is
+/// refused.
 pub(crate) fn older(place: &Place) -> Result<Option<Older>, String> {
     let path = place.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());

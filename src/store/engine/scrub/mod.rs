@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::path::Path;
 
-/// What came of some pages.
+/// The outcome of a look at some pages.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// There are more.
@@ -66,7 +66,7 @@ impl Scrub {
     }
 }
 
-/// What is wrong with a page, in words.
+/// Says what is wrong with a page; `None`: it matches its checksum.
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
     let named = match part {
         Part::Database => format!("page {} of the file", index + 1),
@@ -91,12 +91,14 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
     bad.into_iter().find_map(|(part, index)| fault(&Handle::of(&conn, part)?, part, index, &mut page))
 }
 
-/// What changed in a database while nobody had it open, as far as it is to be told, in one line. All of it is taken as it
-/// is from now on, but a single bit in a file that nobody else had open is the disk's doing, and stays bad.
+/// Says in one line what changed in a database while no process of ours had it open, where the operator should know.
+/// All of it is taken as it is from now on, but a single bit in a file that nobody else had open is the disk's doing,
+/// and stays bad.
 ///
-/// Another SQLite removes the log that a stopped site leaves, once its pages are in the file. What it changed is its owner's
-/// business and goes to the log of the server alone; a single bit may be the disk's again. Whatever else is not what was
-/// written is told: a file that was put in this one's place by hand. A file with the date of its sums nobody wrote to.
+/// Another SQLite removes the log that a stopped site leaves, once its pages are in the file. A change by such a
+/// program is the owner's business and goes to the server's log alone, though a single changed bit may still be the
+/// disk's. Every other difference is told: for example, another file that was put in this one's place by hand. A file
+/// with the date of its sums nobody wrote to.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     let log_was_left = log_match::log_of(path).exists();
     if !sums::beside(path).exists() || !log_match::log_is_empty(path) || sums::is_dated(path) {

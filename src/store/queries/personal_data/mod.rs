@@ -1,5 +1,5 @@
-//! What the file holds of a member, a part at a time: for the copy that a person may ask for, and for the day when it has
-//! to go. One list serves both, so nothing can be in one and forgotten in the other; tests hold it against the schema.
+//! The personal data of a member, one data set at a time: for the copy that a person may ask for, and for erasure. One
+//! list serves both, so nothing can be in one and forgotten in the other; tests hold it against the schema.
 //!
 //! A new table, or a new column that speaks of members, has its line here.
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 /// Rows of one table that are a member's.
 pub(crate) struct DataSet {
-    /// What they are called in a copy.
+    /// The name of the data set in a copy.
     pub name: &'static str,
     pub table: &'static str,
     /// Which rows: a condition that speaks of the member as `:id`.
@@ -34,13 +34,13 @@ enum Shown {
     Opened(Purpose),
 }
 
-/// What becomes of the rows when the member is erased.
+/// The erasure policy of a data set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ErasurePolicy {
     Gone,
-    /// They stay, and lose what was the person's: the assignments, and why the rest may stay.
+    /// The rows stay, and columns about the person are overwritten: the assignments, and why the rest may stay.
     Blanked(&'static str, &'static str),
-    /// They stay as they are: why.
+    /// The rows stay as they are: why.
     Stays(&'static str),
 }
 

@@ -28,7 +28,7 @@ pub struct New<'a> {
     pub opening: Option<i64>,
 }
 
-/// What whoever asks may change until it is signed.
+/// The fields of an entry that the member who asked for it may change until it is signed.
 #[derive(Debug)]
 pub struct Wish<'a> {
     pub kind: Kind,
@@ -111,7 +111,7 @@ pub fn set_opening(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET opening = entry_id WHERE entry_id = ?1"), [entry_id])
 }
 
-/// What the member asks for now; a refusal that was is answered by it.
+/// Replaces the request of an entry. An earlier refusal counts as answered.
 pub fn update_wish(tx: &Write, entry_id: i64, wish: &Wish) -> Result<usize> {
     update!(tx, "UPDATE entries" {
         kind: wish.kind, cat_group: wish.cat_group, cat_id: wish.cat_id, skill: wish.skill,
@@ -234,7 +234,7 @@ pub fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
     tx.get(sql, params, row)
 }
 
-/// What waits for this signer, newest first.
+/// The entries that wait for this signer, newest first.
 pub fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
         ENTRY,
@@ -248,7 +248,7 @@ pub fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
     tx.get(sql, [signer_id], row)
 }
 
-/// What waits for anybody's signature: each signer's together, the oldest first.
+/// The entries that wait for a signature, grouped by signer, the oldest first.
 pub fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
         "SELECT ",

@@ -111,7 +111,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
     Ok(show(status, language, &page))
 }
 
-/// What could not be done, said in its part of the page.
+/// Shows the page again, with the error in the part of the page that it belongs to.
 pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str, text: String) -> Answer {
     page(site, call, clerk, Some(Problem { part, text }), None)
 }

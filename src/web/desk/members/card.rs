@@ -61,7 +61,7 @@ const SKIP_MAX: i64 = 100_000;
 struct Page {
     frame: Frame,
     person: Person,
-    /// What is said where the tab has no lines.
+    /// The sentence where the tab has no lines.
     nothing: String,
     tabs: Vec<Tab>,
     lines: Vec<Line>,
@@ -113,7 +113,7 @@ struct Person {
     marks: Vec<Mark>,
     /// Of an account of somebody who works here.
     role: Option<String>,
-    /// What is known of them: a label and a value, and a word beside it.
+    /// The facts about the member: a label and a value, and a word beside it.
     facts: Vec<Fact>,
 }
 

@@ -1,5 +1,5 @@
-//! What the desk changes about a member's account. Whoever works here may help members; only an admin touches the
-//! accounts of those who work here, and nobody the own one, which its owner changes in the app.
+//! The desk's changes of a member's account. Staff may change accounts of members; only an admin changes those of
+//! staff, and nobody changes the own account here: its owner does so in the app.
 
 use super::PART;
 use crate::app::accounts::Ban;

@@ -28,9 +28,9 @@ const LINES_READ: i64 = LINES_MAX + 1;
 pub(crate) struct Line {
     pub when: String,
     pub what: String,
-    /// What is said beside it, ours.
+    /// The site's own remark beside the line.
     pub about: String,
-    /// What people wrote.
+    /// The comment that people wrote.
     pub note: String,
     pub mark: Option<Mark>,
     /// Where more is to be seen; empty where there is nothing.
@@ -156,8 +156,7 @@ pub(crate) fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
     Ok(paid.collect())
 }
 
-/// What the site told the member in the app, and what it sent; the latest first. What a message says is not shown: it may
-/// be a secret.
+/// The member's notices and messages, the latest first. The text of a message is not shown: it may be a secret.
 pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let mut dated = Vec::new();
     for row in notices::list(tx, member_id, skip.saturating_add(LINES_READ), 0)? {
@@ -212,7 +211,7 @@ fn joined(parts: &[String]) -> String {
     parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// What people wrote, as far as a line has room; the page of the entry has all of it.
+/// A comment cut to the room of a line; the page of the entry has all of it.
 fn clipped(text: String) -> String {
     match text.char_indices().nth(NOTE_CHARS_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),

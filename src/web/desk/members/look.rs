@@ -21,7 +21,7 @@ pub(crate) struct Hit {
     pub name: String,
     pub initials: String,
     pub has_photo: bool,
-    /// What else tells people of the same name apart.
+    /// Facts that tell people of the same name apart.
     pub about: String,
     pub banned: bool,
 }
@@ -86,7 +86,8 @@ fn add(found: &mut Vec<Found>, others: Vec<Found>) {
     }
 }
 
-/// By how near they are. What the index found and our own measure does not (it folds fewer alphabets) comes last.
+/// Sorts the members by how near their names are. Members whom the index found and our own measure does not (it folds
+/// fewer alphabets) come last.
 fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
     let mut judged: Vec<(u32, Found)> =
         found.into_iter().map(|one| (distance(wanted, words(&one)).unwrap_or(u32::MAX), one)).collect();
@@ -95,7 +96,7 @@ fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
     judged.into_iter().map(|(_, one)| one).collect()
 }
 
-/// Whoever shares the rarest three letters with what was typed, and is near it.
+/// Members whose names share the rarest three letters with the typed words, and are near them.
 fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
     let mut grams = Vec::new();
     for gram in wanted.grams() {

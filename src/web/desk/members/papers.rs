@@ -1,4 +1,4 @@
-//! What a member takes home on paper: the logbook, and certificates.
+//! A member's papers to print: the logbook, and certificates.
 
 use super::PART;
 use super::person::{self, Heading};

@@ -7,7 +7,7 @@ use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::web::{called, mark};
 
-/// What stands above every page about one member.
+/// The heading of every page about one member.
 pub(crate) struct Heading {
     pub(crate) member_id: i64,
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! What an instructor saw at the tunnel, recorded at the desk without a request: briefs and skills, all with one proof.
+//! Briefs and skills that an instructor records at the desk without a request of the member, all with one proof.
 
 use super::PART;
 use super::person::{self, Heading};
@@ -17,7 +17,7 @@ use askama::Template;
 use http::StatusCode;
 use std::cell::RefCell;
 
-/// What a proof is for.
+/// The fields that a proof is bound to.
 const BOUND: &str = "skill date";
 /// Skills under one proof.
 const SKILLS_MAX: usize = 60;

@@ -19,7 +19,7 @@ pub(super) struct Security {
     pub pin: Mark,
     /// Names, and when each was used last.
     pub passkeys: Vec<(String, String)>,
-    /// What the app or browser calls itself, and when it was here last.
+    /// The name that the app or browser gives itself, and when it was here last.
     pub sessions: Vec<(String, String)>,
     /// How many of each are not shown.
     pub passkeys_more: usize,

@@ -75,7 +75,8 @@ pub(crate) fn show_entry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
-/// `POST /desk/members/{member_id}/time/{entry_id}`: other minutes, another day or comment. What is left out stays.
+/// `POST /desk/members/{member_id}/time/{entry_id}`: other minutes, another day or comment. Fields that are left out
+/// stay as they are.
 pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));

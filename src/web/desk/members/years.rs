@@ -19,7 +19,7 @@ pub(crate) struct Year {
     pub(crate) skip: i64,
 }
 
-/// Those in which there is something, the latest first; and how many entries there are in all.
+/// The years in which there are entries, the latest first; and the number of entries in all.
 pub(crate) fn list(tx: &Read, hall: &Hall, member_id: i64, now: i64) -> Result<(Vec<Year>, i64), Failure> {
     let Some((first, last)) = logbook::find_span(tx, member_id)? else { return Ok((Vec::new(), 0)) };
     let (mut years, mut skip) = (Vec::new(), 0);

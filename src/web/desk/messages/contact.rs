@@ -1,4 +1,4 @@
-//! What somebody wrote in the contact form, whole.
+//! A message of the contact form, whole.
 
 use super::PART;
 use crate::app::{self, messages};

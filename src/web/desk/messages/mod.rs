@@ -50,7 +50,7 @@ struct Page {
     contacts: Vec<Contact>,
     messages: Vec<Row>,
     marks: Vec<Marked>,
-    /// What is missing for messages to leave.
+    /// The settings that are missing for messages to be sent.
     missing: Option<String>,
     /// How many rows were passed over, and where the next page begins, if there is one.
     newer: Option<i64>,
@@ -81,7 +81,7 @@ struct Row {
     channel: String,
     at: String,
     mark: Mark,
-    /// What the server said last.
+    /// The server's last error.
     why: String,
     tries: i64,
     can_read: bool,
@@ -213,7 +213,7 @@ fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, hall: &Hall, message:
     })
 }
 
-/// What a message is about, in words; its template's name where there are none.
+/// The subject of a message, in words; its template's name where there are none.
 fn what(call: &Call, template: &str) -> String {
     word(call, "what", template)
 }
@@ -224,8 +224,8 @@ fn word(call: &Call, of: &str, name: &str) -> String {
     text.map_or_else(|| name.to_owned(), |text| call.language().say(&text))
 }
 
-/// Whether something is left of a message that nobody takes. What is on its way to its recipient is no business of
-/// whoever sits at the desk.
+/// Whether something is left of a message that nobody takes. A message that is on its way to its recipient is no
+/// business of the desk.
 fn is_legible(site: &Site, message: &Message) -> bool {
     let stays = message.state == "dead" || (message.state == "waiting" && !site.delivers(message.channel));
     stays && message.sealed.is_some()

@@ -31,8 +31,8 @@ struct Page {
     text: String,
 }
 
-/// `POST /desk/messages/{message_id}/read`: what it says, to be read out. It is a form and no link, because it may show a
-/// passcode: it is asked for, and written down that it was.
+/// `POST /desk/messages/{message_id}/read`: the text of a message, to be read out. A form and no link leads here,
+/// because the text may hold a passcode: each look is asked for, and audited.
 pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let message = site.store.read(|tx| outbox::find(tx, message_id)?.ok_or_else(Failure::not_found))?;

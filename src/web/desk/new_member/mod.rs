@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 
 /// Under the members, where it belongs.
 const PART: &str = "/desk/members";
-/// What is offered to be flown at once, in minutes.
+/// The flights that can be booked at once, in minutes.
 const MINUTES: [i64; 5] = [10, 15, 20, 30, 60];
 
 #[derive(Template)]
@@ -62,7 +62,7 @@ impl Page {
         self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
     }
 
-    /// What is wrong with no field of the page.
+    /// The problems that belong to no field of the page.
     fn others(&self) -> impl Iterator<Item = &str> {
         const SHOWN: [&str; 6] = ["real_name", "email", "dob", "phone", "language", "terms"];
         self.problems.iter().filter(|(field, _)| !SHOWN.contains(&field.as_str())).map(|(_, text)| text.as_str())

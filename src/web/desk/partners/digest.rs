@@ -15,7 +15,7 @@ use crate::web::{Frame, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-/// What a partner may send in a call, and so what may be pasted.
+/// The longest body that a partner may send in a call, and so that may be pasted.
 const BODY_BYTES_MAX: usize = crate::http::row::BODY_BYTES_MAX;
 
 #[derive(Template)]
@@ -27,7 +27,7 @@ struct Page {
     timestamp: String,
     token: String,
     problem: Option<String>,
-    /// What we expect, once something was pasted.
+    /// The digests that we expect, once something was pasted.
     found: Vec<Digest>,
     /// Whether the digest that was sent is one of them; `None`: none was pasted.
     matched: Option<bool>,

@@ -152,7 +152,7 @@ fn hand(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: Handed) -
 }
 
 impl Sent {
-    /// The fields that both forms have. What is too long to be typed is refused outright.
+    /// The fields that both forms have. Values too long to be typed are refused outright.
     fn read(mut body: Fields) -> Result<(Sent, fields::Judged), Failure> {
         let networks = body.optional("networks", fields::lines(NETWORKS_CHARS_MAX));
         let per_minute = body.optional("per_minute", fields::line(20));
@@ -166,7 +166,7 @@ impl Sent {
         Sent { problem: Some(problem), ..self }
     }
 
-    /// What was typed, as terms; else what to correct.
+    /// The typed values as terms; else the text that says what to correct.
     fn terms(&self, call: &Call) -> Result<Terms, String> {
         let mut networks: Vec<IpNet> = Vec::new();
         for word in self.networks.split([',', ';', ' ', '\n', '\t']).filter(|word| !word.is_empty()) {

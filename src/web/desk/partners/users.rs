@@ -1,5 +1,5 @@
-//! What a partner deleted comes back. A signature over an empty body never changes, so a captured call can delete what it
-//! could read; the desk undoes that, one by one or all at once.
+//! Restores records that a partner deleted. A signature over an empty body never changes, so a captured call can delete
+//! what it could read; the desk undoes that, one by one or all at once.
 
 use super::card;
 use crate::app;

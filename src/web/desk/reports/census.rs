@@ -39,7 +39,7 @@ struct State {
     under_way: bool,
 }
 
-/// What there is to show.
+/// The counts to show.
 pub(crate) struct Taken {
     /// `None` while they are counted for the first time.
     pub counts: Option<Counts>,
@@ -48,7 +48,7 @@ pub(crate) struct Taken {
 }
 
 impl Census {
-    /// What was counted last. Where that was long ago they are counted anew.
+    /// The counts of the last time. Where that was long ago, the members are counted anew.
     pub(crate) fn take(&self, site: &Site) -> Result<Taken, Failure> {
         let mut state = self.lock();
         let now = site.now();

@@ -11,7 +11,7 @@ use crate::store::tables::partners;
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 86_400;
 
-/// What a day had.
+/// The counts of a day.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Counted {
     /// The first moment of it.
@@ -26,7 +26,7 @@ pub(super) struct Counted {
     pub flown: i64,
 }
 
-/// What a partner brought in all.
+/// The counts of a partner over the whole range.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Brought {
     pub partner_id: i64,
@@ -133,7 +133,7 @@ fn add_events(tx: &Read, range: &Range, brought: &mut [Brought]) -> Result<(), F
     Ok(())
 }
 
-/// What a range had in all.
+/// The counts of a whole range.
 pub(super) fn sum(site: &Site, range: &Range) -> Result<Counted, Failure> {
     let (tunnel_id, to_flown) = (site.tunnel_id, range.to.min(site.now() + 1).max(range.from));
     site.store.read(|tx| {

@@ -43,12 +43,12 @@ struct Page {
     charts: Vec<Chart>,
 }
 
-/// What the range had in all, once on the page.
+/// The counts of the whole range, once on the page.
 struct Sum {
     /// The key of its name.
     key: &'static str,
     total: String,
-    /// What the days before had, and how much more or less this is.
+    /// The count of the range before, and the difference.
     before: Option<(String, String)>,
 }
 

@@ -67,10 +67,10 @@ struct Shown {
     moves: Vec<(String, String, Mark)>,
 }
 
-/// What the proof for a denial is for.
+/// The fields that the proof for a denial is bound to.
 pub(crate) const DENIAL_BOUND: &str = "version";
 
-/// What was sent and refused, or has a second part.
+/// The form as it was sent, where it was refused or has a second part.
 #[derive(Default)]
 pub(crate) struct SignForm {
     pub username: String,

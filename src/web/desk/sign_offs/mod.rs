@@ -42,7 +42,7 @@ struct Page {
     skip_to: i64,
 }
 
-/// What waits for one signer.
+/// The entries that wait for one signer.
 struct Queue {
     signer: String,
     rows: Vec<Row>,

@@ -1,5 +1,5 @@
-//! The moves of an entry at the desk, by the rules of the API. Whoever signs proves who they are by the own means: the
-//! browser is the clerk's, and neither a signature nor a denial is the clerk's to give.
+//! Signing, denying and suspending an entry at the desk, by the rules of the API. The signer proves who they are by
+//! their own credentials: the browser is the clerk's, and neither a signature nor a denial is the clerk's to give.
 
 use super::entry::{self, DENIAL_BOUND, SignForm};
 use crate::app::logbook::sign_offs::{self, Shown};
@@ -105,7 +105,7 @@ pub(crate) fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match outcome {
         Outcome::Done => Ok(reply::see_other(&format!("/desk/sign-offs/{}?done=denied", call.param(0)))),
         Outcome::Again(status, proof) => {
-            // What changed is shown as it is now, and asked about anew.
+            // An entry that has changed is shown as it is now, and asked about anew.
             let version = version.filter(|_| status != StatusCode::CONFLICT);
             let form = SignForm { denial: Some((status, *proof)), reason, version, ..SignForm::default() };
             entry::page(site, call, clerk, Some(form))
@@ -148,7 +148,8 @@ enum Signature {
     Refused(&'static str),
 }
 
-/// Signs by whoever the proof names. What a miss counted is kept; a refusal by the rules of signing leaves nothing.
+/// Signs as the member whom the proof names. A failed attempt stays counted; a refusal by the rules of signing leaves
+/// nothing.
 fn prove(
     site: &Site,
     call: &Call,

@@ -1,4 +1,4 @@
-//! What is to be known of the site: the doctor's facts, each with what to do next where something is to be done.
+//! The site's health: the doctor's facts, each with its next step where there is one.
 
 use crate::domain::health::State;
 use crate::http::call::Call;
@@ -16,7 +16,7 @@ pub(super) struct Fact {
     pub next: String,
 }
 
-/// Those that call for something to be done, the most urgent first, and those that are as they should be.
+/// The facts that call for something to be done, the most urgent first, and those that are as they should be.
 pub(super) fn list(site: &Site, call: &Call) -> (Vec<Fact>, Vec<Fact>) {
     let language = call.language();
     let fact = |fact: &crate::domain::health::Fact| {

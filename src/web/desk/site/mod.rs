@@ -43,9 +43,9 @@ const DONE: [(&str, &str); 4] = [
 #[template(path = "desk/site.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// What calls for something to be done, the most urgent first.
+    /// The facts that call for something to be done, the most urgent first.
     problems: Vec<Fact>,
-    /// What is as it should be.
+    /// The facts that are as they should be.
     passed: Vec<Fact>,
     passed_said: String,
     backups: Vec<Row>,

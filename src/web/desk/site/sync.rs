@@ -1,4 +1,4 @@
-//! What goes upstream: how far it is, and now.
+//! The sync upstream: its state, and a button to run it now.
 
 use super::{PART, tone};
 use crate::auth::Clerk;
@@ -19,7 +19,7 @@ pub(crate) struct Upstream {
     /// Empty: the settings name no receiver.
     pub receiver: String,
     pub text: String,
-    /// What was asked for, and the class of its colour.
+    /// The outcome of the button, and the class of its colour.
     pub asked: Option<(&'static str, String)>,
 }
 

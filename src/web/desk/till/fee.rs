@@ -26,24 +26,24 @@ struct Page {
     frame: Frame,
     member_id: i64,
     name: String,
-    /// What the membership is paid until, and whether that has passed.
+    /// Until when the membership is paid, and whether that has passed.
     paid: Option<String>,
     lapsed: bool,
     /// The fee; none where the site charges none or cannot say in which currency.
     fee: Option<String>,
-    /// What the membership will be paid until.
+    /// Until when the membership will be paid.
     next: String,
     /// Why no fee can be taken at all.
     obstacle: Option<String>,
     number: i64,
-    /// What the membership was paid until when the page was made; empty: never. Unix seconds.
+    /// Until when the membership was paid when the page was made; empty: never. Unix seconds.
     seen: String,
     voucher: String,
     reason: String,
     problem: Option<String>,
 }
 
-/// What was typed into one of the forms.
+/// The values that were typed into one of the forms.
 struct Typed {
     kind: Kind,
     reason: String,

@@ -60,7 +60,7 @@ struct Row {
     undone: bool,
 }
 
-/// What entries come to, as a table.
+/// The sums of entries, as a table.
 struct Table {
     /// The kind, how many were taken, how many undone, the amount.
     rows: Vec<(String, i64, i64, String)>,
@@ -83,7 +83,7 @@ struct Form {
     seen_entry: i64,
 }
 
-/// What was typed into the form.
+/// The values that were typed into the form.
 #[derive(Default)]
 struct Typed {
     counted: String,
@@ -143,7 +143,7 @@ fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typ
         left: typed.left,
         note: typed.note,
         number: typed.number,
-        // What the page shows is what the clerk sees, also where the form was refused.
+        // The clerk sees the state that this page shows, also where the form was refused.
         seen_closing: day.closing_id,
         seen_entry: day.to,
     }

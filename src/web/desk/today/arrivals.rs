@@ -20,7 +20,7 @@ const ROWS_MAX: i64 = 320;
 const HOUR_SECONDS: i64 = 3600;
 const QUARTER_SECONDS: i64 = 900;
 
-/// What the page shows of a day: as the desk's language says it, whoever looks.
+/// The arrivals of a day, rendered once for each language, whoever looks.
 #[derive(Template)]
 #[template(path = "desk/today_arrivals.html", config = "assets/templates/askama.toml")]
 pub(super) struct Arrivals {
@@ -31,7 +31,7 @@ pub(super) struct Arrivals {
     hours: Vec<Hour>,
     counted: String,
     nobody: &'static str,
-    /// What the figures of the quarters are; empty where there are none.
+    /// The label of the quarters' figures; empty where there are none.
     load: String,
     /// Arrivals that are on the page before and after this one, and where these are.
     before: i64,
@@ -50,7 +50,7 @@ pub(super) struct Hour {
     rows: Vec<Row>,
 }
 
-/// What is booked in a quarter of an hour.
+/// The bookings of a quarter of an hour.
 struct Load {
     /// `:15`.
     clock: String,
@@ -169,7 +169,7 @@ fn row(site: &Site, tx: &Read, question: &Question, found: Arrival, clock: Strin
     })
 }
 
-/// What is out of the ordinary at the time of the flight, the gravest first.
+/// The marks for whatever is out of the ordinary at the time of the flight, the gravest first.
 fn marks(site: &Site, tx: &Read, question: &Question, found: &Arrival) -> Result<Vec<Mark>, Failure> {
     let at = found.flight_date.max(question.now);
     let say = |tone, text: Text| Mark::new(tone, question.language.say(&text));
@@ -210,7 +210,7 @@ fn marks(site: &Site, tx: &Read, question: &Question, found: &Arrival) -> Result
 /// The programmes that have lapsed, by the keys of their names.
 fn lapsed(tx: &Read, found: &Arrival, at: i64) -> Result<Vec<&'static str>, Failure> {
     if found.holds_more {
-        // Whoever teaches needs trainings too: few do.
+        // An instructor needs trainings too; few members are instructors.
         let flyer = standing::read(tx, found.member_id, at)?;
         let held = crate::store::queries::holdings::list(tx, found.member_id)?;
         let lapsed = PROGRAMMES.iter().filter(|(cat_group, _)| {

@@ -12,7 +12,7 @@ use crate::store::tables::members;
 use crate::web::called;
 use crate::web::mark::{self, Mark};
 
-/// What people book most, each a button of its own.
+/// The minutes that people book most, each a button of its own.
 const USUAL: [i64; 6] = [5, 10, 12, 15, 20, 30];
 /// Chosen unless another is.
 const USUAL_FIRST: i64 = 10;
@@ -52,7 +52,7 @@ pub(super) struct Whom {
     pub(super) member_id: i64,
     pub(super) name: String,
     pub(super) marks: Vec<Mark>,
-    /// What stands in the way, and whether a payment mends that.
+    /// The obstacle to a booking, and whether a payment removes it.
     pub(super) warning: Option<&'static str>,
     pub(super) unpaid: bool,
     pub(super) denied: bool,
@@ -111,7 +111,7 @@ fn whom(site: &Site, tx: &Read, call: &Call, member_id: i64) -> Result<Option<Wh
     Ok(Some(Whom { member_id, name, marks, warning, unpaid: denial == Some(Denial::Unpaid), denied: denial.is_some() }))
 }
 
-/// What people call a member.
+/// The name of a member as people use it.
 pub(crate) fn name_of(tx: &Read, member_id: i64) -> Result<Option<String>, Failure> {
     let profile = members::find(tx, member_id)?;
     Ok(profile.map(|one| called(&one.real_name, &one.screen_name, &one.username).to_owned()))

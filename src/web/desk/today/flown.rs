@@ -18,7 +18,7 @@ const HEIGHT: f64 = 96.0;
 /// The figures and the drawing. Lengths are in the drawing's units.
 pub(super) struct Chart {
     pub flown: i64,
-    /// What this weekday usually has by this time of day.
+    /// The minutes that this weekday usually has by this time of day.
     pub usual: i64,
     /// The whole in words, for who does not see it.
     pub said: String,
@@ -60,7 +60,8 @@ pub(super) fn draw(site: &Site, hall: &Hall, now: i64, weekday: &str, language: 
         }
         for week in 1..=WEEKS {
             let before = hall.day(now, 7 * week);
-            // That day may have been an hour shorter than this one is old.
+            // The earlier day may have been an hour shorter (a change of the clocks) than the time that has passed
+            // today.
             let by_now = (before.from + now + 1 - day.from).min(before.to);
             for (at, minutes) in list(before.from, by_now)? {
                 usual[hall.hour(at)] += minutes;

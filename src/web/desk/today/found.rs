@@ -19,7 +19,7 @@ pub(super) struct Found {
     frame: Frame,
     hits: Vec<Hit>,
     said: String,
-    /// What goes before `book` in the query of a link.
+    /// The part before `book` in the query of a link.
     day: String,
 }
 
@@ -29,7 +29,7 @@ struct Hit {
     booking: Option<(i64, String)>,
 }
 
-/// Those who fit `typed`, for the day that the page shows; `day_query` names it in links.
+/// The members who fit `typed`, for the day that the page shows; `day_query` names the day in links.
 pub(super) fn of(
     site: &Site,
     hall: &Hall,

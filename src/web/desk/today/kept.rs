@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const DAYS_MAX: usize = 8;
 const MINUTE_SECONDS: i64 = 60;
 
-/// What is shown of a day.
+/// The rendered part of a day.
 #[derive(Clone)]
 pub(super) struct Shown {
     pub(super) arrivals: Arc<str>,

@@ -29,7 +29,7 @@ use http::{HeaderValue, StatusCode, header};
 use std::sync::Arc;
 use waiting::Waiting;
 
-/// What may be typed into the search.
+/// The longest search text.
 const TYPED_CHARS_MAX: usize = 100;
 /// The keys of their names, from Monday on.
 pub(in crate::web) const WEEKDAYS: [&str; 7] = [
@@ -70,7 +70,7 @@ struct Days {
     tomorrow: String,
 }
 
-/// What the address asks for.
+/// The query of the address.
 #[derive(Default)]
 struct Wanted {
     day: String,

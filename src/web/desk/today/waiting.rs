@@ -1,4 +1,4 @@
-//! What waits for somebody at the desk, and where it is dealt with.
+//! The desk's list of things to do, and the page where each is done.
 
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};

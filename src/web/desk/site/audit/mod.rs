@@ -47,7 +47,7 @@ struct Row {
     origin: String,
 }
 
-/// What the reader wants to see, as it was typed.
+/// The filter of the page, as it was typed.
 #[derive(Clone)]
 struct Wanted {
     person: String,
@@ -108,7 +108,7 @@ impl Wanted {
         }
     }
 
-    /// What the store is asked, or the key of what is wrong with it.
+    /// The filter for the store, or the translation key of its fault.
     fn filter(&self, site: &Site, hall: &Hall) -> Result<Result<Filter, &'static str>, Failure> {
         let (who, whom) = match (Wanted::named(site, &self.person)?, Wanted::named(site, &self.about)?) {
             (Ok(who), Ok(whom)) => (who, whom),
@@ -159,7 +159,7 @@ fn deeds(call: &Call) -> Vec<(&'static str, String)> {
     DEEDS.iter().map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
 }
 
-/// What the last reading found, or that one is under way.
+/// The outcome of the last check of the log, or that one is under way.
 fn verdict(site: &Site, call: &Call, hall: &Hall) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
     match site.kept::<Asking<Verify>>().last() {

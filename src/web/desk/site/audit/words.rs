@@ -1,4 +1,4 @@
-//! What the log holds in numbers and short words, as people say it.
+//! Audit rows in words: the names for the log's numbers and short words.
 
 use crate::domain::audit::Row;
 use crate::domain::local_time::Hall;
@@ -36,7 +36,7 @@ impl<'a> Namer<'a> {
         when::moment(self.call.language(), hall, at)
     }
 
-    /// Whoever did it.
+    /// The actor of a row.
     pub(super) fn who(&mut self, who: &str) -> Result<Named, Failure> {
         match who.split_once(':') {
             Some(("job", _)) => Ok(self.plain(Text::new("audit.by_job"))),
@@ -49,7 +49,7 @@ impl<'a> Namer<'a> {
         }
     }
 
-    /// Whoever or whatever it was done to. Who is gone from the file keeps a number.
+    /// The subject of a row. An erased member is shown by number.
     pub(super) fn whom(&mut self, whom: &str) -> Result<Named, Failure> {
         if let Some(known) = self.known.get(whom) {
             return Ok(known.clone());
@@ -92,7 +92,7 @@ impl<'a> Namer<'a> {
         Named { text: self.call.language().say(&text), link: None }
     }
 
-    /// What was done, with the role that was given.
+    /// The action of a row, with the role that was given.
     pub(super) fn deed(&self, row: &Row) -> String {
         let said = of_deed(self.call.language(), &row.deed);
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
