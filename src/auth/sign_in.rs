@@ -79,7 +79,7 @@ pub(crate) fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Opti
     let phc = account.password_hash.as_deref()?;
     let normal = nfc(secret);
     let is_as_typed = normal != secret && !site.is_hash_of(&normal, Some(phc));
-    (is_as_typed || password::is_outdated(phc)).then(|| site.hash(secret))
+    (is_as_typed || password::is_outdated(phc, site.hash_cost())).then(|| site.hash(secret))
 }
 
 /// Judges a code for an account whose password was right, like a password: not while the counters are closed, and a

@@ -8,7 +8,7 @@ use crate::auth::{new_token, token_hash};
 use crate::domain::audit::{By, Origin, Who};
 use crate::domain::currency::Currencies;
 use crate::domain::entry::Status;
-use crate::domain::password;
+use crate::domain::password::{self, Cost};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -107,7 +107,7 @@ fn is_demo(site: &Site) -> Result<bool, String> {
     let mut hashes = hashes.map_err(|e| format!("the members cannot be read: {e}"))?;
     // Nearly all have the same one, so nearly always one look is enough.
     hashes.dedup();
-    Ok(hashes.iter().take(5).any(|hash| password::verify(PASSWORD, Some(hash))))
+    Ok(hashes.iter().take(5).any(|hash| password::verify(PASSWORD, Some(hash), Cost::FULL)))
 }
 
 fn not_a_demo(dir: &Path) -> String {

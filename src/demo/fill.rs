@@ -12,7 +12,7 @@ use crate::domain::booking::Booking;
 use crate::domain::catalogue::SafetyKind;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::local_time::Hall;
-use crate::domain::password;
+use crate::domain::password::{self, Cost};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Write;
@@ -104,7 +104,7 @@ fn number(who: usize) -> i64 {
 fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Result<(), Failure> {
     let (mut names, mut rng) = (Names::default(), Rng::new(plan.seed, 2));
     // One hash for all: hashing a password for each would take longer than everything else.
-    let password_hash = password::hash(PASSWORD);
+    let password_hash = password::hash(PASSWORD, Cost::FULL);
     let moment = |day: i64| world.midnight + day * DAY;
     // A birthday is a date wherever one reads it: the midnight of UTC, not the hall's.
     let birthday = |day: i64| (world.midnight + DAY / 2).div_euclid(DAY) * DAY + day * DAY;

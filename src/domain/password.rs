@@ -10,15 +10,19 @@ use std::cell::RefCell;
 use subtle::ConstantTimeEq;
 
 const CHARS: std::ops::RangeInclusive<usize> = 8..=128;
-const MEMORY_KIB: u32 = 19 * 1024;
-const PASSES: u32 = 2;
-const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
 const HASH_BYTES: usize = 32;
 
-/// A hash that belongs to nobody (random bytes), so that an unknown account costs the same time as a known one.
-const NOBODY: &str =
-    "$argon2id$v=19$m=19456,t=2,p=1$3kKpWHRlbtryY7UXMKAowg$FmEAm2H4XAhEQ6SMQAyQR9BrjBTEINt5+DvMOb0VdLE";
+/// Salt and digest of a hash that belongs to nobody (random bytes), so that an unknown account costs the same time as a
+/// known one.
+const NOBODY: &str = "3kKpWHRlbtryY7UXMKAowg$FmEAm2H4XAhEQ6SMQAyQR9BrjBTEINt5+DvMOb0VdLE";
+
+/// The work that one hash takes, in one lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    memory_kib: u32,
+    passes: u32,
+}
 
 thread_local! {
     /// What this thread checks passwords in, until it rests: to take it from the system each time costs a third as much
@@ -26,9 +30,23 @@ thread_local! {
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-fn argon2() -> Argon2<'static> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are in range");
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+impl Cost {
+    /// The cost of every password and security answer of a site.
+    pub const FULL: Cost = Cost { memory_kib: 19 * 1024, passes: 2 };
+    /// A thousandth of the work: for tests that check passwords by the thousand and have another subject. Not in a released
+    /// build.
+    #[cfg(debug_assertions)]
+    pub const SMALL: Cost = Cost { memory_kib: 32, passes: 1 };
+    const LANES: u32 = 1;
+
+    fn params(self) -> Params {
+        Params::new(self.memory_kib, self.passes, Cost::LANES, None).expect("the parameters are in range")
+    }
+
+    /// The PHC string of a salt and a digest in Base64.
+    fn phc(self, salt_and_digest: &str) -> String {
+        format!("$argon2id$v=19$m={},t={},p={}${salt_and_digest}", self.memory_kib, self.passes, Cost::LANES)
+    }
 }
 
 /// What is known of whoever sets a password; what is not is empty.
@@ -68,9 +86,9 @@ pub fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
 }
 
 /// A PHC string with a new salt.
-pub fn hash(secret: &str) -> String {
+pub fn hash(secret: &str, cost: Cost) -> String {
     let (salt, mut digest) = (crate::keys::random::<SALT_BYTES>(), [0; HASH_BYTES]);
-    let argon2 = argon2();
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, cost.params());
     MEMORY
         .with_borrow_mut(|memory| {
             memory.resize(argon2.params().block_count(), Block::default());
@@ -78,7 +96,7 @@ pub fn hash(secret: &str) -> String {
         })
         .expect("the parameters are sound");
     let base64 = |bytes: &[u8]| base64::Engine::encode(&STANDARD_NO_PAD, bytes);
-    format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${}${}", base64(&salt), base64(&digest))
+    cost.phc(&format!("{}${}", base64(&salt), base64(&digest)))
 }
 
 /// Whether two secrets are the same, in whichever form their letters were typed.
@@ -86,21 +104,21 @@ pub fn is_same(one: &str, other: &str) -> bool {
     nfc(one) == nfc(other)
 }
 
-/// Whether the secret is the one of the hash. Takes the same time when there is no hash, and is false then.
+/// Whether the secret is the one of the hash. Without a hash the answer is false, and takes the time of a hash of this cost.
 ///
 /// A hash from before secrets were normalised is of the secret as it was typed, so a secret that is not in NFC is tried in
 /// both forms, whatever comes of the first.
-pub fn verify(secret: &str, phc: Option<&str>) -> bool {
+pub fn verify(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
     let normal = nfc(secret);
-    let is_right = verify_as_typed(&normal, phc);
-    if normal == secret { is_right } else { is_right | verify_as_typed(secret, phc) }
+    let is_right = verify_as_typed(&normal, phc, cost);
+    if normal == secret { is_right } else { is_right | verify_as_typed(secret, phc, cost) }
 }
 
-fn verify_as_typed(secret: &str, phc: Option<&str>) -> bool {
-    let judged = phc.unwrap_or(NOBODY);
+fn verify_as_typed(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
+    let judged = phc.map_or_else(|| cost.phc(NOBODY), str::to_owned);
     // Nobody can have set a longer one, and hashing it would cost what an attacker sends.
     let judged_secret = if secret.chars().count() <= *CHARS.end() { secret } else { "" };
-    let matches = MEMORY.with_borrow_mut(|memory| is_hash_of(judged, judged_secret, memory)).unwrap_or(false);
+    let matches = MEMORY.with_borrow_mut(|memory| is_hash_of(&judged, judged_secret, memory)).unwrap_or(false);
     matches && phc.is_some() && judged_secret.len() == secret.len()
 }
 
@@ -121,11 +139,11 @@ pub fn rest() {
     MEMORY.take();
 }
 
-/// Whether the hash was made with other parameters than today's, so that the next sign-in should renew it.
-pub fn is_outdated(phc: &str) -> bool {
+/// Whether the hash was made with other parameters than those of this cost, so that the next sign-in should renew it.
+pub fn is_outdated(phc: &str, cost: Cost) -> bool {
     let Ok(parsed) = PasswordHash::new(phc) else { return true };
     let Ok(params) = Params::try_from(&parsed) else { return true };
-    (params.m_cost(), params.t_cost(), params.p_cost()) != (MEMORY_KIB, PASSES, LANES)
+    (params.m_cost(), params.t_cost(), params.p_cost()) != (cost.memory_kib, cost.passes, Cost::LANES)
 }
 
 #[cfg(test)]
@@ -142,15 +160,18 @@ mod tests {
 
     #[test]
     fn a_password_matches_its_own_hash_only() {
-        let phc = hash("correct horse battery");
+        let phc = hash("correct horse battery", Cost::FULL);
         assert!(phc.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{phc}");
-        assert!(verify("correct horse battery", Some(&phc)));
-        assert!(!verify("correct horse batterz", Some(&phc)));
-        assert!(!verify("correct horse battery", None));
-        assert!(!is_outdated(NOBODY), "an unknown account must cost what a known one does");
-        assert!(!verify(&"x".repeat(5000), Some(&phc)));
-        assert!(!is_outdated(&phc));
-        assert!(is_outdated("$argon2id$v=19$m=4096,t=3,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA"));
+        assert!(verify("correct horse battery", Some(&phc), Cost::FULL));
+        assert!(!verify("correct horse batterz", Some(&phc), Cost::FULL));
+        assert!(!verify("correct horse battery", None, Cost::FULL));
+        assert!(
+            !is_outdated(&Cost::FULL.phc(NOBODY), Cost::FULL),
+            "an unknown account must cost what a known one does"
+        );
+        assert!(!verify(&"x".repeat(5000), Some(&phc), Cost::FULL));
+        assert!(!is_outdated(&phc, Cost::FULL));
+        assert!(is_outdated("$argon2id$v=19$m=4096,t=3,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA", Cost::FULL));
     }
 
     /// `é` as one character, and as a letter with its accent.
@@ -160,24 +181,25 @@ mod tests {
     /// A hash from before secrets were normalised.
     fn hash_as_typed(secret: &str) -> String {
         let mut digest = [0; HASH_BYTES];
-        argon2().hash_password_into(secret.as_bytes(), &[7; SALT_BYTES], &mut digest).unwrap();
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, Cost::FULL.params());
+        argon2.hash_password_into(secret.as_bytes(), &[7; SALT_BYTES], &mut digest).unwrap();
         let base64 = |bytes: &[u8]| base64::Engine::encode(&STANDARD_NO_PAD, bytes);
-        format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${}${}", base64(&[7; SALT_BYTES]), base64(&digest))
+        Cost::FULL.phc(&format!("{}${}", base64(&[7; SALT_BYTES]), base64(&digest)))
     }
 
     #[test]
     fn the_same_letters_are_the_same_password_in_whichever_form_they_are_typed() {
         for set in [COMPOSED, DECOMPOSED] {
-            let phc = hash(set);
-            assert!(verify(COMPOSED, Some(&phc)) && verify(DECOMPOSED, Some(&phc)));
-            assert!(!verify("cafe correct battery", Some(&phc)));
+            let phc = hash(set, Cost::FULL);
+            assert!(verify(COMPOSED, Some(&phc), Cost::FULL) && verify(DECOMPOSED, Some(&phc), Cost::FULL));
+            assert!(!verify("cafe correct battery", Some(&phc), Cost::FULL));
         }
         let old = hash_as_typed(DECOMPOSED);
-        assert!(verify(DECOMPOSED, Some(&old)) && !verify(COMPOSED, Some(&old)));
-        assert!(is_same(COMPOSED, DECOMPOSED) && !verify(DECOMPOSED, None));
+        assert!(verify(DECOMPOSED, Some(&old), Cost::FULL) && !verify(COMPOSED, Some(&old), Cost::FULL));
+        assert!(is_same(COMPOSED, DECOMPOSED) && !verify(DECOMPOSED, None, Cost::FULL));
         let longest = "e\u{301}o\u{308}".repeat(CHARS.end() / 2);
         assert!(check(&longest, &JANE).err().is_none_or(|text| text.key() != "field.password_length"));
-        assert!(verify(&longest, Some(&hash(&longest))));
+        assert!(verify(&longest, Some(&hash(&longest, Cost::FULL)), Cost::FULL));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! One core is left to whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy,
 //! whatever its priority.
 
-use crate::domain::password;
+use crate::domain::password::{self, Cost};
 use crate::site::Site;
 use crate::site::pace;
 use crate::store::engine::writer_held;
@@ -33,11 +33,13 @@ pub struct Hashers {
     started: Instant,
     /// Milliseconds from `started` to the moment when somebody read last.
     read_at: AtomicU64,
+    /// Of a site whose tests have another subject; of every other the full cost.
+    cost: OnceLock<Cost>,
 }
 
 impl Default for Hashers {
     fn default() -> Hashers {
-        Hashers { jobs: OnceLock::new(), started: Instant::now(), read_at: AtomicU64::new(0) }
+        Hashers { jobs: OnceLock::new(), started: Instant::now(), read_at: AtomicU64::new(0), cost: OnceLock::new() }
     }
 }
 
@@ -100,11 +102,24 @@ fn hash_all(jobs: &Receiver<Job>, must_wait: impl Fn() -> bool) {
 }
 
 impl Site {
+    /// The cost of the hashes that this site makes.
+    pub fn hash_cost(&self) -> Cost {
+        self.hashers.cost.get().copied().unwrap_or(Cost::FULL)
+    }
+
+    /// Makes hashes of another cost from now on; only the first call counts. For tests with another subject: not in a
+    /// released build.
+    #[cfg(debug_assertions)]
+    pub fn hash_at(&self, cost: Cost) {
+        _ = self.hashers.cost.set(cost);
+    }
+
     /// A PHC string with a new salt. To hash takes time, so the caller's snapshot is released first.
     pub fn hash(&self, secret: &str) -> String {
         self.store.rest();
         let secret = secret.to_owned();
-        self.hashers.run(move || password::hash(&secret))
+        let cost = self.hash_cost();
+        self.hashers.run(move || password::hash(&secret, cost))
     }
 
     /// Whether the secret is the one of the hash; in the same time, and false, where there is none. The caller's snapshot
@@ -112,7 +127,8 @@ impl Site {
     pub fn is_hash_of(&self, secret: &str, phc: Option<&str>) -> bool {
         self.store.rest();
         let (secret, phc) = (secret.to_owned(), phc.map(str::to_owned));
-        self.hashers.run(move || password::verify(&secret, phc.as_deref()))
+        let cost = self.hash_cost();
+        self.hashers.run(move || password::verify(&secret, phc.as_deref(), cost))
     }
 }
 

@@ -91,6 +91,7 @@ fn whatever_a_crowd_asks_of_an_operation_the_server_is_ready_a_moment_later() {
 #[test]
 fn whatever_a_crowd_asks_of_a_page_the_server_is_ready_a_moment_later() {
     let site = demo();
+    site.hash_small();
     day(&site);
     let (clerk, kiosk) = (Clerk::at(&site, &site.admin()), kiosk::paired(&site));
     let (guest, jane) = (kiosk::paired(&site), site.flyer("jill"));

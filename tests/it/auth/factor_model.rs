@@ -42,7 +42,7 @@ struct Sent {
     tries: i64,
 }
 
-/// What the rules say of one member, and everything that the attacker ever saw.
+/// The state of one member by the rules, and everything that the attacker ever saw.
 #[derive(Default)]
 struct Model {
     now: i64,
@@ -76,7 +76,7 @@ impl Model {
         (now - 1..=now + 1).find(|step| self.apps[app].code(step * STEP) == code)
     }
 
-    /// What a code is worth at this moment; it is used up by it.
+    /// Whether a code is right at this moment; the code is used up by it.
     fn prove(&mut self, code: &str) -> bool {
         let Some(on) = self.on else { return false };
         if code.len() > 6 {
@@ -373,6 +373,7 @@ fn a_thousand_random_sequences_never_reach_a_session_without_the_proof_that_is_d
             scope.spawn(move || {
                 // A site of its own, because each moves its clock.
                 let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
+                site.hash_small();
                 (thread..SEQUENCES).step_by(THREADS as usize).for_each(|seed| one_sequence(&site, seed));
             });
         }

@@ -5,8 +5,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
-use tunneldesk::domain::password;
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::{members, security_answers};
 
 /// `ü` as one character, and as a letter with its dots.
 const COMPOSED: &str = "gr\u{fc}ne Socken, nasses Haar";
@@ -52,7 +51,7 @@ fn a_password_is_right_in_either_form_wherever_it_is_set() {
             assert_eq!(reply["status"], true, "set as {set:?}, typed as {typed:?}");
         }
     }
-    let jane = jane(&site, &password::hash(DECOMPOSED));
+    let jane = jane(&site, &site.inside().hash(DECOMPOSED));
     let body = json!({ "current_password": COMPOSED, "password": "n\u{e4}chster Winter, kurz", "password_confirm": "na\u{308}chster Winter, kurz" });
     jane.put("/account/profile/change-password", body).ok();
     assert!(signs_in(&site, "na\u{308}chster Winter, kurz") && signs_in(&site, "n\u{e4}chster Winter, kurz"));
@@ -71,8 +70,8 @@ fn an_old_hash_of_another_form_is_right_as_it_was_typed_and_is_made_anew() {
 fn an_answer_is_right_in_either_form_and_an_old_one_as_it_was_typed() {
     let site = Site::open();
     let jane = site.member("jane");
-    let answered = |phc: &str| site.change(|tx| Ok(members::set_security_answer(tx, jane.id, 3, phc)?));
-    answered(&password::hash("citro\u{eb}n"));
+    let answered = |phc: &str| site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, phc)?));
+    answered(&site.inside().hash("citro\u{eb}n"));
     assert_eq!(recover(&site, COMPOSED, " Citroe\u{308}n "), true);
     answered(&hash_as_typed("citroe\u{308}n"));
     assert_eq!(recover(&site, DECOMPOSED, "CITROE\u{308}N"), true);

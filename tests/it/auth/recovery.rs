@@ -4,8 +4,7 @@ use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::domain::password;
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::security_answers;
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
 const RECOVER: &str = "/auth/account-access/recover-password";
@@ -15,8 +14,8 @@ const NEW: &str = "four dry socks in a row";
 /// Jane, who answered question 3 with "volvo".
 fn jane(site: &Site) -> Caller {
     let jane = site.member("jane");
-    let phc = password::hash("volvo");
-    site.change(|tx| Ok(members::set_security_answer(tx, jane.id, 3, &phc)?));
+    let phc = site.inside().hash("volvo");
+    site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, &phc)?));
     jane
 }
 

@@ -1,13 +1,12 @@
-//! What somebody learns of others at the doors of the site: nothing. A name that somebody has and one that nobody has
-//! get the same answer, to the byte, in the same time. (Passkeys have a file of their own for the bytes.)
+//! A stranger learns nothing of members by signing in, signing up or recovering. A name that somebody has and one that
+//! nobody has get the same answer, to the byte, in the same time. (Passkeys have a file of their own for the bytes.)
 
 use super::timing;
 use crate::harness::{Reply, Request, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::domain::password;
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::security_answers;
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
 const RECOVER: &str = "/auth/account-access/recover-password";
@@ -73,8 +72,8 @@ fn people(site: &Site) {
     let (jane, mark, ann) = (site.member("jane"), site.member("mark"), site.member("ann"));
     site.confirm_phone(&jane);
     for (question, answer) in [(3, "volvo"), (9, "net"), (11, "wind")] {
-        let phc = password::hash(answer);
-        site.change(|tx| Ok(members::set_security_answer(tx, jane.id, question, &phc)?));
+        let phc = site.inside().hash(answer);
+        site.change(|tx| Ok(security_answers::set(tx, jane.id, question, &phc)?));
     }
     site.unconfirm(&mark);
     site.ban(&ann);

@@ -6,10 +6,9 @@ use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Request, sender
 use crate::world::World;
 use http::Method;
 use serde_json::json;
-use tunneldesk::domain::password;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::{ROUTES, Route};
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::security_answers;
 
 const NEW: &str = "four dry socks in a row";
 const USER: &str = "/account/profile/user";
@@ -33,8 +32,8 @@ const CHANGES: [(&str, bool, Make); 11] = [
     }),
     ("a recovery", false, |world, person| {
         let (site, name) = (&world.site, &person.caller.name);
-        let phc = password::hash("volvo");
-        site.change(|tx| Ok(members::set_security_answer(tx, person.caller.id, 3, &phc)?));
+        let phc = site.inside().hash("volvo");
+        site.change(|tx| Ok(security_answers::set(tx, person.caller.id, 3, &phc)?));
         site.stranger().post(RECOVER, json!({ "username": name })).ok();
         let passcode = site.last_passcode(&person.caller).expect("a passcode went out");
         let body = json!({ "username": name, "passcode": passcode, "password": NEW, "answer_3": "volvo" });

@@ -3,8 +3,7 @@
 use super::{Clerk, HOSTILE};
 use crate::harness::{PASSWORD, Site};
 use serde_json::json;
-use tunneldesk::domain::password;
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::security_answers;
 
 const NEW: &str = "four dry socks in a row";
 
@@ -57,8 +56,8 @@ fn a_worn_out_link_brings_a_new_one_that_works() {
 fn a_lost_password_is_replaced_by_code_and_answers() {
     let site = Site::open();
     let jane = site.member("jane");
-    let answer = password::hash("volvo");
-    site.change(|tx| Ok(members::set_security_answer(tx, jane.id, 3, &answer)?));
+    let answer = site.inside().hash("volvo");
+    site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, &answer)?));
     let browser = Clerk::outside(&site);
     assert_eq!(browser.get("/recover").status, 200);
     let asked = browser.post("/recover", &[("username", "jane"), ("option", "email")]).page();

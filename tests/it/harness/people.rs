@@ -7,14 +7,15 @@ use serde_json::json;
 use std::sync::LazyLock;
 use std::time::Duration;
 use tunneldesk::auth::new_token;
-use tunneldesk::domain::{password, role::Role};
+use tunneldesk::domain::password::{self, Cost};
+use tunneldesk::domain::role::Role;
 use tunneldesk::keys::{Purpose, hex, random};
 use tunneldesk::store::tables::entries::NewTime;
 use tunneldesk::store::tables::{entries, members, partners, sessions};
 
 /// Everybody's.
 pub const PASSWORD: &str = "wet hair, dry socks";
-static PASSWORD_HASH: LazyLock<String> = LazyLock::new(|| password::hash(PASSWORD));
+static PASSWORD_HASH: LazyLock<String> = LazyLock::new(|| password::hash(PASSWORD, Cost::FULL));
 const DAY: i64 = 86_400;
 
 impl Site {
@@ -61,6 +62,10 @@ impl Site {
 
     fn account(&self, name: &str, role: Role) -> Caller {
         let email = format!("{name}@example.com");
+        let password_hash = match self.inside().hash_cost() {
+            Cost::FULL => PASSWORD_HASH.clone(),
+            small => password::hash(PASSWORD, small),
+        };
         let new = members::New {
             username: name,
             screen_name: name,
@@ -68,7 +73,7 @@ impl Site {
             email: &email,
             tunnel_id: Some(Site::TUNNEL_ID),
             role: role.name(),
-            password_hash: Some(&PASSWORD_HASH),
+            password_hash: Some(&password_hash),
             ..Default::default()
         };
         let id = self.change(|tx| {

@@ -42,13 +42,14 @@ pub struct Site {
     door: Door,
     up: Option<Up>,
     faults_expected: Cell<bool>,
+    hashes_small: Cell<bool>,
     numbers: AtomicI64,
     /// Set once the site listens to the shell.
     listening: OnceCell<Named>,
     _deadline: Deadline,
 }
 
-/// What a restart makes anew.
+/// The parts that a restart makes anew.
 struct Up {
     inside: Inside,
     running: Running,
@@ -97,6 +98,7 @@ impl Site {
             door,
             up: Some(up),
             faults_expected: Cell::new(false),
+            hashes_small: Cell::new(false),
             numbers: AtomicI64::new(1000),
             listening: OnceCell::new(),
             _deadline: deadline,
@@ -113,6 +115,9 @@ impl Site {
         let up = Up::new(inside, place, &self.config);
         self.door.moved(up.running.addresses[0], clock);
         self.up = Some(up);
+        if self.hashes_small.get() {
+            self.hash_small();
+        }
     }
 
     /// The same with other settings.
@@ -126,7 +131,7 @@ impl Site {
         self.inside().clock.advance(by);
     }
 
-    /// Whoever sent too much may send again: paces go by the machine's clock, which no test moves.
+    /// Resets the rates of requests: they go by the machine's clock, which no test moves.
     pub fn forget_paces(&self) {
         self.inside().keep(Rates::default());
     }
@@ -150,7 +155,7 @@ impl Site {
         self.up().running.metrics_address.expect("the port for figures is open")
     }
 
-    /// What the technician types at the machine's shell, carried out by the running server.
+    /// Runs a command line at the machine's shell, which the running server carries out.
     pub fn shell(&self, args: &[&str]) {
         let output = self.run_in_shell(args);
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -170,6 +175,14 @@ impl Site {
             control::listen(dir, self.inside().for_another_thread()).expect("a socket in the directory")
         });
         Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs")
+    }
+
+    /// Hashes of passwords and answers cost little from now on: for campaigns that check them by the thousand, and whose
+    /// subject is something else. Call it before the first member is made.
+    pub fn hash_small(&self) {
+        self.hashes_small.set(true);
+        #[cfg(debug_assertions)]
+        self.inside().hash_at(tunneldesk::domain::password::Cost::SMALL);
     }
 
     /// From here on an answer of 500 or more is the test's subject and no fault.
@@ -197,7 +210,7 @@ impl Site {
         self.inside().store.write(self.now(), change).expect("the file can be changed")
     }
 
-    /// What the site's key makes of it.
+    /// Seals a value by the site's key.
     pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
         self.inside().keys.seal(purpose, plain)
     }

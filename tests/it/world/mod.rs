@@ -72,6 +72,7 @@ impl World {
             senders::configure(config);
             adjust(config);
         });
+        site.hash_small();
         let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
         let (desk, admin, sync) = (site.desk(), site.admin(), site.sync());
         let (partner, rival) = (site.partner(), site.partner());
@@ -97,7 +98,7 @@ impl World {
             "partner" => vec![self.partner.clone(), self.rival.clone()],
             "callback" if route.path == "/payment-webhook" => vec![self.site.processor()],
             "callback" if route.path == "/mail-webhook" => vec![self.site.mail_provider()],
-            // What asks for a deletion is signed in its body.
+            // A deletion request is signed in its body.
             "open" | "callback" => vec![self.site.stranger()],
             other => panic!("say here who is a right caller for {other}"),
         }
@@ -176,7 +177,7 @@ impl World {
         Some(Object { name: name.to_owned(), in_path: false, whose })
     }
 
-    /// What a booking token may name of its own.
+    /// The thing of its own that a booking token may name.
     pub fn booked(&self, token: &Caller, name: &str) -> String {
         match name {
             "member_id" => token.id.to_string(),

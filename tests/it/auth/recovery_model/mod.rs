@@ -27,7 +27,7 @@ const RECOVER: &str = "/auth/account-access/recover-password";
 const CHANGE: &str = "/account/profile/change-password";
 const USER: &str = "/account/profile/user";
 
-/// What was opened by the password of now, and must not outlive it.
+/// Sessions opened by the present password, which must not outlive it.
 struct Opened {
     session: Caller,
     booking: Caller,
@@ -297,7 +297,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// What the rules say to this proof; a wrong one is counted.
+    /// Whether the proof is right by the rules; a wrong one is counted.
     fn is_proven(&mut self, who: usize, passcode: &str, given: &BTreeMap<i64, String>) -> bool {
         let now = self.now();
         let purpose = "passcode_recover_password";
@@ -383,6 +383,7 @@ fn run(thread: u64) -> Tally {
         config.limits.sign_in_misses_per_address = 1_000_000;
         config.limits.passkey_questions_per_minute_per_address = 1_000_000;
     });
+    site.hash_small();
     let partner = site.partner();
     let mut all = Tally::default();
     for seed in (thread..SEQUENCES).step_by(THREADS as usize) {

@@ -1,11 +1,9 @@
-//! What the rules say of one member: passwords, passcodes, answers, misses.
+//! The state of one member by the rules: passwords, passcodes, answers, failed attempts.
 
 use crate::bad_input::dice::Dice;
 use crate::harness::{Caller, PASSWORD, Site};
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
-use tunneldesk::domain::password;
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::security_answers;
 
 const TRIES: i64 = 5;
 
@@ -13,10 +11,6 @@ pub type Answers = &'static [(i64, &'static str)];
 /// Jane answered two questions, mark one, and ann, whom the desk signed up, none.
 pub const ANSWERED: [Answers; 3] = [&[(3, "volvo"), (9, "the north wind")], &[(3, "saab")], &[]];
 pub const JANE: usize = 0;
-
-/// Hashing each person's answers anew would take most of the time.
-pub static HASHES: LazyLock<BTreeMap<&str, String>> =
-    LazyLock::new(|| ANSWERED.into_iter().flatten().map(|(_, answer)| (*answer, password::hash(answer))).collect());
 
 /// A passcode as the member's mailbox has it.
 pub struct Sent {
@@ -26,7 +20,7 @@ pub struct Sent {
     pub tries: i64,
 }
 
-/// What the rules say of one member.
+/// The state of one member by the rules.
 pub struct Person {
     /// With a session in force, but for a ban.
     pub caller: Caller,
@@ -34,7 +28,7 @@ pub struct Person {
     pub email: String,
     pub phone: Option<&'static str>,
     pub password: String,
-    /// What the file has of it.
+    /// The hash of the password in the file.
     pub hash: String,
     pub banned: bool,
     /// Live passcodes, by template.
@@ -92,7 +86,8 @@ impl Person {
 pub fn person(site: &Site, name: &str, answered: Answers, dice: &mut Dice) -> Person {
     let caller = site.member(name);
     for (question, answer) in answered {
-        site.change(|tx| Ok(members::set_security_answer(tx, caller.id, *question, &HASHES[answer])?));
+        let phc = site.inside().hash(answer);
+        site.change(|tx| Ok(security_answers::set(tx, caller.id, *question, &phc)?));
     }
     let phone = dice.one_in(2).then_some("+41790000000");
     if phone.is_some() {
