@@ -13,7 +13,7 @@ use crate::http::kinds::{Line, NewPassword, QuestionNumber};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::{members, tunnels};
+use crate::store::tables::{members, security_answers, tunnels};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     site.once(call, |tx| {
         let member_id = members::insert(tx, &signup.as_new(site.tunnel_id, &password_hash))?;
         for (question, answer_hash) in &answers {
-            members::set_security_answer(tx, member_id, *question, answer_hash)?;
+            security_answers::set(tx, member_id, *question, answer_hash)?;
         }
         let email = signup.person.email.as_deref().unwrap_or_default();
         confirmation::send(site, tx, member_id, email, call.language())?;

@@ -6,7 +6,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::members;
+use crate::store::tables::security_answers;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct QuestionReply {
 
 /// `GET /account/profile/security-questions`: the catalogue in the caller's language, and which of it is answered.
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
-    let answered = site.store.read(|tx| Ok(members::list_answered_questions(tx, member.id())?))?;
+    let answered = site.store.read(|tx| Ok(security_answers::list_questions(tx, member.id())?))?;
     let show = |question| QuestionReply {
         question,
         text: questions::text(call.language(), question),

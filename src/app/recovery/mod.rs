@@ -23,6 +23,7 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::{self, Account, Profile};
 use crate::store::tables::outbox::Channel;
+use crate::store::tables::security_answers;
 
 /// How many questions are asked at least, of every name.
 const QUESTIONS_ASKED: usize = 3;
@@ -74,9 +75,9 @@ pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failur
             members::find_account_by_id(tx, ANY_MEMBER_ID)?;
         }
         let member_id = account.as_ref().map_or(NO_MEMBER_ID, |account| account.member_id);
-        let own = members::list_answered_questions(tx, member_id)?;
+        let own = security_answers::list_questions(tx, member_id)?;
         if own.is_empty() {
-            members::list_answered_questions(tx, ANY_MEMBER_ID)?;
+            security_answers::list_questions(tx, ANY_MEMBER_ID)?;
         }
         // The username and the e-mail address of one account lead to the same questions.
         Ok((own, account.map_or_else(|| name.to_owned(), |account| account.username)))
@@ -186,7 +187,7 @@ fn set_password(
                 let cx = Change { site, tx, actor: &actor, language: call.language() };
                 credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
                 for (question, answer_hash) in &renewed {
-                    members::renew_security_answer(tx, account.member_id, *question, answer_hash)?;
+                    security_answers::renew(tx, account.member_id, *question, answer_hash)?;
                 }
                 return render(Outcome::Done);
             }
@@ -250,7 +251,7 @@ fn stranger<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
 /// each answer, for an unknown name too.
 fn answers_are_right(site: &Site, account: Option<&Account>, answers: &[(i64, String)]) -> Result<bool, Failure> {
     let own = match account {
-        Some(account) => site.store.read(|tx| Ok(members::list_answers(tx, account.member_id)?))?,
+        Some(account) => site.store.read(|tx| Ok(security_answers::list(tx, account.member_id)?))?,
         None => Vec::new(),
     };
     let mut right = 0;

@@ -370,27 +370,6 @@ pub fn set_pin_misses(tx: &Write, member_id: i64, misses: i64, paused_until: i64
     tx.run(sql, named_params! {":misses": misses, ":paused_until": paused_until, ":id": member_id})
 }
 
-/// The answer to one security question, in place of an older one.
-pub fn set_security_answer(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO security_answers" { member_id, question, answer_hash } "ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash")
-}
-
-/// Another hash of the answer to a question that the member has answered.
-pub fn renew_security_answer(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
-    let sql = sql!("UPDATE security_answers SET answer_hash = :hash WHERE member_id = :id AND question = :question");
-    tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
-}
-
-pub fn list_answered_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT question FROM security_answers WHERE member_id = ?1"), [member_id], row)
-}
-
-/// The questions that a member answered, with the answers' hashes.
-pub fn list_answers(tx: &Read, member_id: i64) -> Result<Vec<(i64, String)>> {
-    let sql = sql!("SELECT question, answer_hash FROM security_answers WHERE member_id = ?1 ORDER BY question");
-    tx.list(sql, [member_id], row)
-}
-
 /// A confirmed address in place of the old one; refuses one that another member has confirmed.
 pub fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
     let sql =

@@ -26,6 +26,7 @@ pub(crate) mod payments;
 pub(crate) mod reminders;
 pub(crate) mod replays;
 pub(crate) mod second_factors;
+pub mod security_answers;
 pub mod sessions;
 pub(crate) mod shift_note;
 pub(crate) mod sign_in_steps;

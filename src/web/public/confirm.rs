@@ -1,18 +1,15 @@
 //! Confirming an e-mail address by the link that was mailed to it.
 
-use super::{Frame, show, tell};
+use super::{Frame, read_token, show, tell};
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::take_message;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
 use crate::site::Site;
 use crate::web::form;
 use askama::Template;
 use http::StatusCode;
 
-const TOKEN_CHARS_MAX: usize = 128;
 const TITLE: &str = "confirm.title";
 
 #[derive(Template)]
@@ -24,15 +21,9 @@ struct Page {
     worn_out: bool,
 }
 
-fn token(mut fields: Fields) -> Result<String, Failure> {
-    let token = fields.required("token", fields::line(TOKEN_CHARS_MAX));
-    let ok = fields.finish()?;
-    Ok(token.get(&ok))
-}
-
 /// `GET /confirm`: where the link of a mail leads; the button there does it.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    match token(call.query()) {
+    match read_token(call.query()) {
         Ok(token) => page(site, call, token, false),
         Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
     }
@@ -46,7 +37,7 @@ fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
 /// `POST /confirm`: confirms the address that the token was mailed to.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     confirmation::take_pace(site, call)?;
-    let token = token(form(call)?)?;
+    let token = read_token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
         Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
         Confirmed::Before => tell(site, call, TITLE, "good", "confirmation.before"),
@@ -57,7 +48,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
 /// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     confirmation::take_pace(site, call)?;
-    let token = token(form(call)?)?;
+    let token = read_token(form(call)?)?;
     take_message(site, call)?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
     tell(site, call, TITLE, "good", "confirmation.sent")

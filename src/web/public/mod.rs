@@ -12,12 +12,15 @@ pub(crate) mod verify;
 use super::{Frame, refused, said, show};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
 use crate::http::reply::Reply;
 use crate::site::Site;
 use askama::Template;
 use http::StatusCode;
 
-/// How it ended.
+const TOKEN_CHARS_MAX: usize = 128;
+
+/// The page that says how a deed ended.
 #[derive(Template)]
 #[template(path = "public/told.html", config = "assets/templates/askama.toml")]
 struct Told {
@@ -40,6 +43,13 @@ fn tell(
     let status = if tone == "bad" { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (title, message) = (call.say(title), call.say(message));
     Ok(show(status, call.language(), &Told { frame, title, tone, message, problems: Vec::new() }))
+}
+
+/// Reads the token of a mailed link, from the query of its page or from the form there.
+fn read_token(mut fields: Fields) -> Result<String, Failure> {
+    let token = fields.required("token", fields::line(TOKEN_CHARS_MAX));
+    let ok = fields.finish()?;
+    Ok(token.get(&ok))
 }
 
 /// A failure as a page for everybody.

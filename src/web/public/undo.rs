@@ -1,17 +1,14 @@
 //! Undoing a change of the ways into an account, by the link in the mail that told of the change.
 
-use super::{Frame, show, tell};
+use super::{Frame, read_token, show, tell};
 use crate::auth::undo::{self, Undone};
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
 use crate::site::Site;
 use crate::web::form;
 use askama::Template;
 use http::StatusCode;
 
-const TOKEN_CHARS_MAX: usize = 128;
 const TITLE: &str = "undo.title";
 
 #[derive(Template)]
@@ -23,15 +20,9 @@ struct Page {
     done: bool,
 }
 
-fn token(mut fields: Fields) -> Result<String, Failure> {
-    let token = fields.required("token", fields::line(TOKEN_CHARS_MAX));
-    let ok = fields.finish()?;
-    Ok(token.get(&ok))
-}
-
 /// `GET /undo`: where the link of a mail leads; what it does needs the button there.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    match token(call.query()) {
+    match read_token(call.query()) {
         Ok(token) => page(site, call, token, false),
         Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
     }
@@ -43,7 +34,7 @@ fn page(site: &Site, call: &Call, token: String, done: bool) -> Answer {
 
 /// `POST /undo`: undoes the change. A token that is not good writes nothing.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    let token = token(form(call)?)?;
+    let token = read_token(form(call)?)?;
     let now = site.now();
     let undone = match site.store.read(|tx| undo::is_offered(tx, &token, now))? {
         true => site.store.write(now, |tx| undo::take(site, call, tx, &token))?,

@@ -1,5 +1,7 @@
 //! Backups and their way back, on the running site.
 
+mod damage;
+
 use crate::harness::{Desk, PASSWORD, Server, edit_manifest, text};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -333,96 +335,4 @@ fn a_newer_backup_that_cannot_be_read_is_named_when_it_is_passed_over() {
     assert!(said.contains("passed over") && said.contains(name), "{said}");
     let said = desk.run(&["restore", newest.to_str().unwrap()]).trouble(1);
     assert!(said.contains("damaged"), "{said}");
-}
-
-/// Has an index lack the rows that are written by `sql`.
-fn spoil_index(desk: &Desk, index: &str, sql: &str) {
-    let file = rusqlite::Connection::open(desk.database()).unwrap();
-    let write = |change: &str| {
-        file.execute_batch(&format!(
-            "PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = {change} WHERE name = '{index}'; PRAGMA writable_schema = reset"
-        ))
-        .unwrap();
-    };
-    write("sql || ' WHERE 0'");
-    file.execute_batch(sql).unwrap();
-    write("replace(sql, ' WHERE 0', '')");
-}
-
-fn doctor_on(desk: &Desk, name: &str) -> (String, String) {
-    let said: serde_json::Value = serde_json::from_str(&desk.run(&["doctor", "--json"]).out).unwrap();
-    let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name).unwrap().clone();
-    (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
-}
-
-#[test]
-fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_built_anew() {
-    let desk = Desk::with_site();
-    desk.add_member("jane", "member");
-    desk.json(&["session", "issue", "--role", "sync"]);
-    spoil_index(&desk, "sessions_by_member", "DELETE FROM sessions");
-    let server = desk.serve();
-    // The start or the backup finds it, whichever is first; a backup in the middle of that may be refused.
-    while desk.run(&["backup"]).code != Some(0) {}
-    let rows = desk.json(&["audit", "list", "--limit", "9"]);
-    let rebuilt: Vec<_> = rows.as_array().unwrap().iter().filter(|row| row["deed"] == "indexes.rebuilt").collect();
-    assert!(!rebuilt.is_empty(), "{rows}");
-    assert_eq!(doctor_on(&desk, "integrity").0, "ok");
-    // A row that refers to none, as a damaged page leaves it.
-    assert_eq!(server.stop().code, Some(0));
-    let orphan = "PRAGMA foreign_keys = off; INSERT INTO media VALUES (999, x'00', 0)";
-    rusqlite::Connection::open(desk.database()).unwrap().execute_batch(orphan).unwrap();
-    for _ in 0..2 {
-        let server = desk.serve();
-        desk.run(&["backup"]).trouble(2);
-        for (name, word) in [("integrity", "database is damaged, as was found"), ("backup", "No backup could be made")]
-        {
-            let (state, said) = doctor_on(&desk, name);
-            assert!(state == "alarm" && said.contains(word), "{name} {state}: {said}");
-            let ready = server.get(&crate::harness::Caller::Anyone, "/readyz?verbose");
-            assert!(ready.body.contains(&format!("alarm {name}\n")), "{}", ready.body);
-        }
-        assert_eq!(server.stop().code, Some(0));
-        assert_eq!(doctor_on(&desk, "integrity").0, "alarm", "a restart forgets it");
-    }
-    rusqlite::Connection::open(desk.database()).unwrap().execute_batch("DELETE FROM media").unwrap();
-    desk.run(&["backup"]).done();
-    for name in ["integrity", "backup"] {
-        assert_eq!(doctor_on(&desk, name).0, "ok");
-    }
-}
-
-#[test]
-fn a_log_that_lost_what_was_acknowledged_is_said_aloud_until_it_is_noted_and_a_plain_kill_is_not() {
-    let desk = Desk::with_site();
-    desk.add_member("jane", "member");
-    let log = desk.data().join("tunneldesk.sqlite-wal");
-    let killed = || {
-        let server = desk.serve();
-        let jane = server.sign_in("jane", PASSWORD);
-        (0..5).for_each(|_| assert!(enter(&server, &jane)));
-        server.kill();
-        server.ended();
-    };
-    killed();
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "ok", "a plain kill");
-    killed();
-    std::fs::write(&log, "").unwrap();
-    let server = desk.serve();
-    for _ in 0..2 {
-        let (state, said) = doctor_on(&desk, "lost_writes");
-        assert!(state == "alarm" && said.contains("missing or empty"), "{said}");
-    }
-    let ready = server.get(&crate::harness::Caller::Anyone, "/readyz?verbose");
-    assert!(ready.body.contains("alarm lost_writes\n"), "{}", ready.body);
-    assert_eq!(server.stop().code, Some(0));
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "alarm", "a restart forgets it");
-    desk.run(&["doctor", "--noted"]);
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "ok");
-    assert_eq!(desk.json(&["audit", "list", "--limit", "1"])[0]["deed"], "alarm.noted");
-    killed();
-    let mut bytes = std::fs::read(&log).unwrap();
-    bytes[20] ^= 4;
-    std::fs::write(&log, bytes).unwrap();
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "alarm", "a head with a flipped bit");
 }

@@ -1,0 +1,18 @@
+//! What one person, one partner or one address may do, and that honest use never meets it.
+
+mod messages;
+mod partners;
+mod recovery;
+mod rows;
+
+use crate::harness::{Reply, Site};
+use serde_json::json;
+use std::time::Duration;
+
+const RECOVER: &str = "/auth/account-access/recover-password";
+const HOUR: Duration = Duration::from_secs(3_600);
+const DAY: Duration = Duration::from_secs(86_400);
+
+fn recover(site: &Site, name: &str) -> Reply {
+    site.stranger().post(RECOVER, json!({"username": name, "option": "email"}))
+}

@@ -1,0 +1,68 @@
+//! Recovering an account: the questions, and how often an address may ask.
+
+use super::{RECOVER, recover};
+use crate::harness::Site;
+use serde_json::json;
+use tunneldesk::store::tables::security_answers;
+
+const QUESTIONS: &str = "/auth/account-access/security-questions";
+
+fn asked_of(site: &Site, name: &str) -> Vec<i64> {
+    let reply = site.stranger().get(&format!("{QUESTIONS}?username={name}")).ok();
+    assert_eq!(reply.header("cache-control"), Some("private, no-store"));
+    reply.json().as_array().unwrap().iter().map(|one| one["question"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn everybody_is_asked_three_questions_always_the_same() {
+    let site = Site::open();
+    let phc = site.inside().hash("volvo");
+    for (name, own) in [("none", &[][..]), ("one", &[3]), ("two", &[3, 7]), ("three", &[1, 3, 7])] {
+        let member = site.member(name);
+        for question in own {
+            site.change(|tx| Ok(security_answers::set(tx, member.id, *question, &phc)?));
+        }
+        let asked = asked_of(&site, name);
+        assert_eq!(asked.len(), 3, "{name}");
+        assert!(asked.is_sorted() && own.iter().all(|question| asked.contains(question)), "{name}: {asked:?}");
+        assert_eq!(asked_of(&site, name), asked, "{name}");
+        assert_eq!(asked_of(&site, &format!("{name}@example.com")), asked, "by the address too");
+    }
+    assert_eq!(asked_of(&site, "nobody").len(), 3);
+}
+
+#[test]
+fn one_own_answer_and_two_to_made_up_questions_recover_the_account() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let phc = site.inside().hash("volvo");
+    site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, &phc)?));
+    recover(&site, "jane").ok();
+    let passcode = site.mails().pop().expect("a mail waits")["values"]["passcode"].clone();
+    let mut body = json!({"username": "jane", "passcode": passcode, "password": "four dry socks in a row"});
+    for question in asked_of(&site, "jane") {
+        body[format!("answer_{question}")] = if question == 3 { "volvo" } else { "whatever" }.into();
+    }
+    assert_eq!(site.stranger().post(RECOVER, body).ok().json()["status"], true);
+}
+
+#[test]
+fn an_address_asks_for_so_many_recoveries_an_hour_whoever_it_names() {
+    let site = Site::open_with(|config| config.limits.recoveries_per_hour_per_address = 6);
+    site.member("jane");
+    let before = site.rows();
+    recover(&site, "jane").ok();
+    for n in 0..4 {
+        recover(&site, &format!("nobody-{n}")).ok();
+    }
+    site.stranger().get(&format!("{QUESTIONS}?username=jane")).ok();
+    for name in ["jane", "nobody"] {
+        let refused = recover(&site, name).refused(429);
+        assert!(refused.header("retry-after").is_some());
+        site.stranger().get(&format!("{QUESTIONS}?username={name}")).refused(429);
+        site.stranger().post("/auth/account-access/recover-username", json!({"email": "a@example.com"})).refused(429);
+    }
+    let after = site.rows();
+    let more: i64 = after.iter().map(|(table, rows)| rows - before[table]).sum();
+    assert!(more <= 12, "five requests left {more} rows");
+}

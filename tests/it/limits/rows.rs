@@ -1,0 +1,91 @@
+//! Changes a day, and the rows that one person can leave behind.
+
+use super::DAY;
+use crate::harness::Site;
+use http::Method;
+use serde_json::{Value, json};
+use tunneldesk::auth::new_token;
+use tunneldesk::domain::role::Role;
+use tunneldesk::store::tables::{notices, sessions};
+
+const TIME: &str = "/account/logbook/time/";
+
+fn flight(site: &Site) -> Value {
+    json!({"entry_date": site.now() - 60, "time": "10"})
+}
+
+#[test]
+fn a_person_makes_so_many_changes_a_day_and_looks_as_often_as_wanted() {
+    let site = Site::open_with(|config| config.limits.changes_per_day_per_member = 3);
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    for _ in 0..3 {
+        jane.post(TIME, flight(&site)).ok();
+    }
+    let refused = jane.post(TIME, flight(&site)).refused(429);
+    assert!(refused.header("retry-after").is_some());
+    jane.post("/account/logbook/member/time/", flight(&site)).refused(429);
+    jane.ask(Method::POST, "/account/profile/booking-pin").send().refused(429);
+    for _ in 0..5 {
+        jane.get("/account/profile/user").ok();
+    }
+    mark.post(TIME, flight(&site)).ok();
+    jane.ask(Method::POST, "/auth/logout").send().ok();
+}
+
+#[test]
+fn a_logbook_is_full_at_some_point_and_sooner_without_a_confirmed_address() {
+    let site = Site::open();
+    for (name, most, confirmed) in [("jane", 50_000, true), ("new", 1_000, false)] {
+        let member = site.member(name);
+        site.change(|tx| {
+            if !confirmed {
+                tx.run("UPDATE members SET email_confirmed_at = NULL WHERE member_id = ?1", [member.id])?;
+            }
+            let sql = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < ?2)
+                       INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, created_at, updated_at)
+                       SELECT ?1, 'time', 'open', ?3, 1, ?4, ?1, ?3, ?3 FROM n";
+            Ok(tx.run(sql, (member.id, most, tx.now() - 86_400, Site::TUNNEL_ID))?)
+        });
+        let entry_id = member.post(TIME, flight(&site)).ok().json()["entry_id"].clone();
+        let refused = member.post(TIME, flight(&site)).refused(409);
+        assert_eq!(refused.json()["code"], "logbook_full");
+        assert!(refused.json()["message"].as_str().unwrap().contains(&most.to_string()), "{refused}");
+        member.delete(&format!("/account/logbook/{entry_id}")).ok();
+        member.post(TIME, flight(&site)).ok();
+    }
+}
+
+#[test]
+fn what_a_member_leaves_behind_by_signing_in_and_being_told_has_an_end() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let (_, newest) = new_token();
+    site.change(|tx| {
+        for n in 0..600 {
+            sessions::insert(tx, &new_token().1, jane.id, Role::Member, "it")?;
+            sessions::insert_booking_token(tx, &new_token().1, jane.id, None, tx.now() + n)?;
+        }
+        sessions::insert(tx, &newest, jane.id, Role::Member, "it")?;
+        for _ in 0..5_100 {
+            notices::insert(tx, jane.id, "notice.pin_paused", "{\"minutes\": 15}")?;
+        }
+        Ok(())
+    });
+    let rows = site.rows();
+    assert_eq!((rows["sessions"], rows["booking_tokens"], rows["notices"]), (500, 200, 5_000));
+    let kept = site.change(|tx| Ok(sessions::find(tx, &newest, tx.now())?));
+    assert!(kept.is_some(), "the newest session stays");
+}
+
+#[test]
+fn what_is_out_of_date_goes_however_much_there_is() {
+    let site = Site::open();
+    site.change(|tx| {
+        let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 5000)
+                   INSERT INTO passcode_sends (address_hash, sent_at) SELECT randomblob(32), ?1 FROM n";
+        Ok(tx.run(sql, [tx.now()])?)
+    });
+    site.advance(2 * DAY);
+    assert_eq!(tunneldesk::jobs::sweep_all(&site.for_a_job()).unwrap(), 5_000);
+    assert_eq!(site.rows()["passcode_sends"], 0);
+}

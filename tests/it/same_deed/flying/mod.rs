@@ -1,0 +1,166 @@
+//! Two equal sites with members, a signer, an admin at the desk, a kiosk and a partner, and the deeds of flying that more
+//! than one of them asks for.
+
+mod deeds;
+
+use super::{Changes, Deed, Refused, done, list_rows};
+use crate::desk::{Clerk, kiosk};
+use crate::harness::{Caller, Site, senders};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// The tables that flying and paying for it change, with the columns that are not compared: who did it from where, where
+/// the edges differ in that by nature, and what is random.
+const TABLES: [(&str, &[&str]); 11] = [
+    ("bookings", &["partner_id", "registration_id", "purchase_date", "arrived_by"]),
+    ("entries", &[]),
+    ("entry_moves", &[]),
+    ("event_days", &[]),
+    ("flown_hours", &[]),
+    ("history", &[]),
+    ("holdings", &[]),
+    ("media", &[]),
+    ("notices", &[]),
+    ("outbox", &[]),
+    ("payments", &[]),
+];
+
+/// A site with the people of the deeds.
+struct Stage {
+    site: Site,
+    jane: Caller,
+    ines: Caller,
+    /// An admin who flies as well.
+    root: Caller,
+    clerk: Clerk,
+    kiosk: Clerk,
+    partner: Caller,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let site = Site::open_with(|config| {
+            senders::configure(config);
+            (config.yearly_fee_cents, config.demo) = (3000, true);
+        });
+        let (jane, ines, root) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]), site.admin());
+        site.change(|tx| Ok(tx.run("UPDATE members SET screen_name = 'Root' WHERE member_id = ?1", [root.id])?));
+        site.brief(&jane, "Flyer");
+        site.pay(&jane, std::time::Duration::from_secs(30 * 86_400));
+        let (clerk, kiosk, partner) = (Clerk::at(&site, &root), kiosk::paired(&site), site.partner());
+        Stage { site, jane, ines, root, clerk, kiosk, partner }
+    }
+
+    fn desk(&self, path: &str, fields: &[(&str, &str)]) -> bool {
+        done(&self.clerk.post(&format!("/desk/{path}"), fields))
+    }
+
+    /// Signs somebody in at the kiosk.
+    fn at_kiosk(&self, who: &Caller) -> i64 {
+        self.kiosk.post("/kiosk/leave", &[]);
+        kiosk::enter(&self.site, &self.kiosk, who);
+        0
+    }
+
+    fn kiosk(&self, path: &str, fields: &[(&str, &str)]) -> bool {
+        done(&self.kiosk.post(&format!("/kiosk/{path}"), fields))
+    }
+
+    fn api(&self, who: &Caller, path: &str, body: Value) -> bool {
+        done(&who.post(path, body))
+    }
+
+    fn act(&self, who: &Caller, entry_id: i64, act: &str, body: Value) -> bool {
+        self.api(who, &format!("/account/logbook/entries/{entry_id}/{act}"), body)
+    }
+
+    fn log_time(&self, who: &Caller, minutes: i64) -> bool {
+        self.api(who, "/account/logbook/time/", json!({ "entry_date": self.site.now(), "time": minutes }))
+    }
+
+    fn ask(&self, skill: &str) -> bool {
+        let body = json!({ "skill": skill, "entry_date": self.site.now(), "instructor": self.ines.id });
+        self.api(&self.jane, "/account/logbook/skills/", body)
+    }
+
+    fn last(&self, sql: &str) -> i64 {
+        self.site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+    }
+
+    fn last_skill(&self) -> i64 {
+        self.last("SELECT max(entry_id) FROM entries WHERE kind = 'skill' AND cat_group = 'Flyer'")
+    }
+
+    fn last_booking(&self) -> i64 {
+        self.last("SELECT max(booking_id) FROM bookings")
+    }
+
+    fn import(&self, list: &str) -> bool {
+        let mut file = tempfile::NamedTempFile::new().expect("a file for the list");
+        file.write_all(list.as_bytes()).expect("the list is written");
+        self.site.shell(&["import", "logbook", &file.path().to_string_lossy()]);
+        true
+    }
+
+    /// A payment of the fee that names nobody.
+    fn unmatched(&self) -> i64 {
+        let object = json!({ "id": "pi_1", "object": "payment_intent", "amount": 3000, "currency": "chf" });
+        let event = json!({ "id": "evt_1", "type": "payment_intent.succeeded", "data": { "object": object } });
+        self.site.processor().post("/payment-webhook", event).ok();
+        self.last("SELECT payment_id FROM payments")
+    }
+
+    /// Every row of the tables, but for the columns that are not compared.
+    fn rows(&self, except: &[&str]) -> BTreeSet<String> {
+        self.site.change(|tx| {
+            let mut rows = BTreeSet::new();
+            for (table, hidden) in TABLES.iter().filter(|(table, _)| !except.contains(table)) {
+                rows.extend(list_rows(tx, table, |column| hidden.contains(&column))?);
+            }
+            Ok(rows)
+        })
+    }
+}
+
+/// What a deed left: the new rows, the old ones, and of the audit log action, subject and detail.
+#[derive(Debug, PartialEq)]
+struct Left {
+    new: Vec<String>,
+    gone: Vec<String>,
+    audited: Vec<String>,
+}
+
+/// Runs a deed at one edge of one site; the deeds come one after the other, in the order of their table.
+fn run(stage: &Stage, deed: &Deed<Stage>, edge: fn(&Stage, i64) -> bool) -> Left {
+    let number = (deed.prepare)(stage);
+    let before = stage.rows(deed.except);
+    let known = stage.last("SELECT coalesce(max(seq), 0) FROM audit");
+    assert_eq!(edge(stage, number), deed.expected != Refused, "{}", deed.name);
+    let after = stage.rows(deed.except);
+    let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE seq > ?1 ORDER BY seq";
+    Left {
+        new: after.difference(&before).cloned().collect(),
+        gone: before.difference(&after).cloned().collect(),
+        audited: stage.site.change(|tx| Ok(tx.list(sql, [known], |row| row.get(0))?)),
+    }
+}
+
+#[test]
+fn the_same_deed_leaves_the_same_rows_at_whichever_edge() {
+    let (one, other) = (Stage::new(), Stage::new());
+    for deed in deeds::DEEDS {
+        let name = deed.name;
+        let (mut left, mut right) = (run(&one, deed, deed.one), run(&other, deed, deed.other));
+        if deed.expected != Changes {
+            for left in [&left, &right] {
+                assert!(left.new.is_empty() && left.gone.is_empty() && left.audited.is_empty(), "{name}: {left:#?}");
+            }
+        }
+        if deed.except.contains(&"audit") {
+            (left.audited, right.audited) = (Vec::new(), Vec::new());
+        }
+        assert_eq!(left, right, "{name}");
+        assert_ne!(left.new.is_empty() && left.gone.is_empty(), deed.expected == Changes, "{name}");
+    }
+}

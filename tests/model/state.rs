@@ -1,0 +1,258 @@
+//! The site, its log, the process that copies them, and the target; and what each event makes of them.
+
+pub const PAGES: usize = 2;
+/// Frames without confirmation, beyond which the chain is given up.
+pub const CAP_FRAMES: u8 = 3;
+
+/// The number of the write that each page holds; 0: none.
+pub type Pages = [u8; PAGES];
+
+/// Which guard is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    Nothing,
+    /// A checkpoint waits for nobody.
+    CheckpointGate,
+    /// A tick counts as confirmed once it is written.
+    Flush,
+    /// The base bears the position at which its copy began.
+    PositionAtTheEnd,
+    /// Nobody looks whether the target still has what it confirmed.
+    LookAtTheTarget,
+}
+
+/// A page in the log, and the write that put it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Frame {
+    pub page: usize,
+    pub write: u8,
+}
+
+/// A place in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Position {
+    pub salt: u8,
+    pub frames: u8,
+}
+
+/// A file at the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct File {
+    pub lineage: u8,
+    /// Of the tick; of a base, the tick that it stands behind.
+    pub number: u8,
+    /// A base has all pages.
+    pub is_base: bool,
+    pub pages: [Option<u8>; PAGES],
+    /// How many writes are in it and what lies before it.
+    pub writes: u8,
+    pub salt: u8,
+}
+
+/// What is on its way to the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sent {
+    pub file: File,
+    pub to: Position,
+    pub is_flushed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Chain {
+    pub lineage: u8,
+    /// Of the tick that was sent last.
+    pub number: u8,
+    pub read: Position,
+    /// `None`: the first base is not confirmed yet.
+    pub confirmed: Option<Position>,
+    /// A base that waits to be sent; its position is one where a tick ends.
+    pub base: Option<(File, Position)>,
+    pub last: Option<File>,
+}
+
+/// A copy under way: the first page is copied.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Copying {
+    pub first_page: u8,
+    pub begun_at: Position,
+    /// Writes at its begin.
+    pub begun_writes: u8,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Process {
+    pub chain: Option<Chain>,
+    pub copying: Option<Copying>,
+    pub sent: Option<Sent>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The page that each acknowledged write changed.
+    pub writes: Vec<usize>,
+    pub file: Pages,
+    pub log: Vec<Frame>,
+    pub salt: u8,
+    /// Whether all of the log is in the file: the next write begins it anew.
+    pub is_moved: bool,
+    pub process: Option<Process>,
+    pub lineages: u8,
+    /// At the target, on its disk.
+    pub flushed: Vec<File>,
+    /// At the target, in its memory.
+    pub cached: Option<File>,
+    /// Writes that the operator was told are off the site.
+    pub promised: u8,
+    /// The target lost what it had confirmed, and nothing was confirmed since.
+    pub is_put_back: bool,
+    pub put_backs: u8,
+}
+
+pub fn apply(pages: Pages, log: &[Frame]) -> Pages {
+    log.iter().fold(pages, |mut pages, frame| {
+        pages[frame.page] = frame.write;
+        pages
+    })
+}
+
+impl State {
+    pub fn end(&self) -> Position {
+        Position { salt: self.salt, frames: self.log.len() as u8 }
+    }
+
+    pub fn writes(&self) -> u8 {
+        self.writes.len() as u8
+    }
+
+    /// What the site held after so many writes.
+    pub fn oracle(&self, writes: u8) -> Pages {
+        let mut pages = Pages::default();
+        for (write, page) in self.writes.iter().enumerate().take(writes.into()) {
+            pages[*page] = write as u8 + 1;
+        }
+        pages
+    }
+
+    /// Every state that the target's disk can bring back, oldest first: the newest base, and the ticks behind it.
+    pub fn restorable(&self) -> Vec<(Pages, u8)> {
+        let Some(base) = self.flushed.iter().rfind(|file| file.is_base) else { return Vec::new() };
+        let mut pages = base.pages.map(Option::unwrap_or_default);
+        let mut all = vec![(pages, base.writes)];
+        let is_next = |file: &&File, number: u8| !file.is_base && file.lineage == base.lineage && file.number == number;
+        let mut number = base.number + 1;
+        while let Some(tick) = self.flushed.iter().find(|file| is_next(file, number)) {
+            tick.pages.iter().zip(&mut pages).for_each(|(new, page)| *page = new.unwrap_or(*page));
+            all.push((pages, tick.writes));
+            number += 1;
+        }
+        all
+    }
+
+    pub fn write(&mut self, page: usize) {
+        if self.is_moved {
+            (self.log, self.salt, self.is_moved) = (Vec::new(), self.salt + 1, false);
+        }
+        self.writes.push(page);
+        let write = self.writes();
+        self.log.push(Frame { page, write });
+        let end = self.end();
+        let Some(process) = &mut self.process else { return };
+        // The connection that copies is the one that writes: a page that was copied before is copied again.
+        if let (Some(copying), 0) = (&mut process.copying, page) {
+            copying.first_page = write;
+        }
+        let Some(chain) = &mut process.chain else { return };
+        let known = chain.confirmed.unwrap_or(chain.read);
+        let behind = if known.salt == end.salt { end.frames - known.frames } else { end.frames };
+        if behind > CAP_FRAMES {
+            process.give_up();
+        }
+    }
+
+    /// The copy's last page is copied while nobody writes.
+    pub fn end_copy(&mut self, without: Without) {
+        let now = apply(self.file, &self.log);
+        let (end, writes) = (self.end(), self.writes());
+        let Some(process) = &mut self.process else { return };
+        let Some(copying) = process.copying.take() else { return };
+        let at_its_begin = without == Without::PositionAtTheEnd;
+        let position = if at_its_begin { copying.begun_at } else { end };
+        let writes = if at_its_begin { copying.begun_writes } else { writes };
+        let chain = process.chain.get_or_insert_with(|| {
+            self.lineages += 1;
+            Chain { lineage: self.lineages, number: 0, read: position, confirmed: None, base: None, last: None }
+        });
+        // A tick ends at the base's position: either the last one did, or the next one will.
+        let number = if chain.read == position { chain.number } else { chain.number + 1 };
+        let pages = [Some(copying.first_page), Some(now[1])];
+        let base = File { lineage: chain.lineage, number, is_base: true, pages, writes, salt: position.salt };
+        chain.base = Some((base, position));
+    }
+
+    /// The next file on its way: the tick up to the base's position, the base, or the tick up to the end of the log.
+    pub fn send(&mut self) -> Option<()> {
+        let end = self.end();
+        let chain = self.process.as_mut()?.chain.as_mut()?;
+        let (file, to) = match chain.base {
+            Some((base, position)) if chain.read == position => {
+                chain.base = None;
+                (base, position)
+            }
+            base => {
+                let to = base.map_or(end, |(_, position)| position);
+                let begin = if chain.read.salt == self.salt { chain.read.frames } else { 0 };
+                let frames = self.log.get(begin.into()..to.frames.into())?;
+                let last = frames.last()?;
+                let mut pages = [None; PAGES];
+                frames.iter().for_each(|frame| pages[frame.page] = Some(frame.write));
+                chain.number += 1;
+                let (lineage, number, salt) = (chain.lineage, chain.number, self.salt);
+                (File { lineage, number, is_base: false, pages, writes: last.write, salt }, to)
+            }
+        };
+        chain.read = to;
+        self.process.as_mut()?.sent = Some(Sent { file, to, is_flushed: false });
+        self.cached = Some(file);
+        Some(())
+    }
+
+    /// The target has flushed what was sent last.
+    pub fn confirm(&mut self, without: Without) -> Option<()> {
+        let process = self.process.as_mut()?;
+        let sent = process.sent.take()?;
+        let chain = process.chain.as_mut()?;
+        // Both: what was flushed a moment ago may be gone again, too.
+        let has_both = chain.last.iter().chain([&sent.file]).all(|file| self.flushed.contains(file));
+        let looks = ![Without::LookAtTheTarget, Without::Flush].contains(&without);
+        if looks && !has_both {
+            process.give_up();
+            (self.promised, self.is_put_back) = (0, false);
+            return Some(());
+        }
+        chain.last = Some(sent.file);
+        chain.confirmed = Some(sent.to);
+        self.is_put_back = false;
+        self.promised = self.promised.max(sent.file.writes);
+        Some(())
+    }
+
+    /// Whether a checkpoint may run: every frame is confirmed, or nobody wants them.
+    pub fn gate_is_open(&self) -> bool {
+        let chain = self.process.as_ref().and_then(|process| process.chain.as_ref());
+        chain.is_none_or(|chain| chain.confirmed == Some(self.end()) && chain.base.is_none())
+    }
+
+    pub fn lose_disk_and_restore(&mut self) {
+        let (pages, writes) = self.restorable().pop().unwrap_or_default();
+        self.writes.truncate(writes.into());
+        (self.file, self.log, self.is_moved, self.process) = (pages, Vec::new(), false, None);
+        (self.cached, self.promised) = (None, self.promised.min(writes));
+    }
+}
+
+impl Process {
+    /// The chain is broken: a new base begins another.
+    pub fn give_up(&mut self) {
+        *self = Process::default();
+    }
+}
