@@ -158,7 +158,7 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
     let heard = answered.iter().filter(|heard| **heard).count();
     assert!(cut > 0 && heard > 0, "seed {seed}: {cut} deliveries were cut off and {heard} events answered");
     let server = serve(&desk);
-    // What was answered is there; what was not comes again, and so does the rest.
+    // Events that were answered are in the file; the others are sent again, as are all that follow.
     for (place, event) in events.iter().enumerate() {
         let verdict = deliver(&server, event);
         assert!(!answered[place] || verdict == "repeated", "seed {seed}: {event} was answered and lost");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a stop waits for open requests, in the server.
+/// How long the server waits for open requests when it is stopped.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// The longest a stop may take, with a request that never ends, on a machine that does much else: less than a body may take
 /// (20 s) after what a stop takes by itself.

@@ -1,4 +1,4 @@
-//! What a slow, large, crooked or greedy client is told, and that nobody else notices. The limits that are times are
+//! Slow, large, malformed and greedy clients are refused, and no other client notices. The limits that are times are
 //! tested beside their constants in `src/server`.
 
 use crate::harness::{Answer, Caller, Desk, Server, answers_until_close};
@@ -8,7 +8,7 @@ use std::net::{Shutdown, TcpStream};
 
 const LOGIN: &str = "POST /api/auth/login HTTP/1.1\r\nhost: localhost\r\n";
 
-/// What is answered to these bytes by a server that is still well afterwards.
+/// The answers to these bytes, of a server that must be ready afterwards.
 fn answers(server: &Server, bytes: &[u8]) -> Vec<Answer> {
     let mut stream = server.connect();
     // The server may refuse and close before it has read everything.

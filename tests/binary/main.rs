@@ -1,4 +1,4 @@
-//! What only the real executable can show: its commands, its processes, its sockets, its end by any signal.
+//! Tests of the real executable: its commands, its processes, its sockets, its end by any signal.
 //!
 //! Each test runs it in a directory of its own and knows nothing of its insides but the file it leaves.
 

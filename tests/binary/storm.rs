@@ -63,7 +63,7 @@ struct Row {
     past_gate: u64,
 }
 
-/// What was answered by kind of row, and how long the slowest `/readyz` and each end took.
+/// The answers by kind of row, and the times of the slowest `/readyz` and of each end.
 #[derive(Default)]
 struct Tally {
     rows: BTreeMap<&'static str, Row>,

@@ -76,7 +76,7 @@ fn the_booking_of_a_current_flyer_is_in_the_logbook_and_its_token_edits_that_ent
     let (username, password) = ("jane".to_owned(), PASSWORD.to_owned());
     let server = desk.serve();
     book_as_a_current_flyer(&server, &Cast { partner, sync, username, password, member_id, tunnel_id: 1 });
-    // What is booked and not flown yet counts nowhere.
+    // A booking that was not flown yet counts nowhere.
     let profile = server.client().get(&server.sign_in("jane", PASSWORD), "/api/account/profile/user").ok();
     let shown = desk.run(&["member", "show", "jane"]).done();
     assert!(shown.trim_end().ends_with(&format!("flight time  {}", text(&profile["total_flight_time"]))), "{shown}");

@@ -1,4 +1,4 @@
-//! What goes upstream from the real executable: by itself, by hand, from another machine, and through its death.
+//! The sync of the real executable: by itself, by command, from another machine, and through kills.
 
 #[path = "../upstream/book.rs"]
 #[allow(dead_code)] // It offers what the other suite needs, too.
@@ -116,7 +116,7 @@ fn a_server_carries_by_itself_and_says_how_far_it_is() {
     let again = desk.run(&["sync", "--again"]).done();
     assert!(again.contains("took 1 row"), "{again}");
 
-    // It is away: a command says so, and the server goes on.
+    // The receiver is away: a command says so, and the server goes on.
     receiver.will(&[Fault::Say(503, "retry-after: 1\r\n", r#"{"message": "we move house"}"#)]);
     receiver.state().book.rows.clear();
     drop(server);

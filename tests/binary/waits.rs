@@ -1,4 +1,4 @@
-//! That no test of ours waits without an end.
+//! No test waits without a limit.
 
 use crate::deadline::MINUTES_NAME;
 use crate::harness::Desk;

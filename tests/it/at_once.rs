@@ -1,5 +1,5 @@
-//! What only the file can say of a field is said together with what the body says: whoever mends what a 422 names is not
-//! refused again for what was wrong all along. And nobody learns by it what is not theirs to know.
+//! Faults that only the file shows are reported together with the faults of the body: a caller who mends all that a 422
+//! names is not refused again for a fault that was there all along. And the answer tells nobody what they may not know.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What people do over HTTP, as the audit log has it: the deeds of staff and signers, and the ways into accounts.
+//! The audit rows of requests: deeds of staff and signers, and changes of the ways into accounts.
 
 use crate::desk;
 use crate::harness::{Caller, PASSWORD, Site};

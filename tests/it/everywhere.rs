@@ -1,4 +1,4 @@
-//! What holds for every operation alike: refusals, languages, request ids, caching, bodies.
+//! Rules for every operation alike: refusals, languages, request ids, caching, bodies.
 
 use crate::harness::{Reply, Request, Site};
 use crate::world::{PICTURE, World};

@@ -1,4 +1,4 @@
-//! What is told to whom beside the operations: figures, the state of the site, and what caches may keep.
+//! Who may see metrics and the state of the site, and which answers caches may keep.
 
 use crate::harness::{Site, Wire};
 use http::Method;

@@ -93,7 +93,7 @@ const RULES: &[Rule] = &[
         words: &["ureq::"],
         only_in: &["jobs/agent.rs", "jobs/outbox/sms.rs", "jobs/sync/https.rs", "jobs/sync/reports.rs"],
     },
-    // What is said goes through the log or the command's outcome.
+    // Output goes through the log or the outcome of a command.
     Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },
     Rule { words: &["dbg!", ".unwrap()", "todo!", "unimplemented!", "std::process::abort"], only_in: &[] },
     Rule { words: &["spawn_blocking", "process::Command"], only_in: &["build.rs"] },
@@ -126,7 +126,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("clock",     &[]),
 ];
 
-/// What rooms may not name although it is no room of ours.
+/// Parts of the standard library that rooms may not name.
 const STRANGERS: &[(&str, &[&str])] = &[("domain/", &["std::fs"]), ("api/", &["std::fs", "std::thread"])];
 
 /// The rooms that a source names, but its own.

@@ -1,4 +1,4 @@
-//! What the binary is made of: its licences, what it must not carry, and what has to be new enough.
+//! The packages of the binary: their licences, those it must not carry, and those that must be new enough.
 
 use serde_json::Value;
 use std::process::Command;
@@ -35,7 +35,7 @@ const AT_LEAST: [(&str, [u64; 3]); 5] = [
     ("tokio", [1, 54, 0]),
 ];
 
-/// What is built for this platform: of the others a fresh machine has not even the manifests.
+/// The packages that are built for this platform: a fresh machine lacks even the manifests of the others.
 fn packages() -> Vec<Value> {
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let cargo = Command::new(env!("CARGO"))

@@ -1,4 +1,4 @@
-//! What cannot be read as a request is refused in the envelope that every refusal has.
+//! Requests that cannot be read are refused in the envelope that every refusal has.
 
 use crate::harness::{Site, Wire};
 

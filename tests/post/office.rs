@@ -67,7 +67,7 @@ impl Office {
         self.taken.recv_timeout(ARRIVAL_TIME_MAX).expect("a message arrives")
     }
 
-    /// Those that it took and nobody looked at yet.
+    /// The mails that the server took and no test has looked at yet.
     pub fn rest(&self) -> Vec<Value> {
         self.taken.try_iter().collect()
     }

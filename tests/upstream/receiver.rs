@@ -13,18 +13,18 @@ use tunneldesk::keys::{hex, hmac_sha256};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What happens to a request instead of a fair answer.
+/// A fault in place of a sound answer.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// It is lost on its way.
+    /// The request is lost on its way.
     LoseRequest,
-    /// It is taken, and the answer is lost.
+    /// The request is taken, and the answer is lost.
     LoseAnswer,
-    /// It is lost, and comes after the next one.
+    /// The request is delayed, and arrives after the next one.
     Delay,
-    /// It comes twice.
+    /// The request arrives twice.
     Repeat,
-    /// It gets this status, with these headers and this body, and is not taken.
+    /// The request gets this status, with these headers and this body, and is not taken.
     Say(u16, &'static str, &'static str),
 }
 

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 /// Commands that change something: each with what is needed to type it, the row that it leaves, and whom that names.
-/// It only grows: a new command has its line here or among those that look.
+/// The list only grows: a new command has its line here or among the commands that only look.
 const DEEDS: &[(&str, &str, &str)] = &[
     ("member add jane --email jane@example.com", "member.added", "member:1"),
     ("member set-role jane desk", "member.role_set", "member:1"),
@@ -92,7 +92,7 @@ fn rows(desk: &Desk) -> Vec<Value> {
     desk.json(&["audit", "list", "--limit", "1000"]).as_array().unwrap().clone()
 }
 
-/// What the commands of the tables speak of.
+/// Makes the members, partners and messages that the commands of the tables name.
 fn prepare(desk: &Desk) {
     let list = "tunnel_id,name,country\n9,Elsewhere,CH\n";
     std::fs::write(desk.path().join("list.csv"), list).unwrap();

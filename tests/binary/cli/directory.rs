@@ -13,7 +13,7 @@ fn serve(desk: &Desk, listen: &str) -> Ran {
     Ran::from(command.env("TUNNELDESK_METRICS_LISTEN", "").output().unwrap())
 }
 
-/// What every command that opens the site must say, and how it ends.
+/// Every command that opens the site must refuse with these words and this exit code.
 fn refused_everywhere(desk: &Desk, code: i32, part: &str) {
     for args in [&["serve"][..], &["member", "list"]] {
         let ran = if args == ["serve"] { serve(desk, FREE) } else { desk.run(args) };

@@ -69,7 +69,7 @@ pub(super) fn written(site: &mut Site, deeds: u64, killed: bool) -> Files {
     Files::of(&site.desk.data())
 }
 
-/// What SQLite itself says of the files: `Err` where it cannot read them or finds them damaged.
+/// SQLite's own verdict on the files: `Err` where it cannot read them or finds them damaged.
 fn verdict(data: &Path) -> Result<(), String> {
     let copy = tempfile::tempdir().unwrap();
     for name in [DATABASE, LOG] {
@@ -102,7 +102,7 @@ fn start(desk: &Desk, what: &str) -> Option<Server> {
     }
 }
 
-/// What a start says that must be refused.
+/// The error of a start that must be refused.
 fn refusal(desk: &Desk) -> String {
     let mut command = desk.command(&["serve"]);
     command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "127.0.0.1:0");
@@ -224,7 +224,7 @@ fn a_file_that_is_damaged_under_a_running_server_is_noticed_and_not_written_agai
     let server = desk.serve();
     let session = server.sign_in("flyer-0", PASSWORD);
     assert_eq!(server.get(&Caller::Anyone, "/readyz").status, 200);
-    // What the disk does by itself: every page that nobody has read yet is something else.
+    // A fault of the disk: every page that nobody has read yet is changed.
     let bytes = std::fs::read(desk.database()).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(desk.data().join(DATABASE)).unwrap();
     file.write_all_at(&vec![0x5a; bytes.len() - PAGE_BYTES as usize], PAGE_BYTES).unwrap();

@@ -11,7 +11,7 @@ const DESCRIPTORS: u64 = 64;
 const GREEDY: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(60);
 const WATCHED: Duration = Duration::from_millis(1_500);
-/// What spins, spins each time that somebody looks; what is busy once has something else to do.
+/// A thread that spins is busy at every look; one that is busy at a single look has work to do.
 const LOOKS: usize = 5;
 /// Of a processor, while nobody is served.
 const LOAD_MAX: f64 = 0.3;

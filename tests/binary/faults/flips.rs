@@ -40,7 +40,7 @@ enum Place {
 const PLACES: [Place; 6] =
     [Place::AtRest, Place::AtRestBesideItsLog, Place::LogAtRest, Place::Running, Place::LogRunning, Place::Backup];
 
-/// What was asked, and what was answered.
+/// Requests and their answers.
 type Answers = Vec<(Caller, String, String)>;
 
 /// A site as a stop leaves it, and as a kill does, with the right answers of each.
@@ -76,7 +76,7 @@ fn ask(server: &Server, caller: &Caller, path: &str) -> Option<String> {
     (answer.status == 200).then_some(answer.body)
 }
 
-/// What members see of their own.
+/// The answers to members who read their own data.
 fn answers(server: &Server, site: &Site) -> Answers {
     let paths = |id| {
         [
@@ -190,7 +190,7 @@ fn newest_backup(data: &Path) -> PathBuf {
     dirs.filter(|dir| dir.join("manifest.json").exists()).max().unwrap()
 }
 
-/// What came of a flip.
+/// The outcome of a flipped bit.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Refused,
@@ -249,7 +249,7 @@ impl Case<'_> {
         }
         let right = answers(&server, self.site);
         let (at, what) = flip(&desk.data().join(LOG), &mut self.random);
-        // What stands before a page in the log is read by nobody before the next start, which looks at all of it.
+        // Nobody reads the head of a frame before the next start, which checks all of the log.
         let is_of_page = at >= 32 && (at - 32) % (24 + PAGE_BYTES) >= 24;
         self.judge(&desk, &server, &right, &format!("{what}, running"), is_of_page)
     }

@@ -1,5 +1,5 @@
-//! A flush that fails, of the log or of the file itself, ends the server at once: nothing that is written after it could be
-//! trusted. Whatever was acknowledged before is there.
+//! A flush that fails, of the log or of the file itself, ends the server at once: nothing that is written after it
+//! could be trusted. Every write acknowledged before is there after the restart.
 
 use super::{TRACER, or_skip, tracer};
 use crate::harness::{BINARY, Caller, Client, Desk, PASSWORD, Server};

@@ -1,5 +1,5 @@
-//! The N-th write, flush or rename fails, or the server is killed at it. What was acknowledged is there afterwards, what
-//! was refused is not, and what nobody could promise is there whole or not at all.
+//! The N-th write, flush or rename fails, or the server is killed at it. Afterwards acknowledged writes are there,
+//! refused writes are not, and writes without an answer are there whole or not at all.
 //!
 //! The executable is static, so a shim would not be loaded: `strace` makes the calls fail. `TUNNELDESK_FAULTS` says how
 //! many faults must have struck.
@@ -56,7 +56,7 @@ impl Fault {
     }
 }
 
-/// What became of the answers.
+/// The counts of the answers.
 #[derive(Default, Debug)]
 struct Tally {
     done: AtomicU64,

@@ -157,7 +157,7 @@ fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u
         }
         // Not to wait for anything: the cut shall meet every stage of a write.
         std::thread::sleep(delay);
-        // An answer that comes from here on does not count. Those before it were heard before the copy is made.
+        // An answer that comes from here on does not count. Earlier answers arrived before the copy is made.
         cut.store(true, Ordering::SeqCst);
         rig.snapshot();
         server.kill();

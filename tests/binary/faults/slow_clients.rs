@@ -159,7 +159,7 @@ fn serve_honest(server: &Server) -> Duration {
     slowest
 }
 
-/// Whoever never ends is let go by the limits, also who sends a byte now and then.
+/// The limits close the connection of a client that never ends its request, also of one that sends a byte now and then.
 fn are_let_go(slow: &mut [Slow]) {
     let since = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! What a running server writes to standard error, line by line as it comes.
+//! The standard error of a running server, line by line as it comes.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -42,7 +42,7 @@ impl Log {
         found(&written)
     }
 
-    /// What there is by now.
+    /// The lines so far.
     pub fn so_far(&self) -> Vec<String> {
         self.0.0.lock().unwrap().lines.clone()
     }

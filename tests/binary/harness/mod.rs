@@ -24,7 +24,7 @@ pub struct Desk {
     _deadline: Deadline,
 }
 
-/// What a command left.
+/// The exit code and the output of a command.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
@@ -132,7 +132,7 @@ impl Ran {
         self.out
     }
 
-    /// What was said to a person, in one line, by a command that had to end with `code`.
+    /// The error, in one line, of a command that had to end with `code`.
     pub fn trouble(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         assert_eq!(self.out, "");

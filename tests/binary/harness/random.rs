@@ -1,7 +1,7 @@
 //! Chance that can be repeated: the same seed, the same numbers (SplitMix64).
 
 const SUITE: u64 = 20_260_528;
-/// What a campaign says of its length.
+/// The variables that set the length of a campaign.
 const CAMPAIGNS: [&str; 9] = [
     "TUNNELDESK_KILLS",
     "TUNNELDESK_FAULTS",

@@ -194,7 +194,7 @@ fn killed_in(desk: &Desk, args: &[String], random: &mut Random) -> bool {
     !status.success()
 }
 
-/// What was killed is done, or can be done now.
+/// A command that was killed is done, or can be done now.
 pub fn do_again(desk: &Desk, args: &[&str]) {
     desk.run(&["member", "list"]).done();
     let again = desk.run(args);

@@ -13,10 +13,10 @@ pub struct Client {
     pub member_id: i64,
     pub session: Caller,
     pub partner: Caller,
-    /// What was acknowledged.
+    /// The acknowledged deeds.
     pub record: Record,
     pub known: Known,
-    /// What was sent and not answered, with its `Idempotency-Key`.
+    /// A deed that was sent and not answered, with its `Idempotency-Key`.
     pub pending: Option<(Deed, Option<String>)>,
     random: Random,
     /// Counts names.
@@ -24,7 +24,7 @@ pub struct Client {
     flown_at: i64,
 }
 
-/// What became of a deed.
+/// The outcome of a deed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
     Done,

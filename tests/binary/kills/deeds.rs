@@ -1,4 +1,4 @@
-//! What a client does, and what must be there afterwards.
+//! The deeds of a client, and the rows that each must leave.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub fn email(name: &str, version: u64) -> String {
 }
 
 impl Record {
-    /// What the record is after a deed.
+    /// The record after a deed.
     pub fn with(&self, deed: &Deed) -> Record {
         let mut record = self.clone();
         record.add(deed);
@@ -94,7 +94,7 @@ impl Record {
     }
 }
 
-/// What a client must know to send its deeds, beside the deed: learned from answers, or from the file after a kill.
+/// The numbers and tokens that a client needs for its deeds: learned from answers, or from the file after a kill.
 #[derive(Debug, Default)]
 pub struct Known {
     pub entry_ids: BTreeMap<String, i64>,

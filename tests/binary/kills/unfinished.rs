@@ -6,7 +6,7 @@ use crate::upgrade::kills::{CALLS, at_every_point, copy, killed};
 use rusqlite::Connection;
 use std::path::PathBuf;
 
-/// What changes a disk beside what an upgrade does.
+/// More system calls that change a disk, beside those of an upgrade.
 const MORE_CALLS: [&str; 4] = ["openat", "chmod", "unlinkat", "rmdir"];
 const INIT: [&str; 5] = ["init", "--name", "Windwerk", "--country", "CH"];
 

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 /// In the suite.
 const LOSSES: u64 = 2;
 const SECONDS: u64 = 4;
-/// Whatever was acknowledged longer ago is there.
+/// The most recent writes that a lost disk may take along: every write acknowledged longer ago must be in the off-site
+/// copy.
 const LOST_TIME_MAX: Duration = Duration::from_secs(3);
 /// For a copy beside other tests, or a place that answers again.
 const WAIT_TIME_MAX: Duration = Duration::from_secs(90);

@@ -110,12 +110,13 @@ impl Oracle {
         missing.map(|write| end.saturating_duration_since(write.acknowledged)).max().unwrap_or_default()
     }
 
-    /// What is lost is no longer expected.
+    /// Removes lost writes from the expected ones.
     pub fn forget_lost(&mut self, there: &BTreeSet<String>) {
         self.writes.retain(|write| there.contains(&write.name));
     }
 
-    /// What is not there and was acknowledged by the end of a second, and what is there and was asked for after it.
+    /// The writes that were acknowledged by the end of a second and are missing, and those that were requested after it
+    /// and are there.
     pub fn differences(&self, there: &BTreeSet<String>, at: i64) -> (Vec<&str>, Vec<&str>) {
         let names = |is: &dyn Fn(&Write) -> bool| self.writes.iter().filter(|w| is(w)).map(|w| &*w.name).collect();
         let missing = names(&|write| write.to <= at && !there.contains(&write.name));

@@ -1,4 +1,4 @@
-//! What a second place does to whoever relies on it.
+//! A second place that hangs, fails, loses files and comes back.
 
 use super::oracle::{Oracle, restored};
 use super::{LOST_TIME_MAX, fact, is_base, second, site, ticks, until, wait_for_chain, wait_until_caught_up};
@@ -48,7 +48,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_second_place_that_hangs_is_an_alarm_slows_nobody_down_and_is_caught_up_with() {
     let (desk, server, mut oracle) = begin();
-    // Whoever writes a tick waits until somebody reads it: a share whose server is gone.
+    // A FIFO in place of the tick: its writer hangs until somebody reads, as at a share whose server is gone.
     let hanging = ticks(&desk)[0].with_file_name(".unfinished");
     until("a pipe in the way of the next tick", || {
         _ = std::fs::remove_file(&hanging);

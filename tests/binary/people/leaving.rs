@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// What the person is called: words that stand nowhere else.
+/// The person's name: words that stand nowhere else.
 const NAME: &str = "Zaphodette Quuxley";
 const SCREEN_NAME: &str = "Zafdette";
 const USERNAME: &str = "zaphodette";
@@ -15,7 +15,7 @@ const COMMENT: &str = "a drizzlewick landing";
 const ALL: [&str; 8] =
     ["Zaphodette", "Quuxley", "zaphodette", "Zafdette", PHONE, "668 18 00", "drizzlewick", "zebrafinch"];
 
-/// Whatever of the person stands in the bytes of the files below `dir`.
+/// The words of the person that are found in the bytes of the files below `dir`.
 fn traces(dir: &Path, passed_over: &[&str]) -> Vec<String> {
     let (mut found, mut dirs) = (Vec::new(), vec![dir.to_owned()]);
     while let Some(dir) = dirs.pop() {

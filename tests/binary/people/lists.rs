@@ -87,7 +87,7 @@ fn what_one_site_exports_another_imports_and_exports_alike() {
         members.contains("\"'=Jane\"") && members.contains("\"'+41446681800\"") && members.contains("1990-05-06"),
         "{members}"
     );
-    // What was imported is a site like any other: levels, sums, and the way in by a new password.
+    // The imported site works like any other: levels, sums, and signing in with a new password.
     let jane = other.json(&["member", "show", "jane"]);
     let ahead = 30;
     assert_eq!((&jane["flight_minutes"], &jane["email_verified"]), (&json!(80 - ahead), &json!(true)));

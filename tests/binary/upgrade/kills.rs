@@ -8,13 +8,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What changes a disk.
+/// The system calls that change a disk.
 pub const CALLS: [&str; 9] =
     ["pwrite64", "write", "fdatasync", "fsync", "rename", "ftruncate", "unlink", "mkdir", "copy_file_range"];
 /// After so many of a kind the suite takes every so-many-eth; `tests/upgrades` takes each.
 const EACH_UP_TO: usize = 12;
 const THEN_EVERY: usize = 41;
-/// What a start after the upgrade writes too.
+/// Tables that a start after the upgrade writes too.
 const MOVING: [&str; 3] = ["site", "holdings", "refinery_schema_history"];
 
 fn is_whole_campaign() -> bool {

@@ -44,7 +44,7 @@ fn a_new_member_signs_in_at_once_and_waits_for_the_confirmation() {
     assert_eq!(site.rows()["security_answers"], 2);
 }
 
-/// What the profile says of a new member's country and telephone.
+/// The country and the telephone number in a new member's profile.
 fn reached(site: &Site, more: Value) -> (String, String) {
     let name = format!("flyer{}", site.next_number());
     let mut body = body(more);

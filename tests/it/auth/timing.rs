@@ -28,7 +28,7 @@ fn tell_apart(site: &Site, pairs: usize, requests: &[Request; 2], between: &impl
     let mut times = [Vec::new(), Vec::new()];
     for pair in 0..pairs {
         between();
-        // Whoever comes first in a pair changes, so that being first is nobody's mark.
+        // The first request of a pair changes from pair to pair, so that coming first makes no difference.
         for which in [pair % 2, 1 - pair % 2] {
             times[which].push(seconds(site, &requests[which]));
         }

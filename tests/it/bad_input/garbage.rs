@@ -1,4 +1,4 @@
-//! What is no request at all.
+//! Bytes that are no request at all.
 
 use super::dice::Dice;
 use crate::harness::{Site, Wire};

@@ -34,7 +34,7 @@ fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
 
 #[test]
 fn no_input_breaks_an_operation_or_leaves_a_row_behind() {
-    // What hashes takes longest, so it comes first.
+    // Rows that hash take longest, so they come first.
     let (slow, brief): (Vec<&Route>, Vec<&Route>) = ROUTES.iter().partition(|route| route.hashes);
     let parts = from_environment("IT_REQUESTS", REQUESTS).div_ceil(REQUESTS);
     let seed = from_environment("IT_SEED", SEED);
@@ -65,7 +65,7 @@ fn named(route: &Route) -> String {
     format!("{} {}", route.method, route.path)
 }
 
-/// What the row answered, for the test's own bar: it must have reached the operation.
+/// The answers of the row, which must show that requests reached the operation.
 #[derive(Default, Debug)]
 struct Seen {
     done: usize,
@@ -116,8 +116,8 @@ fn throw_it(wire: &mut Wire, spoilt: &Spoilt, asked: &str) -> Option<Reply> {
     }
 }
 
-/// What is in the file: how many rows, after how many transactions. Without another one nothing can have changed, and
-/// most refusals begin none.
+/// The state of the file: how many rows, after how many transactions. Without another transaction nothing can have
+/// changed, and most refusals begin none.
 struct Kept {
     rows: Rows,
     transactions: u64,
@@ -151,7 +151,7 @@ fn judge(world: &World, reply: &Reply, before: &Kept, seen: &mut Seen) {
                 let after = Kept::look(world).rows;
                 assert_eq!(after, before.rows, "a refused request left something behind: {reply}");
             }
-            // What is no HTTP at all is refused before there is an envelope to write.
+            // Bytes that are no HTTP at all are refused before there is an envelope to write.
             let no_http = reply.body.is_empty() && [400, 405, 414, 431].contains(&reply.status);
             if !no_http {
                 reply.check_envelope();

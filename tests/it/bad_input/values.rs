@@ -1,4 +1,4 @@
-//! What people, bots and broken clients put where a value should be.
+//! The values that people, bots and broken clients put where a value should be.
 
 use super::dice::Dice;
 

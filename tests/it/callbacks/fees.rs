@@ -141,7 +141,7 @@ fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_c
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!(clerk.post("/desk/payments/1/count", &[("question", "partly_refunded")]).status, 303);
     assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.now() + YEAR), ""));
-    // What goes back after that is a new question, and all of it is none.
+    // A further partial refund is a new question for the desk, and a full refund is none.
     verdict(&site, &refund(2, 4000));
     assert_eq!(question(&site, "pi_1"), "partly_refunded");
     verdict(&site, &event("evt_all", "charge.refunded", charge("pi_1")));
@@ -178,7 +178,7 @@ fn the_desk_decides_once_and_the_log_says_who() {
     assert_eq!((paid_until(&jane), paid_until(&mark)), (Some(site.now() + YEAR), Some(site.now() + YEAR)));
     assert!(clerk.get("/desk/payments").page().contains("No payment waits"));
     assert_eq!(clerk.post("/desk/payments/99/void", &[underpaid]).status, 404);
-    // What the desk decided stays decided when the processor repeats itself in other words.
+    // A decision of the desk stands when the processor sends the event again in another form.
     verdict(&site, &event("evt_again", "payment_intent.created", intent("pi_2", Some(&jane))));
     assert_eq!(paid_until(&jane), Some(site.now() + YEAR));
     let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE deed LIKE 'payment.%' ORDER BY seq";

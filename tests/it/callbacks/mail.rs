@@ -1,4 +1,4 @@
-//! What the mail provider's events do to the mails that they name.
+//! The effects of the mail provider's events on the mails that they name.
 
 use super::*;
 use crate::harness::senders::form;

@@ -9,7 +9,7 @@ fn reason(site: &Site, address: &str) -> Option<String> {
     site.change(|tx| Ok(suppressed::find(tx, address)?.map(|mark| mark.reason)))
 }
 
-/// What the sender of messages makes of a mail in line.
+/// The state of a queued mail after a run of the sender.
 fn state(site: &Site, message_id: i64) -> (String, String) {
     OutboxSender::new(site.for_a_job()).unwrap().round(&|| false).unwrap();
     let message = message(site, message_id);

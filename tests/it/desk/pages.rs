@@ -23,14 +23,14 @@ struct Page {
     shows: &'static str,
 }
 
-/// Those that anybody is shown.
+/// Pages for everybody.
 const OUTSIDE: &[Page] = &[
     Page { name: "sign-in", path: "/desk/sign-in", shows: "Sign in to the desk" },
     Page { name: "sign-in-ended", path: "/desk/sign-in?ended=1", shows: "Please begin again" },
     Page { name: "refusal", path: "/desk/nothing", shows: "Something went wrong" },
 ];
 
-/// Those of a clerk who is signed in. A page of the desk is not done before it stands here.
+/// Pages of a clerk who is signed in. Every new page of the desk has its line here.
 const INSIDE: &[Page] = &[
     Page { name: "today", path: "/desk", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "kiosks", path: "/desk/kiosks", shows: "Pair a kiosk" },

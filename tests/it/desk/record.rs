@@ -1,4 +1,4 @@
-//! What the desk records for a member, and corrects: skills and briefs with one proof, flight time, opening balances.
+//! Records and corrections by the desk: skills and briefs with one proof, flight time, opening balances.
 
 use super::signing::with_passkeys;
 use super::{Clerk, demo};

@@ -15,7 +15,7 @@ pub fn demo() -> Site {
     })
 }
 
-/// What the browser's authenticator answers for whoever has this name.
+/// The answer of the browser's authenticator for the member of this name.
 const ANSWER: &str = r#"
     const [username, entry_id, done] = arguments;
     (async () => {

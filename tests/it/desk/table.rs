@@ -1,4 +1,4 @@
-//! What holds for every row of a page, because it is generated from the table.
+//! Tests of every page, generated from the table.
 
 use super::{Clerk, demo};
 use crate::harness::Site;

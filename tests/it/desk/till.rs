@@ -14,7 +14,7 @@ fn site() -> Site {
     })
 }
 
-/// What a field of a page holds.
+/// The value of a field of a page.
 pub fn field(page: &str, name: &str) -> String {
     let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no {name} in {page}"));
     page[at..].split("value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a value").to_owned()
@@ -209,7 +209,7 @@ fn a_day_is_closed_once_with_what_the_clerk_saw() {
     assert!(stale.status == 409 && stale.page().contains("Somebody else closed the day"), "{stale}");
     assert_eq!(deeds(&site, "till.closed"), 1);
 
-    // What comes now is of the next day, which begins with what was left.
+    // The next day begins, with the cash that was left.
     site.advance(Duration::from_secs(3_600));
     pay(&clerk, jane.id, "cash", "");
     let page = clerk.get("/desk/till").page();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// What a browser in a closed room must not try.
+/// Switches that keep the browser from calling out of the machine.
 const FLAGS: [&str; 10] = [
     "--headless",
     "--no-sandbox",
@@ -22,7 +22,7 @@ const FLAGS: [&str; 10] = [
     "--accept-lang=en",
 ];
 
-/// The judge of whether everybody can use a page.
+/// The script of axe-core, which finds barriers of a page.
 static AXE: LazyLock<String> = LazyLock::new(|| {
     let root = env!("CARGO_MANIFEST_DIR");
     let installed = Command::new(format!("{root}/tests/install-axe")).status().expect("tests/install-axe runs");
@@ -83,7 +83,7 @@ impl Browser {
         self.order("/url", json!({ "url": url }));
     }
 
-    /// What a script in the page returns.
+    /// Runs a script in the page and returns its value.
     pub fn run(&self, script: &str, args: Value) -> Value {
         self.order("/execute/sync", json!({ "script": script, "args": args }))
     }
@@ -107,8 +107,8 @@ impl Browser {
         self.order("/actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
     }
 
-    /// Asks until a script returns something true, and returns that. It is asked anew each time, because the page that was
-    /// asked before may be gone.
+    /// Asks until a script returns something true, and returns that. The page is asked anew each time, because the one
+    /// before may be gone.
     #[track_caller]
     pub fn wait(&self, script: &str) -> Value {
         let until = Instant::now() + ANSWER_TIME_MAX;
@@ -159,7 +159,7 @@ impl Browser {
         base64::engine::general_purpose::STANDARD.decode(data).expect("base64")
     }
 
-    /// What axe-core finds wrong with the open page: each rule with the elements that break it.
+    /// The faults that axe-core finds in the open page: each rule with the elements that break it.
     pub fn violations(&self) -> Vec<String> {
         // Injected by the driver, which the page's policy does not bind.
         self.run(&AXE, json!([]));
@@ -171,7 +171,7 @@ impl Browser {
         found.map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// What the page wrote to its console since the last time, refusals of its policy included.
+    /// The lines that the page wrote to its console since the last call, refusals of its policy included.
     pub fn complaints(&self) -> Vec<String> {
         let log = self.order("/se/log", json!({ "type": "browser" }));
         let lines = log.as_array().expect("a list").iter();
@@ -205,13 +205,13 @@ impl Drop for Browser {
 /// How often a driver is started that ends at once.
 const STARTS_MAX: usize = 5;
 
-/// On a port of its own choice. It takes a free one of IPv4 and then wants the same of IPv6, and ends where another test has
-/// that one: the next start chooses anew.
+/// Starts chromedriver on a port of its own choice. Chromedriver takes a free port of IPv4 and then the same one of
+/// IPv6, and ends where another test has that one: the next start chooses anew.
 fn start_driver() -> (Child, u16) {
     (0..STARTS_MAX).find_map(|_| try_to_start_driver()).expect("chromedriver says its port")
 }
 
-/// It says its port when it is ready.
+/// Starts chromedriver once; `None` where it ended before it named its port.
 fn try_to_start_driver() -> Option<(Child, u16)> {
     let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut driver = started.expect("chromedriver is here: tests/install-chromium installs it");
@@ -223,7 +223,7 @@ fn try_to_start_driver() -> Option<(Child, u16)> {
         _ = driver.wait();
         return None;
     };
-    // It may say more, and must not stop because nobody listens.
+    // The driver may write more, and must not block because nobody reads.
     std::thread::spawn(move || lines.for_each(drop));
     Some((driver, port))
 }

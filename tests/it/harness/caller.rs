@@ -57,7 +57,7 @@ pub enum Credential {
     },
     MailProvider {
         key: String,
-        /// What it believes to call.
+        /// The address that the provider believes to call.
         url: String,
     },
 }

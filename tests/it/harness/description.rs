@@ -35,7 +35,7 @@ pub struct Operation {
     pub method: String,
     /// As the document has it.
     pub path: String,
-    /// What comes before it: `/api`, or nothing.
+    /// The prefix of the path: `/api`, or nothing.
     pub base: String,
     pub value: Value,
 }
@@ -92,7 +92,7 @@ impl Description {
         Some(fitting.find(|other| !other.path.contains('{')).filter(|_| first.path.contains('{')).unwrap_or(first))
     }
 
-    /// What a `$ref` leads to, or the value itself.
+    /// The value that a `$ref` leads to, or the value itself.
     pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
             Some(pointer) => self.document.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere")),

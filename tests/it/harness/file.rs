@@ -1,4 +1,4 @@
-//! What the file says once nobody is looking: sound, complete, and how many rows it has.
+//! Checks the file after a test: sound, complete, and how many rows it has.
 
 use std::collections::BTreeMap;
 use tunneldesk::site::Site;

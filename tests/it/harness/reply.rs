@@ -1,4 +1,4 @@
-//! What came back, and the two things a test says of it: it was done, or it was refused with this status.
+//! An answer, and the two claims of a test about it: the request was done, or refused with this status.
 
 use flate2::read::GzDecoder;
 use http::HeaderMap;
@@ -25,14 +25,14 @@ impl Reply {
         Reply { body, headers: self.headers.clone(), asked: self.asked.clone(), ..*self }
     }
 
-    /// It was done.
+    /// Panics unless the request was done.
     #[track_caller]
     pub fn ok(self) -> Reply {
         assert!((200..300).contains(&self.status), "{self}");
         self
     }
 
-    /// It was refused with this status, in the envelope that every refusal has.
+    /// Panics unless the request was refused with this status, in the envelope that every refusal has.
     #[track_caller]
     pub fn refused(self, status: u16) -> Reply {
         assert_eq!(self.status, status, "{self}");
@@ -67,7 +67,7 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("not JSON ({e}): {self}"))
     }
 
-    /// What it says, after it was done.
+    /// The JSON of an answer to a request that was done.
     #[track_caller]
     pub fn ok_json(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self}");

@@ -16,7 +16,7 @@ use tunneldesk::store::tables::{members, notices, partners, signers, skills};
 #[derive(Debug)]
 pub struct Passcode {
     pub message_id: i64,
-    /// What it is for.
+    /// The purpose of the passcode.
     pub template: String,
     pub recipient: String,
     pub passcode: String,
@@ -28,7 +28,7 @@ impl Site {
         self.sign_in(member.id, &member.name, Role::Member, Duration::ZERO)
     }
 
-    /// Whoever holds a session has just proved who they are.
+    /// Counts every session as proven just now.
     pub fn prove_all(&self) {
         self.change(|tx| Ok(tx.run("UPDATE sessions SET proven_at = ?1", [tx.now()])?));
     }
@@ -233,7 +233,7 @@ impl Site {
         rows.into_iter().map(open).collect()
     }
 
-    /// What the member, or an address that was the member's, is told of the account's safety: channel, recipient, event.
+    /// The security events told to the member, or to an address that was the member's: channel, recipient, event.
     pub fn security_events(&self) -> Vec<(String, String, String)> {
         let mails = self
             .mails()

@@ -79,8 +79,8 @@ impl Wire {
         stream
     }
 
-    /// Against the description, as far as the bytes name an operation. What is refused has the envelope, also where it is no
-    /// request; a browser that asks for a page is told in a page.
+    /// Against the description, as far as the bytes name an operation. Every refusal has the envelope, also of bytes
+    /// that are no request; a browser that asks for a page gets a page.
     fn check(&self, bytes: &[u8], reply: &Reply) {
         let line =
             bytes.split(|byte| *byte == b'\r').next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or("");

@@ -39,7 +39,7 @@ struct World {
     tally: Tally,
 }
 
-/// What happened, so that a storm in which nothing did is noticed.
+/// The counts of events, so that a storm in which nothing happened is noticed.
 #[derive(Debug, Default)]
 struct Tally {
     lost: usize,

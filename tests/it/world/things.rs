@@ -1,4 +1,4 @@
-//! What a request is made of: new people, entries, codes and credentials, each for one use.
+//! The things that requests need: new people, entries, codes and credentials, each for one use.
 
 use super::{ADMINS_ALONE, World};
 use crate::harness::{Caller, PASSWORD, Request, Site, pictures, senders};
@@ -17,7 +17,7 @@ impl World {
     /// A skill that the caller may ask for, as existing clients send it.
     pub(super) fn skill(&self, caller: &Caller) -> Value {
         let ines = self.ines();
-        // What waits from before is withdrawn with this, and so is the entry itself.
+        // An earlier request that waits is withdrawn with this, and so is the entry itself.
         self.site.ask_for(caller, "10101", &ines);
         self.site.ask_for(caller, "10103", &ines);
         self.site.brief(caller, "Flyer");

@@ -51,7 +51,7 @@ fn a_real_browser_makes_a_passkey_and_signs_in_with_it() {
     let anew = jane.with(crate::harness::Credential::Token { header: "token", prefix: "", token });
     assert_eq!(anew.get("/account/profile/user").ok().json()["username"], "jane");
 
-    // What the browser sent once is worth nothing twice.
+    // An answer that the browser sent once is refused the second time.
     let repeat: Reply = site.stranger().post(VERIFY, json!({ "credential": signed_in["text"] })).ok();
     refused(&repeat);
     let again = site.stranger().post(VERIFY, json!({ "credential": made["text"] })).ok();

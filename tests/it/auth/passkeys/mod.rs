@@ -21,7 +21,7 @@ fn open() -> Site {
     Site::open_with(|config| config.limits.passkey_questions_per_minute_per_address = 1_000_000)
 }
 
-/// What the page at the site's own origin is told to ask its browser for.
+/// The options that the page at the site's own origin gets for its browser.
 pub fn question(site: &Site, caller: &Caller, body: Value) -> Value {
     let reply = caller.ask(Method::POST, OPTION).header("origin", &site.origin()).json(&body).send().ok();
     let body = reply.json();

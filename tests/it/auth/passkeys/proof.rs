@@ -1,4 +1,4 @@
-//! What an answer must prove, and how often it counts.
+//! The proof that an answer must hold, and how often it counts.
 
 use super::authenticator::decoded;
 use super::{

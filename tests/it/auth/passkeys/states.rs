@@ -1,5 +1,5 @@
-//! Whatever the order of calls: no session and no passkey without the proof that is due. A thousand sequences by chance,
-//! each answer compared with what a simple model of the rules expects.
+//! No order of calls gives a session or a passkey without the proof that is due. A thousand random sequences, each
+//! answer compared with a simple model of the rules.
 
 use super::{Key, LIST, Page, VERIFY, open, question};
 use crate::bad_input::dice::Dice;

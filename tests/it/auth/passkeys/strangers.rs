@@ -1,4 +1,4 @@
-//! What somebody learns who asks in the name of others: nothing.
+//! Somebody who asks in the name of others learns nothing.
 
 use super::authenticator::decoded;
 use super::{Key, OPTION, Page, open, refused, register, sign_in_question, verify};

@@ -1,4 +1,4 @@
-//! What goes on beside a recovery and must not help it: usernames told, passwords changed, mailboxes moved, bans.
+//! Events beside a recovery that must not help it: usernames told, passwords changed, mailboxes moved, bans.
 
 use super::person::{Counter, JANE};
 use super::{CHANGE, OWN, Sequence, USER};

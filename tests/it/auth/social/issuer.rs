@@ -49,7 +49,7 @@ impl Issuer {
         json!({ "kty": "EC", "kid": kid, "crv": "P-256", "x": text(&point[1..33]), "y": text(&point[33..]) })
     }
 
-    /// What an attacker has too.
+    /// The modulus of the public key, which an attacker has too.
     pub fn public_modulus(&self) -> Vec<u8> {
         PublicKeyComponents::<Vec<u8>>::from(self.rsa.public()).n
     }
@@ -99,7 +99,7 @@ pub fn text(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What Google says of somebody.
+/// The claims of Google's token for somebody.
 pub fn claims(site: &Site, subject: &str, email: &str) -> Value {
     json!({
         "iss": "https://accounts.google.com", "aud": CLIENT_ID, "sub": subject, "iat": site.now() - 5, "exp": site.now() + 3600,

@@ -8,7 +8,7 @@ mod tokens;
 use crate::harness::{Reply, Site};
 use serde_json::{Value, json};
 
-/// What the app sends.
+/// Sends the request of the app.
 fn send(site: &Site, network: &str, params: &Value) -> Reply {
     let body = json!({ "params": params.to_string(), "socialType": network, "user": "" });
     site.stranger().post("/auth/social", body).ok()

@@ -24,7 +24,7 @@ fn enter(issuer: &Issuer, site: &Site, subject: &str) -> Value {
     by_google(site, &issuer.token(&claims(site, subject, &format!("{subject}@example.com"))))
 }
 
-/// Whoever came in with this answer.
+/// The member who was signed in by this answer.
 fn signed_in(site: &Site, answer: &Value) -> Caller {
     let token = answer["token"].as_str().unwrap().to_owned();
     let mut caller = site.stranger().with(Credential::Token { header: "token", prefix: "", token });

@@ -1,4 +1,4 @@
-//! What counts as a token, and what does not.
+//! Tokens that are accepted, and tokens that are refused.
 
 use super::issuer::{CLIENT_ID, Issuer, SECRET, claims, sealed, text};
 use super::{by_google, is_refused, member, send};
