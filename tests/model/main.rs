@@ -8,7 +8,7 @@
 
 mod state;
 
-use state::{Copying, PAGES, Pages, Process, State, Without, apply};
+use state::{Copying, File, PAGES, Pages, Process, State, Without, apply};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const WRITES_MAX: usize = 4;
