@@ -24,7 +24,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 9] = [
+const FILES: [File; 10] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
@@ -37,6 +37,11 @@ const FILES: [File; 9] = [
     File { name: "docs.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/docs.css") },
     File { name: "docs.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/docs.js") },
     File { name: "code.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/code.js") },
+    File {
+        name: "camera.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/camera.js"),
+    },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

@@ -2,4 +2,5 @@
 
 pub(crate) mod date;
 pub mod language;
+pub(crate) mod names;
 pub(crate) mod number;

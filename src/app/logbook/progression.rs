@@ -1,6 +1,6 @@
 //! How far a member has come: where the member stands on every level, and the same as a picture.
 
-use crate::documents::progression::{Progression, draw};
+use crate::documents::progression::{Progression, draw, draw_map};
 use crate::domain::entry::Status;
 use crate::domain::progression::{self, Step};
 use crate::http::failure::Failure;
@@ -23,15 +23,30 @@ pub(crate) fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'
 
 /// The levels held, open and next on every track of the catalogue, as SVG. 404 where there is no such member.
 pub(crate) fn svg(site: &Site, member_id: i64, language: Language) -> Result<String, Failure> {
+    Ok(draw(&find(site, member_id, language, false)?))
+}
+
+/// The map of it alone, large enough to be read at arm's length: wide, or `turned` for a tall screen.
+pub(crate) fn map_svg(site: &Site, member_id: i64, language: Language, turned: bool) -> Result<String, Failure> {
+    Ok(draw_map(&find(site, member_id, language, true)?, turned))
+}
+
+fn find(
+    site: &Site,
+    member_id: i64,
+    language: Language,
+    names_translated: bool,
+) -> Result<Progression<'static>, Failure> {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok(draw(&Progression {
+        Ok(Progression {
             site_name: home.name,
             holder: profile.screen_name,
             day: tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now()),
             steps: steps(site, tx, member_id)?,
             language,
-        }))
+            names_translated,
+        })
     })
 }

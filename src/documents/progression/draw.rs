@@ -8,6 +8,7 @@ use crate::domain::catalogue::Level;
 use crate::domain::progression::{State, Step};
 use crate::i18n::date::in_words as date_in_words;
 use crate::i18n::language::Text;
+use crate::i18n::names;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use std::fmt::Write;
@@ -15,6 +16,9 @@ use std::fmt::Write;
 const MARGIN: i32 = 40;
 const HEAD: i32 = 128;
 const FOOT: i32 = 46;
+/// Around the map where it stands alone, and between cards beside each other where it is turned.
+const MAP_MARGIN: i32 = 8;
+const TURNED_GAP: i32 = 12;
 const CARD_WIDTH: i32 = 122;
 const CARD_HEIGHT: i32 = 88;
 const CELL_WIDTH: i32 = CARD_WIDTH + 26;
@@ -45,28 +49,9 @@ pub(crate) fn draw(progression: &Progression) -> String {
     let map = Map::of(&levels);
     let width = 2 * MARGIN + map.columns as i32 * CELL_WIDTH - (CELL_WIDTH - CARD_WIDTH);
     let height = HEAD + map.rows as i32 * CELL_HEIGHT + FOOT;
-    let mut svg = String::with_capacity(24 * 1024);
-    let title = progression.say("progression.title");
-    svg.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    _ = writeln!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" xml:lang=\"{}\" \
-         font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif\" fill=\"{INK}\">",
-        progression.language.tag()
-    );
-    _ = writeln!(
-        svg,
-        "<title>{}</title>",
-        escape(&format!("{title}: {}", clipped(&progression.holder, HOLDER_CHARS_MAX)))
-    );
-    _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"{GROUND}\"/>");
+    let mut svg = progression.begin(width, height);
     progression.draw_head(&mut svg, width);
-    for way in &map.ways {
-        draw_way(&mut svg, &map, way, &progression.steps);
-    }
-    for (step, place) in progression.steps.iter().zip(&map.places) {
-        progression.draw_card(&mut svg, step, place);
-    }
+    progression.draw_cards(&mut svg, &map, Grid { left: MARGIN, top: HEAD, turned: false });
     if map.free_at_the_right(PANEL_ROWS) >= PANEL_COLUMNS && map.rows >= PANEL_ROWS {
         progression.draw_panel(&mut svg, width);
     }
@@ -80,7 +65,80 @@ pub(crate) fn draw(progression: &Progression) -> String {
     svg
 }
 
+/// The map alone, as large as it can be on a screen that shows nothing else: from left to right, or `turned` from top to
+/// bottom.
+pub(crate) fn draw_map(progression: &Progression, turned: bool) -> String {
+    let levels: Vec<&Level> = progression.steps.iter().map(|step| step.level).collect();
+    let map = Map::of(&levels);
+    let grid = Grid { left: MAP_MARGIN, top: MAP_MARGIN, turned };
+    let (across, down) = if turned { (map.rows, map.columns) } else { (map.columns, map.rows) };
+    let (cell_width, cell_height) = grid.cell();
+    let width = 2 * MAP_MARGIN + across as i32 * cell_width - (cell_width - CARD_WIDTH);
+    let height = 2 * MAP_MARGIN + down as i32 * cell_height - (cell_height - CARD_HEIGHT);
+    let mut svg = progression.begin(width, height);
+    progression.draw_cards(&mut svg, &map, grid);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// Where the cards stand.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    left: i32,
+    top: i32,
+    /// Whether the ways lead down, not to the right.
+    turned: bool,
+}
+
+impl Grid {
+    /// The width and height of a card with the gap behind it.
+    fn cell(self) -> (i32, i32) {
+        if self.turned {
+            (CARD_WIDTH + TURNED_GAP, CARD_HEIGHT + CELL_WIDTH - CARD_WIDTH)
+        } else {
+            (CELL_WIDTH, CELL_HEIGHT)
+        }
+    }
+
+    /// The upper left corner of a card.
+    fn corner(self, place: &Place) -> (i32, i32) {
+        let (column, row) = if self.turned { (place.row, place.column) } else { (place.column, place.row) };
+        let (width, height) = self.cell();
+        (self.left + column as i32 * width, self.top + row as i32 * height)
+    }
+}
+
 impl Progression<'_> {
+    /// The picture up to its ground.
+    fn begin(&self, width: i32, height: i32) -> String {
+        let mut svg = String::with_capacity(24 * 1024);
+        svg.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        _ = writeln!(
+            svg,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" xml:lang=\"{}\" \
+             font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif\" fill=\"{INK}\">",
+            self.language.tag()
+        );
+        let title = format!("{}: {}", self.say("progression.title"), clipped(&self.holder, HOLDER_CHARS_MAX));
+        _ = writeln!(svg, "<title>{}</title>", escape(&title));
+        _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"{GROUND}\"/>");
+        svg
+    }
+
+    fn draw_cards(&self, svg: &mut String, map: &Map, grid: Grid) {
+        for way in &map.ways {
+            draw_way(svg, map, way, &self.steps, grid);
+        }
+        for (step, place) in self.steps.iter().zip(&map.places) {
+            self.draw_card(svg, step, grid.corner(place));
+        }
+    }
+
+    /// A name of the catalogue.
+    fn name(&self, english: &str) -> String {
+        if self.names_translated { names::say(self.language, english).to_owned() } else { english.to_owned() }
+    }
+
     fn say(&self, key: &'static str) -> String {
         self.language.say(&Text::new(key))
     }
@@ -111,8 +169,7 @@ impl Progression<'_> {
         }
     }
 
-    fn draw_card(&self, svg: &mut String, step: &Step, place: &Place) {
-        let (x, y) = corner(place);
+    fn draw_card(&self, svg: &mut String, step: &Step, (x, y): (i32, i32)) {
         let shape = Shape::of(step.state);
         let (fill, border, ink, small) = match shape {
             Shape::Held => (BLUE, format!("stroke=\"{BLUE}\" stroke-width=\"2\""), "#ffffff", "#ffffff"),
@@ -125,12 +182,13 @@ impl Progression<'_> {
         };
         let word = self.say(shape.key());
         let detail = self.detail(step);
-        _ = writeln!(svg, "<g><title>{}</title>", escape(format!("{}: {word} {detail}", step.level.name).trim()));
+        let level = self.name(&step.level.name);
+        _ = writeln!(svg, "<g><title>{}</title>", escape(format!("{level}: {word} {detail}").trim()));
         _ = writeln!(
             svg,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{CARD_WIDTH}\" height=\"{CARD_HEIGHT}\" rx=\"9\" fill=\"{fill}\" {border}/>"
         );
-        for (line, name) in broken(&step.level.name).into_iter().enumerate() {
+        for (line, name) in broken(&level).into_iter().enumerate() {
             let squeezed = if name.chars().count() > NAME_CHARS {
                 format!(" font-weight=\"600\" textLength=\"{NAME_WIDTH}\" lengthAdjust=\"spacingAndGlyphs\"")
             } else {
@@ -193,11 +251,19 @@ impl Progression<'_> {
         }
         for step in open.iter().take(PANEL_LEVELS) {
             y += 22;
-            text(svg, x, y, 15, INK, " font-weight=\"600\"", &format!("{} · {}", step.level.name, self.detail(step)));
+            text(
+                svg,
+                x,
+                y,
+                15,
+                INK,
+                " font-weight=\"600\"",
+                &format!("{} · {}", self.name(&step.level.name), self.detail(step)),
+            );
             for skill in step.missing.iter().take(PANEL_SKILLS) {
                 y += 16;
                 shape_dot(svg, x + 4, y - 4);
-                text(svg, x + 14, y, 13, SOFT, "", &clipped(&skill.name, SKILL_CHARS_MAX));
+                text(svg, x + 14, y, 13, SOFT, "", &clipped(&self.name(&skill.name), SKILL_CHARS_MAX));
             }
         }
     }
@@ -265,28 +331,29 @@ fn shape_dot(svg: &mut String, x: i32, y: i32) {
     _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"2\" fill=\"{SOFT}\"/>");
 }
 
-/// From the right edge of one card to the left edge of another: across, down in the gap before it, across.
-fn draw_way(svg: &mut String, map: &Map, way: &Way, steps: &[Step]) {
-    let (from, to) = (corner(&map.places[way.from]), corner(&map.places[way.to]));
-    let (x1, y1) = (from.0 + CARD_WIDTH, from.1 + CARD_HEIGHT / 2);
-    let (x2, y2) = (to.0, to.1 + CARD_HEIGHT / 2);
+/// From the right edge of one card to the left edge of another: across, down in the gap before it, across. Turned, from the
+/// lower edge to the upper one.
+fn draw_way(svg: &mut String, map: &Map, way: &Way, steps: &[Step], grid: Grid) {
+    let (from, to) = (grid.corner(&map.places[way.from]), grid.corner(&map.places[way.to]));
+    // `x` leads on and `y` aside.
+    let ((x1, y1), (x2, y2)) = if grid.turned {
+        ((from.1 + CARD_HEIGHT, from.0 + CARD_WIDTH / 2), (to.1, to.0 + CARD_WIDTH / 2))
+    } else {
+        ((from.0 + CARD_WIDTH, from.1 + CARD_HEIGHT / 2), (to.0, to.1 + CARD_HEIGHT / 2))
+    };
     let walked = matches!(steps[way.from].state, State::Held(_) | State::Lapsed(_));
     let (colour, width) = if walked { (BLUE, "2.5") } else { ("#a9b6c4", "2") };
     // Ways with a choice run beside the others, and into each other.
     let gap = x2 - if way.any { 8 } else { 15 };
-    let path = match y2 - y1 {
-        0 => format!("M{x1} {y1}H{x2}"),
-        fall => {
-            let bend = 6 * fall.signum();
-            format!("M{x1} {y1}H{}q6 0 6 {bend}V{}q0 {bend} 6 {bend}H{x2}", gap - 6, y2 - bend)
-        }
+    let bend = 6 * (y2 - y1).signum();
+    let (on, aside) = (gap - 6, y2 - bend);
+    let path = match (grid.turned, bend) {
+        (false, 0) => format!("M{x1} {y1}H{x2}"),
+        (true, 0) => format!("M{y1} {x1}V{x2}"),
+        (false, _) => format!("M{x1} {y1}H{on}q6 0 6 {bend}V{aside}q0 {bend} 6 {bend}H{x2}"),
+        (true, _) => format!("M{y1} {x1}V{on}q0 6 {bend} 6H{aside}q{bend} 0 {bend} 6V{x2}"),
     };
     _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>");
-}
-
-/// The upper left corner of a card.
-fn corner(place: &Place) -> (i32, i32) {
-    (MARGIN + place.column as i32 * CELL_WIDTH, HEAD + place.row as i32 * CELL_HEIGHT)
 }
 
 /// `more` is markup of ours; the words are anybody's.

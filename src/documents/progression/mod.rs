@@ -4,7 +4,7 @@
 mod draw;
 mod map;
 
-pub(crate) use draw::draw;
+pub(crate) use draw::{draw, draw_map};
 
 use crate::domain::progression::Step;
 use crate::i18n::language::Language;
@@ -19,6 +19,8 @@ pub(crate) struct Progression<'a> {
     /// Every level, in the catalogue's order.
     pub steps: Vec<Step<'a>>,
     pub language: Language,
+    /// Whether the catalogue's names are in that language too; else they are as the API has them.
+    pub names_translated: bool,
 }
 
 #[cfg(test)]

@@ -13,15 +13,39 @@ const HELD: [(LevelKey, i64); 3] = [
 const SIGNED: [&str; 5] = ["11301", "11302", "11303", "13201", "20101"];
 
 fn picture(catalogue: &Catalogue, holder: &str, language: Language) -> String {
+    draw(&progression_of(catalogue, holder, language))
+}
+
+fn progression_of<'a>(catalogue: &'a Catalogue, holder: &str, language: Language) -> Progression<'a> {
     let flyer = Currency { current: true, renewal: Some(9) };
     let currency = Currencies { flyer, ..Currencies::default() };
-    draw(&Progression {
+    Progression {
         site_name: "Windwerk & Söhne".to_owned(),
         holder: holder.to_owned(),
         day: 1_780_000_000,
         steps: progression::of(catalogue, &HELD, &SIGNED, &currency),
         language,
-    })
+        names_translated: false,
+    }
+}
+
+/// At arm's length letters are read from 17 pixels on; a card's name has 15 units.
+#[test]
+fn the_map_alone_is_large_enough_for_the_screens_of_a_hall() {
+    let mut own = progression_of(Catalogue::built_in(), "Jane", Language::Italian);
+    own.names_translated = true;
+    for (turned, screen_pixels, ratio) in [(false, 1_850.0, 1470.0 / 644.0), (true, 1_020.0, 808.0 / 1130.0)] {
+        let svg = draw_map(&own, turned);
+        let sides = svg.split("viewBox=\"0 0 ").nth(1).unwrap().split('"').next().unwrap();
+        let (width, height) = sides.split_once(' ').unwrap();
+        let (width, height): (f64, f64) = (width.parse().unwrap(), height.parse().unwrap());
+        assert!(15.0 * screen_pixels / width >= 17.0, "{width} units across");
+        assert!(
+            (width / height - ratio).abs() < 0.02,
+            "the style sheet leaves room for {ratio}, not {width} by {height}"
+        );
+        assert!(svg.contains("Statico Livello 3") && !svg.contains("Static Level"), "names are translated");
+    }
 }
 
 #[test]

@@ -288,6 +288,9 @@ row! {
         pub flight_date: i64,
         pub minutes_booked: i64,
         pub arrived_at: Option<i64>,
+        /// The minutes that the booking put into the logbook.
+        pub minutes_logged: Option<i64> =
+            "(SELECT e.minutes FROM entries e WHERE e.booking_id = bookings.booking_id AND e.status = 'open')",
     }
 }
 

@@ -9,6 +9,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
+use crate::i18n::names;
 use crate::site::Site;
 use crate::web::form;
 use askama::Template;
@@ -46,7 +47,7 @@ pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let shown = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
         place,
         date: when::day(call.language(), &hall, row.entry_date),
-        name: row.name,
+        name: names::say(call.language(), &row.name).to_owned(),
         signer: row.signer_name,
     });
     let page = ListPage { screen: Screen::of(site, call, guest)?, rows: shown.collect() };
@@ -63,7 +64,10 @@ pub(crate) fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let (name, url) = site.store.write(site.now(), |tx| {
         let mut rows = certificates::read_earned(site, tx, guest.member_id())?.rows.into_iter();
         let (row, held) = rows.nth(place).ok_or_else(Failure::not_found)?;
-        Ok((row.name, certificates::publish(site, tx, guest.member_id(), &held)?))
+        Ok((
+            names::say(call.language(), &row.name).to_owned(),
+            certificates::publish(site, tx, guest.member_id(), &held)?,
+        ))
     })?;
     let qr = qr::svg(&url).ok_or_else(Failure::broken)?;
     let page = OnePage { screen: Screen::of(site, call, guest)?, name, url, qr };

@@ -1,41 +1,74 @@
-//! The kiosk's screen after signing in: today's bookings, and the choices.
+//! The kiosk's screen after signing in: how things stand, today's bookings, the next flight, and the choices.
 
 use super::{Screen, show, words};
 use crate::app;
 use crate::auth::Guest;
+use crate::domain::local_time::{Day, Hall};
+use crate::domain::{minutes, when};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::tables::bookings;
+use crate::store::Read;
+use crate::store::queries::logbook;
+use crate::store::queries::standing::{self, Flyer};
+use crate::store::tables::bookings::{self, Own};
+use crate::store::tables::{media, members};
+use crate::web::initials;
 use askama::Template;
 use http::StatusCode;
 
 /// Nobody flies more often in a day.
-const BOOKINGS_MAX: i64 = 12;
+pub(super) const BOOKINGS_MAX: i64 = 12;
+/// How far ahead the next flight is looked for.
+const AHEAD_SECONDS: i64 = 400 * 86_400;
+/// A currency with less left is about to lapse.
+const SOON_SECONDS: i64 = 31 * 86_400;
 /// Words that a page before this one may leave in its address, and what they say.
-const DONE: [(&str, &str); 3] =
-    [("arrived", "kiosk.done_arrived"), ("logged", "kiosk.done_logged"), ("asked", "kiosk.done_asked")];
+const DONE: [(&str, &str); 5] = [
+    ("arrived", "kiosk.done_arrived"),
+    ("logged", "kiosk.done_logged"),
+    ("asked", "kiosk.done_asked"),
+    ("photo", "kiosk.done_photo"),
+    ("no-photo", "kiosk.done_no_photo"),
+];
 
 #[derive(Template)]
 #[template(path = "kiosk/home.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
+    greeting: String,
+    has_photo: bool,
+    initials: String,
+    standing: Standing,
+    flown_today: String,
+    flown: String,
+    next_flight: Option<String>,
     bookings: Vec<Booked>,
     done: Option<String>,
     problem: Option<String>,
 }
 
+/// Whether the member may fly, in words and by the colour of them.
+struct Standing {
+    tone: &'static str,
+    said: String,
+}
+
+/// A booking of today.
 struct Booked {
     booking_id: i64,
     clock: String,
     minutes: i64,
     arrived: Option<String>,
+    /// That its minutes are in the logbook already.
+    logged: Option<String>,
 }
 
-/// `GET /kiosk/home`: today's bookings, and what can be done here.
+/// `GET /kiosk/home`: how things stand, today's bookings, and what can be done here.
 pub(crate) fn show_home(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
@@ -45,25 +78,80 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     let done = query.optional("done", fields::line(20));
     let done = query.finish().map(|ok| done.get(&ok)).ok().flatten();
     let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
-    let (hall, now) = (site.hall()?, site.now());
-    let day = hall.day(now, 0);
-    let own = site
-        .store
-        .read(|tx| Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?))?;
-    let booked = |one: bookings::Own| Booked {
+    let (hall, language) = (site.hall()?, call.language());
+    let day = hall.day(site.now(), 0);
+    let own = site.store.read(|tx| read(site, tx, guest.member_id(), &day))?;
+    let screen = Screen::of(site, call, guest)?;
+    let name = screen.guest.clone().unwrap_or_default();
+    let status = super::status(problem.as_ref());
+    let page = Page {
+        greeting: language.say(&Text::new("kiosk.hello").with("name", &name)),
+        initials: initials(&name),
+        has_photo: own.has_photo,
+        standing: judge(&own.flyer, &hall, language, site.now()),
+        flown_today: language.say(&Text::new("kiosk.flown_today").with("minutes", own.flown_today)),
+        flown: language.say(&Text::new("kiosk.flown").with("time", minutes::show(own.flown))),
+        next_flight: own.next.map(|next| {
+            let when = when::moment(language, &hall, next.flight_date);
+            language.say(&Text::new("kiosk.next_flight").with("when", when).with("minutes", next.minutes_booked))
+        }),
+        bookings: own.today.into_iter().map(|one| booked(one, &hall, language)).collect(),
+        done: known.map(|(_, key)| call.say(key)),
+        problem,
+        screen,
+    };
+    Ok(show(status, language, &page))
+}
+
+/// What the page shows of a member.
+struct Found {
+    today: Vec<Own>,
+    /// The first booking after today.
+    next: Option<Own>,
+    flyer: Flyer,
+    flown_today: i64,
+    flown: i64,
+    has_photo: bool,
+}
+
+fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Failure> {
+    let now = site.now();
+    let list = |from, to, most| bookings::list_own(tx, site.tunnel_id, member_id, from, to, most);
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let flyer = standing::read(tx, member_id, now)?;
+    Ok(Found {
+        today: list(day.from, day.to, BOOKINGS_MAX)?,
+        next: list(day.to, now + AHEAD_SECONDS, 1)?.pop(),
+        flown_today: logbook::sum_between(tx, member_id, (day.from, day.to), now)?.1,
+        flown: profile.flight_minutes - flyer.minutes_ahead,
+        has_photo: media::exists(tx, member_id)?,
+        flyer,
+    })
+}
+
+fn judge(flyer: &Flyer, hall: &Hall, language: Language, now: i64) -> Standing {
+    let currency = flyer.currency.flyer;
+    let said = |tone, key, day: Option<i64>| {
+        let day = day.map(|at| when::day(language, hall, at)).unwrap_or_default();
+        Standing { tone, said: language.say(&Text::new(key).with("day", day)) }
+    };
+    match currency.renewal {
+        _ if !flyer.holds_flyer_1 => said("plain", "kiosk.beginner", None),
+        Some(ends) if currency.current && ends - now < SOON_SECONDS => said("soon", "kiosk.current_until", Some(ends)),
+        Some(ends) if currency.current => said("good", "kiosk.current_until", Some(ends)),
+        ended => said("bad", "kiosk.lapsed", ended),
+    }
+}
+
+fn booked(one: Own, hall: &Hall, language: Language) -> Booked {
+    let logged = |minutes: i64| language.say(&Text::new("kiosk.logged").with("minutes", minutes));
+    Booked {
         booking_id: one.booking_id,
         clock: hall.clock(one.flight_date),
         minutes: one.minutes_booked,
         arrived: one.arrived_at.map(|at| hall.clock(at)),
-    };
-    let status = super::status(problem.as_ref());
-    let page = Page {
-        screen: Screen::of(site, call, guest)?,
-        bookings: own.into_iter().map(booked).collect(),
-        done: known.map(|(_, key)| call.say(key)),
-        problem,
-    };
-    Ok(show(status, call.language(), &page))
+        logged: one.minutes_logged.map(logged),
+    }
 }
 
 /// `POST /kiosk/bookings/{booking_id}/check-in`: the member is here, by the rule of the desk; only for a booking of

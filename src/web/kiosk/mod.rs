@@ -3,6 +3,7 @@
 
 pub(crate) mod certificates;
 pub(crate) mod home;
+pub(crate) mod photo;
 pub(crate) mod progression;
 pub(crate) mod sign_in;
 pub(crate) mod sign_off;

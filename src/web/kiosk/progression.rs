@@ -8,6 +8,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::i18n::language::Text;
+use crate::i18n::names;
 use crate::site::Site;
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
@@ -39,14 +40,16 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
         };
         let signed = Text::new("progression.signed").with("signed", step.signed()).with("required", step.required());
         let signed = if step.state == State::Open { call.language().say(&signed) } else { String::new() };
-        shown.push(Shown { name: &step.level.name, tone, state: call.say(key), signed });
+        shown.push(Shown { name: names::say(call.language(), &step.level.name), tone, state: call.say(key), signed });
     }
     let page = Page { screen: Screen::of(site, call, guest)?, steps: shown };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `GET /kiosk/progression.svg`: as the member's app has it, and kept by nobody.
+/// `GET /kiosk/progression.svg`: the map alone, from top to bottom with `tall`; kept by nobody.
 pub(crate) fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let picture = reply::picture("image/svg+xml", progression::svg(site, guest.member_id(), call.language())?);
+    let tall = call.query().has("tall");
+    let map = progression::map_svg(site, guest.member_id(), call.language(), tall)?;
+    let picture = reply::picture("image/svg+xml", map);
     Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }

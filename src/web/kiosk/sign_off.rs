@@ -11,6 +11,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::names;
 use crate::site::Site;
 use crate::store::tables::signers::{self, Able};
 use crate::web::form;
@@ -45,10 +46,11 @@ struct SignersPage {
 pub(crate) fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut levels: Vec<Open> = Vec::new();
     for (level, skill) in site.store.read(|tx| list_next_skills(site, tx, guest.member_id()))? {
-        let one = (skill.skill.as_str(), skill.name.as_str());
+        let say = |english: &'static str| names::say(call.language(), english);
+        let one = (skill.skill.as_str(), say(&skill.name));
         match levels.last_mut() {
-            Some(last) if last.name == level.name => last.skills.push(one),
-            _ => levels.push(Open { name: &level.name, skills: vec![one] }),
+            Some(last) if last.name == say(&level.name) => last.skills.push(one),
+            _ => levels.push(Open { name: say(&level.name), skills: vec![one] }),
         }
     }
     let page = SkillsPage { screen: Screen::of(site, call, guest)?, levels };
@@ -70,7 +72,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     let page = SignersPage {
         screen: Screen::of(site, call, guest)?,
         skill: &skill.skill,
-        skill_name: &skill.name,
+        skill_name: names::say(call.language(), &skill.name),
         signers: able,
         problem,
     };

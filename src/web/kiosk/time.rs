@@ -1,5 +1,6 @@
 //! Logging flight time at a kiosk: minutes of today, in this tunnel.
 
+use super::home::BOOKINGS_MAX;
 use super::{Screen, show, words};
 use crate::app;
 use crate::app::logbook::time;
@@ -7,9 +8,12 @@ use crate::auth::Guest;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::tables::bookings;
 use crate::store::tables::entries::NewTime;
 use crate::web::form;
 use askama::Template;
@@ -23,6 +27,8 @@ struct Page {
     screen: Screen,
     usual: [i64; 6],
     minutes: String,
+    /// What bookings of today put into the logbook already.
+    logged: Vec<String>,
     problem: Option<String>,
 }
 
@@ -33,8 +39,22 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 
 fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Option<String>) -> Answer {
     let status = super::status(problem.as_ref());
-    let page = Page { screen: Screen::of(site, call, guest)?, usual: USUAL, minutes, problem };
+    let logged = list_logged(site, call, guest)?;
+    let page = Page { screen: Screen::of(site, call, guest)?, usual: USUAL, minutes, logged, problem };
     Ok(show(status, call.language(), &page))
+}
+
+fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, Failure> {
+    let hall = site.hall()?;
+    let day = hall.day(site.now(), 0);
+    let own = site
+        .store
+        .read(|tx| Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?))?;
+    let say = |one: bookings::Own| {
+        let text = Text::new("kiosk.time_logged").with("clock", hall.clock(one.flight_date));
+        Some(call.language().say(&text.with("minutes", one.minutes_logged?)))
+    };
+    Ok(own.into_iter().filter_map(say).collect())
 }
 
 /// `POST /kiosk/time`: in the logbook at once, like any flight time that a member enters.

@@ -1,7 +1,7 @@
 //! The kiosk: paired and locked out, three ways in, and what a member does there.
 
 use super::{Clerk, HOSTILE, book, demo};
-use crate::harness::{Caller, Site};
+use crate::harness::{Caller, Site, pictures};
 use http::Method;
 use std::time::Duration;
 
@@ -198,6 +198,55 @@ fn a_member_checks_in_logs_time_and_asks_for_a_signature() {
     let shown = site.stranger().ask_at_root(Method::GET, &format!("/verify/{code}")).send();
     assert_eq!(shown.status, 200, "{shown}");
     assert_eq!(kiosk.post("/kiosk/certificates", &[("place", "99")]).status, 404);
+}
+
+#[test]
+fn home_says_how_things_stand_and_asks_nothing_twice() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let today = book(&site, &jane, 600);
+    book(&site, &jane, 100_000);
+    site.change(|tx| {
+        let time = tunneldesk::store::tables::entries::NewTime {
+            entry_date: tx.now(),
+            minutes: 12,
+            tunnel_id: Site::TUNNEL_ID,
+            comment: String::new(),
+        };
+        Ok(tunneldesk::store::tables::entries::insert_time(tx, jane.id, jane.id, Some(today), &time)?)
+    });
+    let kiosk = paired(&site);
+    enter(&site, &kiosk, &jane);
+    let page = kiosk.get("/kiosk/home").page();
+    for said in
+        ["Hello, jane", "Current until", "Flown today: 12 min", "in all 0:22 h", "Next flight: ", "12 min of it are"]
+    {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(kiosk.get("/kiosk/time").page().contains("has put 12 min into your logbook already"));
+    kiosk.post("/kiosk/language", &[("language", "it")]);
+    let skills = kiosk.get("/kiosk/sign-off").page();
+    assert!(!skills.contains("Formation Level 2"), "{skills}");
+    assert!(kiosk.get("/kiosk/progression").page().contains("Volatore Livello 1"));
+    assert!(kiosk.get("/kiosk/progression.svg?tall").page().contains("raggiunto"));
+}
+
+#[test]
+fn a_member_s_photo_is_taken_at_the_kiosk() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let kiosk = paired(&site);
+    enter(&site, &kiosk, &jane);
+    assert_eq!(kiosk.get("/kiosk/photo.jpg").status, 404);
+    let bad = kiosk.upload("/kiosk/photo", b"no picture");
+    assert_eq!(bad.status, 422, "{bad}");
+    let done = kiosk.upload("/kiosk/photo", &pictures::png(40, 30));
+    assert_eq!(done.header("location"), Some("/kiosk/home?done=photo"), "{done}");
+    assert!(kiosk.get("/kiosk/home?done=photo").page().contains("/kiosk/photo.jpg"));
+    let jpeg = kiosk.get("/kiosk/photo.jpg");
+    assert_eq!((jpeg.header("content-type"), jpeg.header("cache-control")), (Some("image/jpeg"), Some("no-store")));
+    assert_eq!(kiosk.post("/kiosk/photo/remove", &[]).header("location"), Some("/kiosk/home?done=no-photo"));
+    assert_eq!(kiosk.get("/kiosk/photo.jpg").status, 404);
 }
 
 #[test]

@@ -7,6 +7,11 @@ use crate::harness::{Browser, Caller, Site};
 use serde_json::json;
 
 const SCREENS: [(&str, u32, u32); 2] = [("portrait", 1080, 1920), ("phone", 390, 844)];
+/// Screens of halls on which every key of a page is seen at once.
+const HALLS: [(u32, u32); 3] = [(1080, 1920), (1920, 1080), (1280, 800)];
+/// Pages that are no lists.
+const FITTING: [&str; 7] =
+    ["kiosk-pair", "kiosk", "kiosk-number", "kiosk-scan", "kiosk-passkey", "kiosk-home", "kiosk-time"];
 /// The least height and width of what is touched, in CSS pixels.
 const TARGET_PX: f64 = 64.0;
 
@@ -64,6 +69,20 @@ pub fn judge(browser: &Browser, name: &str) {
                 .filter(([, box]) => box.width < arguments[0] || box.height < arguments[0]).map(([html]) => html)";
             assert_eq!(browser.run(small, json!([TARGET_PX])), json!([]), "{what} has targets that a glove misses");
         }
+    }
+    for (width, height) in HALLS {
+        browser.resize(width, height, false);
+        let below = "return [...document.querySelectorAll('main a, main button, main input, footer button, footer a')]
+            .filter(one => one.offsetParent && one.getBoundingClientRect().bottom > innerHeight).map(one => one.outerHTML.slice(0, 80))";
+        if FITTING.contains(&name) {
+            assert_eq!(
+                browser.run(below, json!([])),
+                json!([]),
+                "{name} at {width}×{height} hides keys below the screen"
+            );
+        }
+        let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
+        assert!(overflow.as_i64().unwrap() <= 0, "{name} is wider than {width} by {overflow}");
     }
     browser.resize(1080, 1920, false);
 }

@@ -1,0 +1,53 @@
+//! The names of the catalogue's levels, skills and safety records in every language. What a site added to the catalogue itself
+//! stands in its own words.
+
+use super::language::Language;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A line a name: in English, German, French, Spanish and Italian, as [`Language`] counts them.
+static NAMES: LazyLock<HashMap<&str, [&str; 4]>> = LazyLock::new(|| {
+    let lines = include_str!("../../assets/catalogue/names.tsv").lines().skip(1);
+    let read = |line: &'static str| {
+        let mut cells = line.split('\t');
+        let english = cells.next()?;
+        Some((english, [cells.next()?, cells.next()?, cells.next()?, cells.next()?]))
+    };
+    lines.filter_map(read).collect()
+});
+
+/// A name of the catalogue in this language; as it is where it is in no list.
+pub(crate) fn say(language: Language, english: &str) -> &str {
+    let place = match language {
+        Language::English => return english,
+        Language::German => 0,
+        Language::French => 1,
+        Language::Spanish => 2,
+        Language::Italian => 3,
+    };
+    NAMES.get(english).map_or(english, |names| names[place])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::catalogue::Catalogue;
+
+    #[test]
+    fn every_name_of_the_built_in_catalogue_is_translated_and_no_other() {
+        let catalogue = Catalogue::built_in();
+        let levels = catalogue.levels().map(|level| level.name.as_str());
+        let skills = catalogue.skills().map(|(_, skill)| skill.name.as_str());
+        let safety = catalogue.programmes().iter().flat_map(|one| one.safety.iter().map(|safety| safety.name.as_str()));
+        let mut all: Vec<&str> = levels.chain(skills).chain(safety).collect();
+        all.sort_unstable();
+        all.dedup();
+        for name in &all {
+            let names = NAMES.get(name).unwrap_or_else(|| panic!("{name} is not translated"));
+            assert!(names.iter().all(|one| !one.trim().is_empty()), "{name}");
+        }
+        assert_eq!(NAMES.len(), all.len(), "names that are in no catalogue");
+        assert_eq!(say(Language::Italian, "Neutral back position"), "Posizione neutra sul dorso");
+        assert_eq!(say(Language::German, "Tanz der Halle"), "Tanz der Halle");
+    }
+}
