@@ -604,6 +604,12 @@ CREATE TABLE shift_note (
     written_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE cards (
+    card      TEXT    PRIMARY KEY,                   -- letters and digits as a reader types them, in capitals
+    member_id INTEGER NOT NULL REFERENCES members,
+    tied_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -977,3 +983,5 @@ END;
 
 CREATE INDEX bookings_by_flight_date ON bookings
     (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at, ended_as, member_id, registration_id);
+
+CREATE INDEX cards_by_member ON cards (member_id);

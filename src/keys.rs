@@ -52,6 +52,7 @@ pub enum Purpose {
     Deletion,
     TlsKey,
     AccountClaim,
+    KioskTicket,
 }
 
 /// SHA-256, or HMAC-SHA256 where there is a key.

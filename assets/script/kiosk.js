@@ -18,7 +18,7 @@ if (page.idle) {
     const wipe = () => {
         over = true;
         document.getElementById('main').replaceChildren();
-        document.getElementById('wipe').submit();
+        window.leaveKiosk(document.getElementById('wipe'));
     };
     const tell = async () => {
         told = performance.now();
@@ -98,4 +98,139 @@ if (look && navigator.mediaDevices) {
             document.getElementById('no-camera').hidden = false;
         }
     });
+}
+
+// A card or a wristband before a reader that types: faster than anybody, and Enter behind it.
+const card = document.getElementById('card');
+if (card) {
+    /** Milliseconds between two keys of a reader, and its least keys. */
+    const FAST = 60, KEYS_MIN = 4;
+    let read = '', last = 0;
+    addEventListener('keydown', event => {
+        const now = event.timeStamp;
+        if (now - last > FAST) read = '';
+        last = now;
+        if (event.key.length === 1) read += event.key;
+        if (event.key !== 'Enter' || read.length < KEYS_MIN) return;
+        event.preventDefault();
+        event.stopPropagation();
+        card.elements.card.value = read;
+        card.submit();
+    }, { capture: true });
+}
+
+// The site away: it is said, nothing is begun that needs the site, and check-ins are kept until the site has them.
+{
+    const KEPT = 'kept-check-ins';
+    /** Milliseconds that the site may take to answer, and between two looks whether it does again. */
+    const ANSWER = 4000, AGAIN = 3000;
+    const main = document.getElementById('main');
+    let gone = false, sending;
+    const kept = () => JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+    const keep = list => localStorage.setItem(KEPT, JSON.stringify(list));
+    const answers = async () => {
+        try {
+            return (await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(ANSWER) })).ok;
+        } catch {
+            return false;
+        }
+    };
+    /** What became of one: `true` the site has it, `false` it refuses it, `undefined` nobody knows yet. */
+    const send = async one => {
+        try {
+            const reply = await fetch('/kiosk/kept', {
+                method: 'POST', redirect: 'manual', signal: AbortSignal.timeout(ANSWER),
+                headers: { 'content-type': 'application/x-www-form-urlencoded', 'idempotency-key': one.key },
+                body: new URLSearchParams({ ticket: one.ticket, at: one.at }).toString(),
+            });
+            if (reply.type === 'opaqueredirect' || reply.status === 429 || reply.status >= 500) return undefined;
+            keep(kept().filter(other => other.key !== one.key));
+            return reply.ok;
+        } catch {
+            return undefined;
+        }
+    };
+    /** Sends what was kept, one after the other; whether nothing is left. */
+    const drain = () => sending ??= (async () => {
+        try {
+            for (let one; (one = kept()[0]);) if (await send(one) === undefined) return false;
+            return true;
+        } finally {
+            sending = undefined;
+        }
+    })();
+    const say = text => {
+        let said = document.getElementById('away');
+        if (!text) return said?.remove();
+        if (!said) {
+            said = Object.assign(document.createElement('p'), { id: 'away', className: 'problem' });
+            said.setAttribute('role', 'alert');
+            main.prepend(said);
+        }
+        said.textContent = text;
+    };
+    const watch = async () => {
+        if (await answers() && await drain()) {
+            gone = false;
+            say('');
+            if (main.dataset.wiped) location.replace('/kiosk');
+            return;
+        }
+        setTimeout(watch, AGAIN);
+    };
+    const away = () => {
+        say(page.away);
+        if (!gone) watch();
+        gone = true;
+    };
+    /** Nothing of a person stays on a screen whose site does not answer. */
+    const wipeAway = () => {
+        const title = Object.assign(document.createElement('h1'), { textContent: page.awayTitle });
+        const desk = Object.assign(document.createElement('p'), { textContent: page.awayDesk });
+        main.replaceChildren(title, desk);
+        main.dataset.wiped = 'yes';
+        document.querySelectorAll('.guest, .foot').forEach(one => one.remove());
+        ending.hidden = true;
+        if (!gone) watch();
+        gone = true;
+    };
+    window.leaveKiosk = async form => await answers() && await drain() ? form.submit() : wipeAway();
+
+    const number = () => [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
+    const checkIn = async form => {
+        const one = { key: number(), ticket: form.dataset.ticket, at: Math.floor(Date.now() / 1000) };
+        // Kept first: whatever happens while it is sent, it is not lost.
+        keep([...kept(), one]);
+        const done = await send(one);
+        if (done) return location.assign('/kiosk/home?done=arrived');
+        // The page of the refusal says why.
+        if (done === false) return form.submit();
+        const said = Object.assign(document.createElement('p'), { className: 'note', textContent: page.kept });
+        said.setAttribute('role', 'status');
+        form.replaceWith(said);
+        away();
+    };
+    addEventListener('submit', async event => {
+        const form = event.target, submitter = event.submitter ?? undefined;
+        if (form.dataset.passed) return void delete form.dataset.passed;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        if (form.dataset.asking) return;
+        form.dataset.asking = 'yes';
+        if (form.dataset.ticket) await checkIn(form);
+        else if (form.action.endsWith('/kiosk/leave')) await window.leaveKiosk(form);
+        else if (await answers()) {
+            form.dataset.passed = 'yes';
+            form.requestSubmit(submitter);
+        } else away();
+        delete form.dataset.asking;
+    }, { capture: true });
+    addEventListener('click', async event => {
+        const link = event.target.closest?.('a[href]');
+        if (!link || event.defaultPrevented) return;
+        event.preventDefault();
+        if (await answers()) location.assign(link.href);
+        else away();
+    });
+    if (kept().length) drain().then(all => all || away());
 }

@@ -95,7 +95,10 @@ fn desk_client(cx: &Change) -> Result<i64, Failure> {
 
 /// Whether the member may book a flight of that date.
 fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Denial>, Failure> {
-    let standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let mut standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+    if cx.site.config.first_flight_unconfirmed && !standing.email_confirmed && !bookings::has_flown(cx.tx, member_id)? {
+        standing.email_confirmed = true;
+    }
     if let Err(denial) = booking::admit(&standing, cx.site.config.yearly_fee_cents, cx.now()) {
         return Ok(Err(denial));
     }
@@ -117,9 +120,14 @@ fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i
 /// nothing. 409 where the booking was cancelled, or stands as one to which nobody came. Audited, unless the booking is the
 /// actor's own.
 pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+    check_in_at(cx, booking_id, cx.now())
+}
+
+/// The same for somebody who came at a moment that is over: a kiosk took the check-in while the site did not answer.
+pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     if !cx.actor.rank.is_staff() {
-        let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
+        let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(at, 0);
         let is_today = (today.from..today.to).contains(&known.booking.flight_date);
         if cx.member_id() != Some(known.member_id) || !is_today {
             return Err(Failure::not_found());
@@ -131,7 +139,7 @@ pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure>
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
     check_in_force(&known)?;
-    let changed = bookings::set_arrived(cx.tx, booking_id, cx.member_id())?;
+    let changed = bookings::set_arrived(cx.tx, booking_id, at, cx.member_id())?;
     finish(cx, "booking.checked_in", known.member_id, booking_id, changed)
 }
 

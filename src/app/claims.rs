@@ -46,11 +46,11 @@ fn insert(cx: &Change, member_id: i64, email: &str, days: i64) -> Result<(String
     Ok((code, ends_at))
 }
 
-/// Mails a code to a member who was just registered. Nothing goes where a share of messages is used up, or another member
+/// Mails a code to a member who was just registered, because of whoever gave the address. Nothing goes where a share of messages is used up, or another member
 /// has confirmed the address.
-pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
+pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language, cause: Cause) -> Result<(), Failure> {
     if members::find_by_confirmed_email(cx.tx, email)?.is_some()
-        || allowance::take(cx.site, cx.tx, Cause::Proven, member_id, Channel::Email, email)?.is_err()
+        || allowance::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_err()
     {
         return Ok(());
     }
@@ -82,7 +82,7 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
     let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;
     cx.record("member.code_printed", &Whom::Member(member_id), &Detail::none())?;
     let tag = members::find_language(cx.tx, member_id)?.unwrap_or_default();
-    Ok(Printed { code, ends_at, language: Language::find(&tag).unwrap_or(cx.language) })
+    Ok(Printed { code, ends_at, language: Language::of_member(&tag).unwrap_or(cx.language) })
 }
 
 /// The claim of a code as it was typed, if it is good.

@@ -8,6 +8,7 @@ pub(crate) mod accounts;
 pub(crate) mod booking_fields;
 pub(crate) mod bookings;
 pub(crate) mod card;
+pub(crate) mod cards;
 pub(crate) mod certificates;
 pub(crate) mod claims;
 pub(crate) mod credentials;
@@ -23,6 +24,7 @@ pub(crate) mod photos;
 pub(crate) mod recovery;
 pub(crate) mod registration;
 pub(crate) mod shift_note;
+pub(crate) mod signup;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};
@@ -167,7 +169,7 @@ impl Change<'_> {
             return Ok(self.language);
         }
         let found = members::find_correspondence(self.tx, member_id)?;
-        Ok(found.and_then(|(_, tag)| Language::find(&tag)).unwrap_or_default())
+        Ok(found.and_then(|(_, tag)| Language::of_member(&tag)).unwrap_or_default())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pictures of members.
 
 use super::{Change, Outcome, Subject};
+use crate::documents::picture::figure;
 use crate::domain::audit::{Detail, Whom};
 use crate::http::failure::Failure;
 use crate::store::tables::media;
@@ -26,4 +27,9 @@ fn record(cx: &Change, action: &'static str, subject: &Subject) -> Result<(), Fa
         return Ok(());
     }
     cx.record(action, &Whom::Member(subject.member_id), &Detail::none())
+}
+
+/// A picture for a person of a demo, by a number: nobody's likeness. JPEG.
+pub(crate) fn invented(number: usize) -> Vec<u8> {
+    figure::draw(number)
 }

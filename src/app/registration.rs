@@ -1,18 +1,14 @@
 //! New members at the desk: registered by a clerk, and perhaps booked and checked in with it.
 
-use super::{Change, bookings, claims};
+use super::{Change, bookings, signup};
 use crate::domain::audit::{Detail, Whom};
-use crate::domain::username;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::members;
-use crate::store::tables::outbox::Channel;
 
 /// Members who may be the same person, of each kind.
 const ALIKE_MAX: i64 = 5;
-/// Usernames that are tried with a number behind a name; then one is made from the form's number.
-const NAMES_TRIED: u32 = 20;
 
 /// Somebody who is at the desk and wants to be a member. Unknown fields are empty.
 #[derive(Debug)]
@@ -52,26 +48,18 @@ pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, D
     if let Some(denial) = find_alike(cx, newcomer)? {
         return Ok(Err(denial));
     }
-    let username = free_username(cx, newcomer)?;
     let new = members::New {
-        username: &username,
         screen_name: newcomer.real_name,
         real_name: newcomer.real_name,
         email: newcomer.email,
         phone: newcomer.phone,
         dob: newcomer.dob,
         tunnel_id: Some(cx.site.tunnel_id),
-        accepted_terms: true,
         ..members::New::default()
     };
-    let member_id = members::insert(cx.tx, &new)?;
-    members::set_language(cx.tx, member_id, newcomer.language.tag())?;
+    let member_id = signup::create(cx, new, Some(newcomer.language), &[], newcomer.form_number)?;
     account_claims::insert_registration(cx.tx, newcomer.form_number, member_id, cx.member_id())?;
     cx.record("member.added", &Whom::Member(member_id), &Detail::none().flag("desk", true))?;
-    // A mail reaches the newcomer only where the site can send mail.
-    if !newcomer.email.is_empty() && cx.site.delivers(Channel::Email) {
-        claims::mail(cx, member_id, newcomer.email, newcomer.language)?;
-    }
     if let Some(minutes) = newcomer.minutes {
         let booked = bookings::book_here_now(cx, member_id, minutes, newcomer.form_number)?;
         // Who was just registered is not banned and has no fee to pay yet.
@@ -91,16 +79,4 @@ fn find_alike(cx: &Change, newcomer: &Newcomer) -> Result<Option<Denial>, Failur
         alike.extend(born.into_iter().filter(|one| !known.contains(&one.member_id)));
     }
     Ok((!alike.is_empty() && !newcomer.is_somebody_else).then_some(Denial::Alike(alike)))
-}
-
-/// From the name, until the owner chooses another: `jane.doe`, else `jane.doe2`.
-fn free_username(cx: &Change, newcomer: &Newcomer) -> Result<String, Failure> {
-    let derived = username::derived(newcomer.real_name);
-    for number in 1..=NAMES_TRIED {
-        let candidate = if number == 1 { derived.clone() } else { format!("{derived}{number}") };
-        if members::username_is_free(cx.tx, &candidate)? {
-            return Ok(candidate);
-        }
-    }
-    Ok(format!("flyer{}", newcomer.form_number))
 }

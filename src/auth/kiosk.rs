@@ -9,12 +9,13 @@ use crate::domain::throttle::Rule;
 use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
-use crate::keys::{Purpose, random};
+use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::kiosks;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::throttles::{self, Counter};
+use subtle::ConstantTimeEq;
 
 /// Without a touch for so long the screen is wiped.
 pub(crate) const IDLE_SECONDS: i64 = 60;
@@ -26,6 +27,8 @@ const TOUCH_SECONDS: i64 = 5;
 const KEY_SECONDS: i64 = 400 * 24 * 3600;
 pub(crate) const PAIRING_SECONDS: i64 = 10 * 60;
 const PAIRING_DIGITS: usize = 8;
+/// A check-in that a kiosk kept is taken for so long: longer than any hall waits for its server.
+const TICKET_SECONDS: i64 = 12 * 3600;
 /// Long enough to walk up to the kiosk.
 pub(crate) const CODE_SECONDS: i64 = 2 * 60;
 /// 66 bits. Digits only, because scanners type on whatever keyboard the kiosk believes it has.
@@ -202,6 +205,38 @@ pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Opti
     let (token, hash) = new_token();
     kiosks::set_guest(tx, kiosk.id, account.member_id, &hash)?;
     Ok(Some(token))
+}
+
+/// What lets a kiosk say later that its guest checked in for a booking, while the site does not answer. Good for nothing else.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    pub(crate) member_id: i64,
+    pub(crate) booking_id: i64,
+    /// Unix seconds.
+    pub(crate) issued_at: i64,
+}
+
+/// A ticket as the page of the guest carries it.
+pub(crate) fn new_ticket(site: &Site, guest: &Guest, booking_id: i64) -> String {
+    let numbers = [guest.kiosk_id, guest.member_id, booking_id, site.now()];
+    let [kiosk_id, member_id, booking_id, issued_at] = numbers;
+    format!("{kiosk_id}.{member_id}.{booking_id}.{issued_at}.{}", hex(&ticket_mac(site, numbers)))
+}
+
+fn ticket_mac(site: &Site, numbers: [i64; 4]) -> [u8; 32] {
+    let bytes = numbers.map(i64::to_be_bytes);
+    site.keys.hash(Purpose::KioskTicket, &bytes.each_ref().map(|one| &one[..]))
+}
+
+/// A ticket of this kiosk that is still good.
+pub(crate) fn read_ticket(site: &Site, kiosk: &Kiosk, text: &str) -> Option<Ticket> {
+    let mut parts = text.split('.');
+    let mut number = || parts.next()?.parse::<i64>().ok();
+    let numbers = [number()?, number()?, number()?, number()?];
+    let [kiosk_id, member_id, booking_id, issued_at] = numbers;
+    let is_ours = bool::from(hex(&ticket_mac(site, numbers)).as_bytes().ct_eq(parts.next()?.as_bytes()));
+    let is_good = is_ours && kiosk_id == kiosk.id && site.now() - issued_at < TICKET_SECONDS;
+    is_good.then_some(Ticket { member_id, booking_id, issued_at })
 }
 
 /// The reply with the cookie of whoever signed in; the browser forgets it when it ends.

@@ -125,7 +125,7 @@ pub fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         Access::Kiosk(page) => {
             origin::check(call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
-            page(site, call, &kiosk)
+            repeat::or_run(site, call, Who::Anyone, || page(site, call, &kiosk))
         }
         Access::Guest(page) => {
             origin::check(call)?;

@@ -21,6 +21,10 @@ const DOCUMENTS_PER_HOUR: i64 = 120;
 pub enum Caller {
     Partner(i64),
     SignupFrom(Network),
+    /// By the number of the kiosk.
+    SignupAt(i64),
+    /// Cards read at a kiosk, by its number.
+    CardsAt(i64),
     PasskeysFrom(Network),
     ContactFrom(Network),
     /// Messages of the contact form, whoever writes them.

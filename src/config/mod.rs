@@ -54,6 +54,8 @@ pub struct Config {
     /// The built-in one, or with what the site's own file adds.
     pub catalogue: &'static Catalogue,
     pub yearly_fee_cents: i64,
+    /// Whether a member who never flew books without a confirmed e-mail address.
+    pub first_flight_unconfirmed: bool,
     /// Minutes that can be flown in a quarter of an hour; 0: not said.
     pub minutes_per_quarter_hour: i64,
     /// ISO 4217, upper case; without it that of the site's country.
@@ -262,6 +264,7 @@ impl Settings {
             allowed_origins: self.list("allowed_origins", origin),
             catalogue: self.catalogue(),
             yearly_fee_cents: self.whole("membership.yearly_fee_cents", 0, 10_000_000),
+            first_flight_unconfirmed: self.truth("membership.first_flight_unconfirmed"),
             fee_currency: self.text("membership.currency", currency).flatten(),
             minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
             mail: self.mail(),

@@ -107,7 +107,7 @@ impl Settings {
         None
     }
 
-    fn truth(&mut self, key: &str) -> bool {
+    pub(super) fn truth(&mut self, key: &str) -> bool {
         match self.typed[key].value.as_bool() {
             Some(truth) => truth,
             None => {

@@ -8,6 +8,7 @@ use super::names::{Name, Names};
 use super::people::{self, ADMIN, DESK, FOUNDED, FOUNDING, OPENING, Person};
 use super::rng::Rng;
 use super::{Made, PASSWORD, Plan};
+use crate::app::photos;
 use crate::domain::booking::Booking;
 use crate::domain::catalogue::SafetyKind;
 use crate::domain::entry::{Kind, Status};
@@ -20,7 +21,7 @@ use crate::store::engine::bulk::{self, Bulk, Member, Signed};
 use crate::store::queries::holdings;
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::history::{self, About, Event as Happened};
-use crate::store::tables::{bookings, members, moves, notices, partner_users, partners, signers};
+use crate::store::tables::{bookings, media, members, moves, notices, partner_users, partners, signers};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 
@@ -32,6 +33,8 @@ const ENTRIES_AT_ONCE: u64 = 2_000_000;
 const UNREAD_DAYS: i64 = 4;
 /// Notices of bookings that are older have been deleted.
 const NOTICE_DAYS: i64 = 30;
+/// So many members have a picture.
+const PICTURES: usize = 24;
 const REGISTRATION_FIRST: i64 = 70_000;
 const PURCHASE_FIRST: i64 = 20_000;
 /// How long before the flight people are there, in seconds.
@@ -130,6 +133,9 @@ fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Res
             banned_at: person.banned.map(|day| moment(day) + 18 * HOUR),
             join_date,
         })?;
+        if who < PICTURES {
+            media::set(&bulk.at(join_date), number(who), &photos::invented(who))?;
+        }
         if who % ROWS_BETWEEN_COMMITS == 0 {
             bulk.commit()?;
         }
@@ -247,7 +253,7 @@ impl Filler<'_> {
         };
         let booking_id = bookings::insert(tx, self.partner_id, number(who), &booking)?;
         if flight.at - EARLY <= self.now && booking_id % NO_SHOW_EVERY != 0 {
-            bookings::set_arrived(&self.bulk.at(flight.at - EARLY), booking_id, Some(number(DESK)))?;
+            bookings::set_arrived(&self.bulk.at(flight.at - EARLY), booking_id, flight.at - EARLY, Some(number(DESK)))?;
         }
         self.add_booking_history(tx, who, Happened::BookingRecorded, booking_id, &booking)?;
         if flight.entered {

@@ -18,6 +18,8 @@ pub(crate) const DEEDS: &[&str] = &[
     "member.sessions_ended",
     "member.photo_taken",
     "member.photo_removed",
+    "member.card_tied",
+    "member.card_untied",
     "member.password_changed",
     "member.recovered",
     "member.email_changed",

@@ -3,6 +3,7 @@
 pub(crate) mod age;
 pub mod audit;
 pub mod booking;
+pub(crate) mod card;
 pub mod catalogue;
 pub(crate) mod category;
 pub(crate) mod certificate;

@@ -24,7 +24,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 10] = [
+const FILES: [File; 11] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
@@ -42,6 +42,7 @@ const FILES: [File; 10] = [
         kind: "text/javascript; charset=utf-8",
         text: include_str!("../../assets/script/camera.js"),
     },
+    File { name: "join.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/join.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// A language that the product speaks. All but Italian it speaks completely; Italian at the kiosk alone.
+/// A language that the product speaks. All but Italian it speaks completely; Italian where members read: at the kiosk, in mails
+/// and on the pages that mails lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     #[default]
@@ -12,7 +13,7 @@ pub enum Language {
     German,
     French,
     Spanish,
-    /// Only what is said at a kiosk: everything else would be said in English.
+    /// Only what members read: everything else would be said in English.
     Italian,
 }
 
@@ -59,9 +60,12 @@ macro_rules! texts {
     };
 }
 
-/// The kiosk's own part, and what other parts say at a kiosk.
-const ITALIAN: [&str; 2] =
-    [include_str!("../../assets/translations/it/kiosk.json"), include_str!("../../assets/translations/it/shared.json")];
+/// The kiosk's own part, what other parts say at a kiosk, and what members read elsewhere.
+const ITALIAN: [&str; 3] = [
+    include_str!("../../assets/translations/it/kiosk.json"),
+    include_str!("../../assets/translations/it/shared.json"),
+    include_str!("../../assets/translations/it/member.json"),
+];
 
 static CATALOGUES: LazyLock<[Catalogue; 5]> = LazyLock::new(|| {
     let [en, de, fr, es] = [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts));
@@ -99,6 +103,11 @@ impl Language {
     pub fn find(tag: &str) -> Option<Language> {
         let primary = tag.split('-').next().unwrap_or("");
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
+    }
+
+    /// Of a member, by its tag: those of kiosks too.
+    pub(crate) fn of_member(tag: &str) -> Option<Language> {
+        Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(tag))
     }
 
     /// The best match for an `accept-language` value: by quality, then by order; a region is ignored where only the
@@ -256,8 +265,32 @@ mod tests {
         assert_eq!(Language::Italian.say(&Text::new("desk.today")), "Today", "the rest is said in English");
     }
 
-    /// Parts of other pages' texts that a kiosk says too.
-    const SAID_AT_KIOSKS: [&str; 16] = [
+    /// Parts of other texts that a kiosk says too, or members read elsewhere.
+    const SAID_AT_KIOSKS: [&str; 40] = [
+        "mail.",
+        "notice.",
+        "headline.",
+        "subject.",
+        "advice.",
+        "claim.",
+        "confirm.",
+        "undo.",
+        "recover.",
+        "verify.",
+        "field.missing",
+        "field.email",
+        "field.username",
+        "field.too_long",
+        "field.control_characters",
+        "field.password_length",
+        "field.password_own",
+        "field.password_weak",
+        "field.terms",
+        "field.dob",
+        "field.not_moment",
+        "exists",
+        "username_taken",
+        "too_fast",
         "progression.",
         "month.",
         "date.",

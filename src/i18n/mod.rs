@@ -2,5 +2,4 @@
 
 pub(crate) mod date;
 pub mod language;
-pub(crate) mod names;
 pub(crate) mod number;

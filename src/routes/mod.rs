@@ -148,6 +148,8 @@ pub static PAGES: &[Route] = &[
     page    (GET,    "/recover",                                            web::public::recover::ask),
     page    (POST,   "/recover",                                            web::public::recover::send).constant_time(),
     page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().constant_time(),
+    page    (GET,    "/join",                                               web::public::join::show_form),
+    page    (POST,   "/join",                                               web::public::join::enter).hashing(),
     page    (GET,    "/claim",                                              web::public::claim::ask),
     page    (POST,   "/claim",                                              web::public::claim::take).hashing(),
     page    (GET,    "/undo",                                               web::public::undo::ask),
@@ -210,6 +212,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/second-factor",             desk::members::changes::reset_second_factor),
     desk    (POST,   "/desk/members/{member_id}/email",                     desk::members::changes::confirm_email),
     desk    (POST,   "/desk/members/{member_id}/note",                      desk::members::changes::set_note),
+    desk    (POST,   "/desk/members/{member_id}/card",                      desk::members::changes::tie_card),
+    desk    (POST,   "/desk/members/{member_id}/card/untie",                desk::members::changes::untie_card),
     desk    (GET,    "/desk/members/{member_id}/edit",                      desk::members::edit::show_form),
     desk    (POST,   "/desk/members/{member_id}/edit",                      desk::members::edit::save),
     desk    (GET,    "/desk/members/{member_id}/logbook.pdf",               desk::members::papers::logbook).drawing(),
@@ -299,6 +303,7 @@ pub static PAGES: &[Route] = &[
     // Kiosks, at the desk
     desk    (GET,    "/desk/kiosks",                                        desk::kiosks::show),
     desk    (POST,   "/desk/kiosks",                                        desk::kiosks::pair),
+    desk    (GET,    "/desk/kiosks/door",                                   desk::kiosks::show_door),
     desk    (POST,   "/desk/kiosks/{kiosk_id}/revoke",                      desk::kiosks::revoke),
 
     // A kiosk: the way in
@@ -307,10 +312,14 @@ pub static PAGES: &[Route] = &[
     kiosk   (POST,   "/kiosk/language",                                     kiosk::start::choose_language),
     kiosk   (GET,    "/kiosk/number",                                       kiosk::sign_in::show_number),
     kiosk   (POST,   "/kiosk/number",                                       kiosk::sign_in::by_number),
+    kiosk   (POST,   "/kiosk/kept",                                         kiosk::kept::check_in),
+    kiosk   (POST,   "/kiosk/card",                                         kiosk::sign_in::by_card),
     kiosk   (GET,    "/kiosk/scan",                                         kiosk::sign_in::show_scan),
     kiosk   (POST,   "/kiosk/scan",                                         kiosk::sign_in::by_code),
     kiosk   (GET,    "/kiosk/passkey",                                      kiosk::sign_in::show_passkey),
     kiosk   (POST,   "/kiosk/passkey",                                      kiosk::sign_in::by_passkey),
+    kiosk   (GET,    "/kiosk/join",                                         kiosk::join::show_form),
+    kiosk   (POST,   "/kiosk/join",                                         kiosk::join::enter),
     kiosk   (POST,   "/kiosk/leave",                                        kiosk::start::leave),
 
     // A kiosk: what a member does there

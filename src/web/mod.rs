@@ -43,7 +43,9 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
-        _ if below("/claim") || below("/confirm") || below("/recover") || below("/undo") => Some(public::refusal),
+        _ if below("/join") || below("/claim") || below("/confirm") || below("/recover") || below("/undo") => {
+            Some(public::refusal)
+        }
         "/" => Some(refusal),
         _ if below("/desk") => Some(refusal),
         _ => None,

@@ -1,8 +1,10 @@
 //! Becoming a member.
 
 use crate::app::person::{self, Person};
+use crate::app::{self, Actor, signup};
 use crate::auth::Rates;
-use crate::auth::{Caller, Pace, confirmation, take_message};
+use crate::auth::{Caller, Pace, take_message};
+use crate::domain::audit::Who;
 use crate::domain::{password, questions, username};
 use crate::http::Answer;
 use crate::http::body::{All, Field, Unread};
@@ -13,7 +15,7 @@ use crate::http::kinds::{Line, NewPassword, QuestionNumber};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::{members, security_answers, tunnels};
+use crate::store::tables::{members, tunnels};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -99,26 +101,22 @@ pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
     site.kept::<Rates>().take(Caller::SignupFrom(call.network()), pace)?;
-    let signup = SignupRequest::read(site, call)?;
+    let asked = SignupRequest::read(site, call)?;
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
-    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &signup.person.username)?))?;
+    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &asked.person.username)?))?;
     if !free {
         return Err(Failure::username_taken());
     }
     take_message(site, call)?;
-    let password_hash = site.hash(&signup.password);
-    let answers: Vec<_> = signup
+    let password_hash = site.hash(&asked.password);
+    let answers: Vec<_> = asked
         .answers()
         .into_iter()
         .map(|(number, answer)| (number, site.hash(&questions::normalise(answer))))
         .collect();
-    site.once(call, |tx| {
-        let member_id = members::insert(tx, &signup.as_new(site.tunnel_id, &password_hash))?;
-        for (question, answer_hash) in &answers {
-            security_answers::set(tx, member_id, *question, answer_hash)?;
-        }
-        let email = signup.person.email.as_deref().unwrap_or_default();
-        confirmation::send(site, tx, member_id, email, call.language())?;
+    let stranger = Actor::outside(Who::Sender("sign-up"), call);
+    app::change_once(site, call, stranger, |cx| {
+        let member_id = signup::create(cx, asked.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
         let message = call.say("done.signed_up");
         Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
     })

@@ -1,6 +1,8 @@
 //! Pictures from strangers, made harmless: decoded within bounds, drawn small, encoded anew as JPEG. Not a byte of the
 //! upload survives, so neither do its metadata or whatever else it is at the same time.
 
+pub(crate) mod figure;
+
 use crate::i18n::language::Text;
 use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 mod extension;
+pub(crate) mod names;
 
 /// Every `cat_group`. A catalogue has each of them once.
 pub const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];

@@ -294,6 +294,15 @@ row! {
     }
 }
 
+/// Whether the member came for a booking, or has flight time of another kind.
+pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM bookings WHERE member_id = ?1 AND arrived_at IS NOT NULL)
+             OR EXISTS (SELECT 1 FROM entries WHERE member_id = ?1 AND kind = 'time' AND booking_id IS NULL)"
+    );
+    tx.get(sql, [member_id], row)
+}
+
 /// A member's own between two moments, by the time of the flights.
 pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
     let sql = sql!(
@@ -319,9 +328,9 @@ pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(
 }
 
 /// The member is here; the first time counts. `by`: the member who says so.
-pub fn set_arrived(tx: &Write, booking_id: i64, by: Option<i64>) -> Result<usize> {
+pub fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
-    tx.run(sql, (booking_id, tx.now(), by))
+    tx.run(sql, (booking_id, at, by))
 }
 
 pub fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {

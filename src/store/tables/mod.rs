@@ -4,6 +4,7 @@ pub(crate) mod account_claims;
 pub mod audit;
 pub mod bookings;
 pub(crate) mod callbacks;
+pub(crate) mod cards;
 pub(crate) mod certificates;
 pub mod contact;
 pub(crate) mod deletions;

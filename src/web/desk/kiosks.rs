@@ -2,13 +2,14 @@
 
 use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
+use crate::documents::qr;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::kiosks;
 use crate::web::{Frame, form, show as shown, skipped};
@@ -88,6 +89,29 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         page.name = name;
         StatusCode::OK
     })
+}
+
+#[derive(Template)]
+#[template(path = "desk/door.html", config = "assets/templates/askama.toml")]
+struct Door {
+    frame: Frame,
+    url: String,
+    /// SVG of our own.
+    qr: String,
+    /// The same in every language: its tag and the words.
+    words: [(&'static str, String); 5],
+}
+
+/// `GET /desk/kiosks/door`: a card for the door, by which people sign up on their own telephones.
+pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let url = format!("{}/join", site.public_url());
+    let page = Door {
+        frame: Frame::of(site, call, clerk, "/desk/kiosks")?,
+        qr: qr::svg(&url).ok_or_else(Failure::broken)?,
+        url,
+        words: Language::AT_KIOSK.map(|one| (one.tag(), one.say(&Text::new("kiosk.door")))),
+    };
+    Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
 /// `POST /desk/kiosks/{kiosk_id}/revoke`: locked out at once, with whoever stands before it.

@@ -2,7 +2,7 @@
 
 use super::{Screen, show, words};
 use crate::app;
-use crate::auth::Guest;
+use crate::auth::{Guest, kiosk};
 use crate::domain::local_time::{Day, Hall};
 use crate::domain::{minutes, when};
 use crate::http::Answer;
@@ -61,6 +61,8 @@ struct Standing {
 /// A booking of today.
 struct Booked {
     booking_id: i64,
+    /// By which the kiosk says later that the member checked in, where the site does not answer.
+    ticket: String,
     clock: String,
     minutes: i64,
     arrived: Option<String>,
@@ -95,7 +97,11 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
             let when = when::moment(language, &hall, next.flight_date);
             language.say(&Text::new("kiosk.next_flight").with("when", when).with("minutes", next.minutes_booked))
         }),
-        bookings: own.today.into_iter().map(|one| booked(one, &hall, language)).collect(),
+        bookings: own
+            .today
+            .into_iter()
+            .map(|one| booked(kiosk::new_ticket(site, guest, one.booking_id), one, &hall, language))
+            .collect(),
         done: known.map(|(_, key)| call.say(key)),
         problem,
         screen,
@@ -143,10 +149,11 @@ fn judge(flyer: &Flyer, hall: &Hall, language: Language, now: i64) -> Standing {
     }
 }
 
-fn booked(one: Own, hall: &Hall, language: Language) -> Booked {
+fn booked(ticket: String, one: Own, hall: &Hall, language: Language) -> Booked {
     let logged = |minutes: i64| language.say(&Text::new("kiosk.logged").with("minutes", minutes));
     Booked {
         booking_id: one.booking_id,
+        ticket,
         clock: hall.clock(one.flight_date),
         minutes: one.minutes_booked,
         arrived: one.arrived_at.map(|at| hall.clock(at)),

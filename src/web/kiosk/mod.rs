@@ -3,6 +3,8 @@
 
 pub(crate) mod certificates;
 pub(crate) mod home;
+pub(crate) mod join;
+pub(crate) mod kept;
 pub(crate) mod photo;
 pub(crate) mod progression;
 pub(crate) mod sign_in;

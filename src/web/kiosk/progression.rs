@@ -3,12 +3,12 @@
 use super::{Screen, show};
 use crate::app::logbook::progression;
 use crate::auth::Guest;
+use crate::domain::catalogue::names;
 use crate::domain::progression::State;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::i18n::names;
 use crate::site::Site;
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};

@@ -3,7 +3,8 @@
 use super::{Screen, show, status};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Outcome};
-use crate::auth::{Kiosk, kiosk};
+use crate::auth::{Caller, Kiosk, Pace, Rates, kiosk};
+use crate::domain::card;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -11,6 +12,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::Write;
+use crate::store::tables::cards;
 use crate::store::tables::members::Account;
 use crate::web::form;
 use askama::Template;
@@ -19,6 +21,9 @@ const CREDENTIAL_CHARS_MAX: usize = 60_000;
 const NUMBER_CHARS_MAX: usize = 19;
 const PIN_CHARS_MAX: usize = 12;
 const SCAN_CHARS_MAX: usize = 200;
+const CARD_CHARS_MAX: usize = 64;
+/// Cards that are held before the reader of one kiosk: nobody tries them all.
+const CARDS_PER_MINUTE: i64 = 30;
 
 #[derive(Template)]
 #[template(path = "kiosk/number.html", config = "assets/templates/askama.toml")]
@@ -68,6 +73,22 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
         None => Ok(Err("kiosk.wrong_pin")),
     })?;
     answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
+}
+
+/// `POST /kiosk/card`: a card or a wristband before the reader fills in whose number it is; the PIN is still asked for.
+pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    site.kept::<Rates>().take(Caller::CardsAt(kiosk.id()), Pace::per_minute(CARDS_PER_MINUTE))?;
+    let mut body = form(call)?;
+    let typed = body.optional("card", fields::line(CARD_CHARS_MAX));
+    let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();
+    let owner = match card::parse(&typed) {
+        Some(number) => site.store.read(|tx| Ok(cards::find(tx, &number)?))?,
+        None => None,
+    };
+    match owner {
+        Some(member_id) => number_page(site, call, member_id.to_string(), None),
+        None => number_page(site, call, String::new(), Some("kiosk.card_unknown")),
+    }
 }
 
 /// `GET /kiosk/scan`: a field that takes what a scanner types, and the camera where the browser can read it.

@@ -3,6 +3,7 @@
 use super::{Screen, show, status};
 use crate::auth::Kiosk;
 use crate::auth::kiosk::{self, Paired};
+use crate::documents::qr;
 use crate::http::Answer;
 use crate::http::call::{self, Call};
 use crate::http::failure::Failure;
@@ -24,6 +25,8 @@ struct Page {
     languages: [Language; 5],
     /// Whether somebody chose one, which goes when they do.
     chosen: bool,
+    /// SVG of our own: where one signs up on one's own telephone.
+    qr: String,
 }
 
 #[derive(Template)]
@@ -40,7 +43,13 @@ pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
         return Ok(reply::see_other("/kiosk/home"));
     }
     let chosen = call::chosen_at_kiosk(&call.headers).is_some();
-    let page = Page { screen: Screen::outside(site, call)?, languages: Language::AT_KIOSK, chosen };
+    let join = format!("{}/join?language={}", site.public_url(), call.language().tag());
+    let page = Page {
+        screen: Screen::outside(site, call)?,
+        languages: Language::AT_KIOSK,
+        chosen,
+        qr: qr::svg(&join).ok_or_else(Failure::broken)?,
+    };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod authority;
 pub(crate) mod claim;
 pub(crate) mod confirm;
 pub(crate) mod deletion_status;
+pub(crate) mod join;
 pub(crate) mod recover;
 pub(crate) mod undo;
 pub(crate) mod verify;

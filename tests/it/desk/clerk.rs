@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub struct Clerk {
     caller: Caller,
-    origin: String,
+    pub origin: String,
     pub cookies: RefCell<BTreeMap<String, String>>,
 }
 

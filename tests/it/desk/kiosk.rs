@@ -228,7 +228,12 @@ fn home_says_how_things_stand_and_asks_nothing_twice() {
     let skills = kiosk.get("/kiosk/sign-off").page();
     assert!(!skills.contains("Formation Level 2"), "{skills}");
     assert!(kiosk.get("/kiosk/progression").page().contains("Volatore Livello 1"));
-    assert!(kiosk.get("/kiosk/progression.svg?tall").page().contains("raggiunto"));
+    let (wide, tall) = (kiosk.get("/kiosk/progression.svg"), kiosk.get("/kiosk/progression.svg?tall=1"));
+    assert!(
+        tall.to_string().contains("raggiunto")
+            && tall.to_string().contains("0 0 808 ")
+            && wide.to_string().contains("0 0 1470 ")
+    );
 }
 
 #[test]
@@ -247,6 +252,32 @@ fn a_member_s_photo_is_taken_at_the_kiosk() {
     assert_eq!((jpeg.header("content-type"), jpeg.header("cache-control")), (Some("image/jpeg"), Some("no-store")));
     assert_eq!(kiosk.post("/kiosk/photo/remove", &[]).header("location"), Some("/kiosk/home?done=no-photo"));
     assert_eq!(kiosk.get("/kiosk/photo.jpg").status, 404);
+}
+
+#[test]
+fn a_card_says_who_somebody_is_and_proves_nothing() {
+    let site = demo();
+    let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
+    let desk = Clerk::at(&site, &site.desk());
+    let tie = |who: &Caller, card: &str| desk.post(&format!("/desk/members/{}/card", who.id), &[("card", card)]);
+    assert_eq!(tie(&jane, "04:a2:3f:91").header("location"), Some(&*format!("/desk/members/{}?done=card", jane.id)));
+    assert_eq!(tie(&jane, "04A23F91").status, 303, "the same card again changes nothing");
+    assert!(tie(&mark, "04a23f91").page().contains("another member"));
+    assert!(tie(&mark, "jane@example.com").status == 422 && tie(&mark, "123").status == 422);
+    assert!(desk.get(&format!("/desk/members/{}", jane.id)).page().contains("04A23F91"));
+    let found = desk.get("/desk/members?q=04:A2:3F:91").page();
+    assert!(found.contains(&format!("/desk/members/{}", jane.id)), "{found}");
+    let kiosk = paired(&site);
+    let read = |card: &str| kiosk.post("/kiosk/card", &[("card", card)]);
+    let page = read("04a23f91").page();
+    assert!(page.contains(&format!("value=\"{}\"", jane.id)), "the number is filled in: {page}");
+    assert_eq!(kiosk.get("/kiosk/home").status, 303, "and nobody is signed in");
+    assert!(read("0000").page().contains("nobody&#39;s here") && read(HOSTILE).status == 422);
+    let untie = desk.post(&format!("/desk/members/{}/card/untie", jane.id), &[("card", "04A23F91")]);
+    assert_eq!(untie.status, 303);
+    assert!(read("04a23f91").page().contains("nobody&#39;s here"));
+    let tries = (0..40).filter(|_| read("9999").status == 429).count();
+    assert!(tries > 0, "nobody tries all cards");
 }
 
 #[test]

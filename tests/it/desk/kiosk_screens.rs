@@ -2,7 +2,7 @@
 
 use super::kiosk::paired;
 use super::pages::{SHIFT_MAX, keep};
-use super::{HOSTILE, book, demo};
+use super::{Clerk, HOSTILE, book, demo};
 use crate::harness::{Browser, Caller, Site};
 use serde_json::json;
 
@@ -10,12 +10,24 @@ const SCREENS: [(&str, u32, u32); 2] = [("portrait", 1080, 1920), ("phone", 390,
 /// Screens of halls on which every key of a page is seen at once.
 const HALLS: [(u32, u32); 3] = [(1080, 1920), (1920, 1080), (1280, 800)];
 /// Pages that are no lists.
-const FITTING: [&str; 7] =
-    ["kiosk-pair", "kiosk", "kiosk-number", "kiosk-scan", "kiosk-passkey", "kiosk-home", "kiosk-time"];
+const FITTING: [&str; 12] = [
+    "kiosk-join",
+    "kiosk-join-mail",
+    "kiosk-join-born",
+    "kiosk-join-terms",
+    "kiosk-joined",
+    "kiosk-pair",
+    "kiosk",
+    "kiosk-number",
+    "kiosk-scan",
+    "kiosk-passkey",
+    "kiosk-home",
+    "kiosk-time",
+];
 /// The least height and width of what is touched, in CSS pixels.
 const TARGET_PX: f64 = 64.0;
 
-fn a_kiosk(site: &Site) -> Browser {
+pub fn a_kiosk(site: &Site) -> Browser {
     let browser = Browser::open();
     pair(site, &browser);
     browser
@@ -25,7 +37,7 @@ fn a_kiosk(site: &Site) -> Browser {
 const STILL: &str = "let at = 0; performance.now = () => at; window.later = seconds => { at += seconds * 1000 };";
 
 /// Makes a browser a kiosk.
-pub fn pair(site: &Site, browser: &Browser) {
+pub fn pair(site: &Site, browser: &Browser) -> Clerk {
     browser.prepare(STILL);
     let kiosk = paired(site);
     browser.go(&format!("{}/kiosk", site.origin()));
@@ -34,6 +46,7 @@ pub fn pair(site: &Site, browser: &Browser) {
     let key = kiosk.cookies.borrow()["kiosk"].clone();
     browser.order("/cookie", json!({ "cookie": { "name": "kiosk", "value": key, "httpOnly": true } }));
     browser.go(&format!("{}/kiosk", site.origin()));
+    kiosk
 }
 
 /// Signs in by touching key after key.

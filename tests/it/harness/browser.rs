@@ -133,7 +133,7 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
-    fn devtools(&self, command: &str, params: Value) -> Value {
+    pub fn devtools(&self, command: &str, params: Value) -> Value {
         self.order("/goog/cdp/execute", json!({ "cmd": command, "params": params }))
     }
 

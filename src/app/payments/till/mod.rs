@@ -319,7 +319,7 @@ pub(crate) struct Receipt {
 /// The words of a receipt; `language` where the member's is not known.
 pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
     let tag = line.member_id.map(|member_id| members::find_language(tx, member_id)).transpose()?.flatten();
-    let language = tag.and_then(|tag| Language::find(&tag)).unwrap_or(language);
+    let language = tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(language);
     let hall = tunnels::find_hall(tx, site.tunnel_id)?;
     Ok(Receipt {
         language,

@@ -114,6 +114,7 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
     part("booking_tokens", "booking_tokens", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("kiosk", "kiosk_guests", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("kiosk_codes", "kiosk_codes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
+    part("cards", "cards", "member_id = :id", Gone),
     part("notices", "notices", "member_id = :id", Gone),
     part("passcodes", "passcodes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
     part("second_factor", "second_factors", "member_id = :id", Gone)

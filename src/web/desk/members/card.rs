@@ -25,7 +25,9 @@ use crate::web::{Frame, called, done, initials, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-const DONE: [(&str, &str); 14] = [
+const DONE: [(&str, &str); 16] = [
+    ("card", "desk.done_card"),
+    ("no-card", "desk.done_no_card"),
     ("note", "card.done_note"),
     ("edited", "card.done_edited"),
     ("address", "card.done_address"),

@@ -4,7 +4,7 @@
 use super::PART;
 use crate::app::accounts::Ban;
 use crate::app::card::NOTE_CHARS_MAX;
-use crate::app::{self, Change, accounts, card, credentials};
+use crate::app::{self, Change, accounts, card, cards, credentials};
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -18,6 +18,8 @@ use crate::web::{Frame, called, form, show};
 use askama::Template;
 use http::StatusCode;
 
+/// What a reader types for one card.
+const CARD_CHARS_MAX: usize = 64;
 /// Of a ban: a line.
 const REASON_CHARS_MAX: usize = 300;
 
@@ -85,6 +87,27 @@ pub(crate) fn set_note(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let text = text.get(&ok).unwrap_or_default();
     _ = change(site, call, clerk, |cx, member_id| card::set_note(cx, member_id, &text))?;
     Ok(reply::see_other(&format!("{PART}/{}?done=note", call.param(0))))
+}
+
+/// `POST /desk/members/{member_id}/card`: what a reader typed is the member's card.
+pub(crate) fn tie_card(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let typed = read_card(call)?;
+    _ = change(site, call, clerk, |cx, member_id| cards::tie(cx, member_id, &typed))?;
+    Ok(reply::see_other(&format!("{PART}/{}?done=card", call.param(0))))
+}
+
+/// `POST /desk/members/{member_id}/card/untie`: lost, or somebody else's from now on.
+pub(crate) fn untie_card(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let number = read_card(call)?;
+    _ = change(site, call, clerk, |cx, member_id| cards::untie(cx, member_id, &number))?;
+    Ok(reply::see_other(&format!("{PART}/{}?done=no-card", call.param(0))))
+}
+
+fn read_card(call: &Call) -> Result<String, Failure> {
+    let mut body = form(call)?;
+    let typed = body.required("card", fields::line(CARD_CHARS_MAX));
+    let ok = body.finish()?;
+    Ok(typed.get(&ok))
 }
 
 /// `POST /desk/members/{member_id}/ban/lift`: by an admin.

@@ -1,11 +1,13 @@
 //! Who fits what was typed: by number, telephone and e-mail address, then by words as they begin, then by parts of words,
 //! and where nobody has those, by what was perhaps meant.
 
+use crate::domain::card;
 use crate::domain::wanted::{self, Wanted};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
+use crate::store::tables::cards;
 use crate::web::{called, initials};
 
 /// Rows on one page: whoever is not among them is looked for with another letter.
@@ -37,7 +39,7 @@ pub(crate) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
     let wanted = Wanted::parse(typed);
     let found = site.store.read(|tx| match typed.is_empty() {
         true => Ok(member_search::list_newest(tx, HITS_MAX as i64)?),
-        false => search(tx, &wanted),
+        false => search(tx, typed, &wanted),
     })?;
     let more = !typed.is_empty() && found.len() > HITS_MAX;
     Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more })
@@ -54,12 +56,16 @@ pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
     Ok(if exact.is_empty() { found.iter().map(|one| one.member_id).take(2).collect() } else { exact })
 }
 
-fn search(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
+fn search(tx: &Read, typed: &str, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
     let full = |found: &[Found]| found.len() > HITS_MAX;
     let one_more = HITS_MAX as i64 + 1;
     let mut found = Vec::new();
+    // Before a number: a reader types no member's.
+    if let Some(owner) = card::parse(typed).map(|number| cards::find(tx, &number)).transpose()?.flatten() {
+        found.extend(member_search::find(tx, owner)?);
+    }
     if let Some(number) = wanted.number {
-        found.extend(member_search::find(tx, number)?);
+        add(&mut found, member_search::find(tx, number)?.into_iter().collect());
     }
     if let Some(email) = &wanted.email {
         add(&mut found, member_search::list_by_email(tx, email, one_more)?);

@@ -10,6 +10,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::standing;
 use crate::store::tables::bookings;
+use crate::store::tables::cards;
 use crate::store::tables::members::{self, Profile};
 
 /// Levels on the way that are shown, and skills that are named of each.
@@ -27,6 +28,8 @@ pub(crate) struct Standing {
     /// Why and until when the account is banned.
     pub(crate) ban: Option<(String, String)>,
     pub(crate) note: String,
+    /// The numbers of cards and wristbands.
+    pub(crate) cards: Vec<String>,
 }
 
 /// The next booking, today's before all others.
@@ -80,6 +83,7 @@ pub(crate) fn read(
         levels: levels(site, tx, member_id)?,
         ban,
         note: members::find_staff_note(tx, member_id)?,
+        cards: cards::list(tx, member_id)?,
     })
 }
 

@@ -104,7 +104,7 @@ fn page(
         None => (Vec::new(), false),
     };
     let page = Page {
-        languages: Language::ALL.map(|one| (one.tag(), one.name(), one.tag() == typed.language)).into(),
+        languages: Language::AT_KIOSK.map(|one| (one.tag(), one.name(), one.tag() == typed.language)).into(),
         minutes: &MINUTES,
         today: hall.date(site.now()),
         frame,
@@ -149,7 +149,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         email: &email,
         dob: read.person.dob,
         phone: &phone,
-        language: Language::find(&typed.language).unwrap_or_default(),
+        language: Language::of_member(&typed.language).unwrap_or_default(),
         minutes: read.minutes,
         form_number: read.number,
         is_somebody_else: !given("somebody_else").is_empty(),
@@ -185,8 +185,9 @@ fn read(site: &Site, pairs: &[(String, String)], typed: &Typed) -> Result<NewMem
     if !typed.terms {
         fields.refuse("terms", Text::new("field.terms"));
     }
-    if Language::find(&typed.language).is_none() {
-        let tags = Language::ALL.map(Language::tag).join(", ");
+    if Language::of_member(&typed.language).is_none() {
+        let tags = [&Language::ALL[..], &[Language::Italian]].concat();
+        let tags = tags.into_iter().map(Language::tag).collect::<Vec<_>>().join(", ");
         fields.refuse("language", Text::new("field.one_of").with("values", tags));
     }
     Draft { read, fields }.finish()

@@ -1,13 +1,13 @@
 //! The names of the catalogue's levels, skills and safety records in every language. What a site added to the catalogue itself
 //! stands in its own words.
 
-use super::language::Language;
+use crate::i18n::language::Language;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A line a name: in English, German, French, Spanish and Italian, as [`Language`] counts them.
 static NAMES: LazyLock<HashMap<&str, [&str; 4]>> = LazyLock::new(|| {
-    let lines = include_str!("../../assets/catalogue/names.tsv").lines().skip(1);
+    let lines = include_str!("../../../assets/catalogue/names.tsv").lines().skip(1);
     let read = |line: &'static str| {
         let mut cells = line.split('\t');
         let english = cells.next()?;

@@ -1,0 +1,107 @@
+// Signing up at a kiosk: one question at a time, and keys that wet hands hit.
+'use strict';
+{
+    const form = document.querySelector('[data-steps]');
+    const steps = [...form.querySelectorAll('.step')];
+    const [along, count, board] = ['[data-along]', '[data-count]', '[data-keys]'].map(name => form.querySelector(name));
+    const [before, next] = ['[data-before]', '[data-next]'].map(name => form.querySelector(name));
+    /** Keys that the language of the page has beside the alphabet. */
+    const LETTERS = { de: 'äöüß', fr: 'éèêçàôï', es: 'ñáéíóú', it: 'àèéìòù', en: 'éöüñç' };
+    const ROWS = { de: ['qwertzuiop', 'asdfghjkl', 'yxcvbnm'], fr: ['azertyuiop', 'qsdfghjklm', 'wxcvbn'] };
+    /** What mail addresses end in. */
+    const ENDINGS = ['@gmail.com', '@icloud.com', '@outlook.com', '.com'];
+    const language = document.documentElement.lang;
+    const narrow = matchMedia('(max-width: 40rem)');
+    let at = 0, field, shift = false;
+
+    const type = text => {
+        if (field.value.length + text.length <= field.maxLength) field.value += text;
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    const key = (shown, done, more = {}) => {
+        const button = document.createElement('button');
+        button.type = 'button';
+        button.textContent = shown;
+        button.tabIndex = -1;
+        Object.assign(button, more);
+        button.addEventListener('click', () => { done(); field.focus(); });
+        return button;
+    };
+    const row = keys => {
+        const line = document.createElement('div');
+        line.className = 'line';
+        line.append(...keys);
+        return line;
+    };
+    const letter = one => key(shift ? one.toUpperCase() : one, () => {
+        type(shift ? one.toUpperCase() : one);
+        if (shift) { shift = false; draw(); }
+    });
+    const erase = () => key('⌫', () => {
+        field.value = field.value.slice(0, -1);
+        if (!field.value && field.dataset.board === 'words') shift = true;
+        draw();
+    }, { ariaLabel: board.dataset.back, className: 'wide' });
+    const capital = () => key('⇧', () => { shift = !shift; draw(); }, { ariaLabel: board.dataset.shift, ariaPressed: String(shift), className: 'wide' });
+    const draw = () => {
+        const kind = field?.dataset.board;
+        board.hidden = !kind || narrow.matches;
+        if (!kind) return;
+        // The keys stand in for the browser's own only where they are shown.
+        for (const one of form.querySelectorAll('[data-board]')) one.inputMode = board.hidden ? one.dataset.native : 'none';
+        const digits = [...'1234567890'];
+        if (kind === 'digits') {
+            const keys = digits.map(one => key(one, () => type(one)));
+            board.replaceChildren(row(keys.slice(0, 5)), row([...keys.slice(5), erase()]));
+            return;
+        }
+        const rows = (ROWS[language] ?? ['qwertyuiop', 'asdfghjkl', 'zxcvbnm']).map(line => [...line].map(letter));
+        const sign = one => key(one, () => type(one));
+        // An address has no capitals and no spaces, and signs of its own.
+        if (kind === 'mail') {
+            rows[1].push(sign('@'));
+            rows[2].push(...['.', '-', '_'].map(sign), erase());
+        } else {
+            rows[2].unshift(capital());
+            rows[2].push(erase());
+        }
+        const also = kind === 'mail'
+            ? [row(digits.map(sign)), ...rows.map(row), row(ENDINGS.map(one => key(one, () => type(one), { className: 'wide' })))]
+            : [...rows.map(row), row([...(LETTERS[language] ?? LETTERS.en)].map(letter).concat(["'", '-'].map(sign))), row([key(board.dataset.space, () => { type(' '); shift = true; draw(); }, { className: 'space' })])];
+        board.replaceChildren(...also);
+    };
+    for (const one of form.querySelectorAll('[data-board]')) {
+        one.dataset.native = one.inputMode || 'text';
+        one.addEventListener('focus', () => {
+            field = one;
+            shift = one.dataset.board === 'words' && (!one.value || one.value.endsWith(' '));
+            draw();
+        });
+        // A full part of the date goes on to the next.
+        if (one.dataset.board === 'digits') one.addEventListener('input', () => {
+            const parts = [...one.closest('.step').querySelectorAll('input')];
+            if (one.value.length >= one.maxLength) parts[parts.indexOf(one) + 1]?.focus();
+        });
+    }
+    const show = place => {
+        at = Math.max(0, Math.min(place, steps.length - 1));
+        steps.forEach((step, number) => { step.hidden = number !== at; });
+        count.textContent = `${at + 1} / ${steps.length}`;
+        before.disabled = at === 0;
+        next.hidden = at === steps.length - 1;
+        field = undefined;
+        board.hidden = true;
+        steps[at].querySelector('input').focus();
+    };
+    const sound = () => [...steps[at].querySelectorAll('input')].every(one => one.reportValidity());
+    before.addEventListener('click', () => show(at - 1));
+    next.addEventListener('click', () => { if (sound()) show(at + 1); });
+    form.addEventListener('keydown', event => {
+        if (event.key !== 'Enter' || at === steps.length - 1 || event.target.tagName !== 'INPUT') return;
+        event.preventDefault();
+        if (sound()) show(at + 1);
+    });
+    narrow.addEventListener('change', draw);
+    along.hidden = false;
+    show(Math.max(0, steps.findIndex(step => step.querySelector('.problem'))));
+}

@@ -1,0 +1,228 @@
+//! Becoming a member: one function, whoever asks for it. An app sends all that the API takes; at the desk a clerk fills in the
+//! form; at a kiosk and on one's own telephone people do it themselves.
+
+use super::import_export::cell::read_birthday;
+use super::person::{self, Person};
+use super::{Actor, Change, claims, credentials};
+use crate::auth::allowance::Cause;
+use crate::auth::{Caller, Pace, Rates, confirmation, take_message};
+use crate::domain::audit::{By, Detail, Origin, Who, Whom};
+use crate::domain::role::{Rank, Role};
+use crate::domain::{password, username};
+use crate::http::body::{All, Draft};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::http::kinds::{NewPassword, Whole};
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::tables::account_claims;
+use crate::store::tables::members::{self, New};
+use crate::store::tables::outbox::Channel;
+use crate::store::tables::security_answers;
+use crate::store::tables::tunnels;
+use serde_json::{Map, Value};
+
+/// Usernames that are tried with a number behind a name; then one is made from the form's number.
+const NAMES_TRIED: u32 = 20;
+/// New members at one kiosk in an hour: as many as a queue before it can be.
+const PER_HOUR_PER_KIOSK: i64 = 60;
+/// For so long the same form sent twice is answered with the account that it made, in seconds.
+const SAME_FORM_SECONDS: i64 = 600;
+
+/// Makes an account for somebody who accepted the terms. With a password the owner has it at once, and a mail asks to confirm
+/// the address; without one a mail brings the code by which the owner chooses a username and a password. An empty username
+/// is derived from the name. `form_number`: the form's, for a name that is taken. Returns the member's number.
+pub(crate) fn create(
+    cx: &Change,
+    new: New,
+    language: Option<Language>,
+    answers: &[(i64, String)],
+    form_number: i64,
+) -> Result<i64, Failure> {
+    let derived = if new.username.is_empty() { free_username(cx, new.real_name, form_number)? } else { String::new() };
+    let username = if new.username.is_empty() { &derived } else { new.username };
+    let (email, owned) = (new.email, new.password_hash.is_some());
+    let new = New { username, accepted_terms: true, ..new };
+    let member_id = members::insert(cx.tx, &new)?;
+    if let Some(language) = language {
+        members::set_language(cx.tx, member_id, language.tag())?;
+    }
+    for (question, answer_hash) in answers {
+        security_answers::set(cx.tx, member_id, *question, answer_hash)?;
+    }
+    let reads = language.unwrap_or(cx.language);
+    // A clerk sees who gives the address; whoever signs up alone has proven nothing about it.
+    let is_seen = cx.actor.rank.is_staff();
+    let is_foreign = !is_seen && !email.is_empty() && members::find_by_confirmed_email(cx.tx, email)?.is_some();
+    if owned || is_foreign {
+        confirmation::send(cx.site, cx.tx, member_id, email, reads)?;
+    } else if !email.is_empty() && cx.site.delivers(Channel::Email) {
+        // What nobody carries out of the house is no way to its reader.
+        let cause = if is_seen { Cause::Proven } else { Cause::Stranger };
+        claims::mail(cx, member_id, email, reads, cause)?;
+    }
+    Ok(member_id)
+}
+
+/// From the name, until the owner chooses another: `jane.doe`, else `jane.doe2`.
+fn free_username(cx: &Change, real_name: &str, form_number: i64) -> Result<String, Failure> {
+    let derived = username::derived(real_name);
+    for number in 1..=NAMES_TRIED {
+        let candidate = if number == 1 { derived.clone() } else { format!("{derived}{number}") };
+        if members::username_is_free(cx.tx, &candidate)? {
+            return Ok(candidate);
+        }
+    }
+    Ok(format!("flyer{form_number}"))
+}
+
+/// Where people sign up by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// By its number.
+    Kiosk(i64),
+    /// On one's own telephone, which can type a password.
+    Telephone,
+}
+
+impl Place {
+    fn detail(self) -> Detail {
+        match self {
+            Place::Kiosk(kiosk_id) => Detail::none().number("kiosk_id", kiosk_id),
+            Place::Telephone => Detail::none().flag("telephone", true),
+        }
+    }
+}
+
+crate::body! {
+    /// What somebody types who signs up alone.
+    pub(crate) struct JoinForm {
+        person: All<Person>,
+        number: Whole,
+        password: Option<NewPassword>,
+    }
+}
+
+/// Somebody who has just become a member.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    pub(crate) member_id: i64,
+    /// The booking PIN, which is shown this once.
+    pub(crate) pin: String,
+}
+
+/// Signs somebody up who fills in the form alone: with the e-mail address, the day of birth and the terms, on a telephone with
+/// a password too. The booking PIN is made with it, so that the kiosk opens at once. Audited. 422 with every mistake; 429
+/// above the pace of the address or the kiosk.
+pub(crate) fn join(
+    site: &Site,
+    call: &Call,
+    place: Place,
+    language: Language,
+    typed: &[(String, String)],
+) -> Result<Joined, Failure> {
+    // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
+    take_pace(site, call, place)?;
+    let form = read(site, place, typed)?;
+    take_message(site, call)?;
+    let password_hash = form.password.as_deref().map(|secret| site.hash(secret));
+    let origin = Origin::Address(call.peer);
+    let stranger = Actor { by: By { who: Who::Sender("sign-up"), origin }, rank: Rank::Outside };
+    site.store.write(site.now(), |tx| {
+        let cx = Change { site, tx, actor: &stranger, language };
+        let (member_id, is_new) = enter(&cx, &form, password_hash.as_deref())?;
+        let owner = Actor::account(member_id, Role::Member, &By { who: Who::Member(member_id), origin });
+        let own = Change { site, tx, actor: &owner, language };
+        if is_new {
+            own.record("member.added", &Whom::Member(member_id), &place.detail())?;
+        }
+        let pin = credentials::renew_pin(&own, &own.own()?)?;
+        Ok(Joined { member_id, pin })
+    })
+}
+
+fn take_pace(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
+    if let Place::Kiosk(kiosk_id) = place {
+        site.kept::<Rates>().take(Caller::SignupAt(kiosk_id), Pace::per_hour(PER_HOUR_PER_KIOSK))?;
+    }
+    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.kept::<Rates>().take(Caller::SignupFrom(call.network()), pace)
+}
+
+/// The member's number, and whether this made the account.
+fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i64, bool), Failure> {
+    let (person, text) = (&form.person, |field: &Option<String>| field.clone().unwrap_or_default());
+    let (email, phone) = (text(&person.email), text(&person.phone));
+    if let Some(member_id) = find_same(cx, form, &email)? {
+        return Ok((member_id, false));
+    }
+    let new = New {
+        screen_name: &person.real_name,
+        real_name: &person.real_name,
+        email: &email,
+        phone: &phone,
+        dob: person.dob,
+        tunnel_id: Some(cx.site.tunnel_id),
+        password_hash,
+        ..New::default()
+    };
+    let member_id = create(cx, new, Some(cx.language), &[], form.number)?;
+    account_claims::insert_registration(cx.tx, form.number, member_id, None)?;
+    Ok((member_id, true))
+}
+
+/// The account that this form made a moment ago, where it says the same: else nobody is told of it.
+fn find_same(cx: &Change, form: &JoinForm, email: &str) -> Result<Option<i64>, Failure> {
+    let Some(member_id) = account_claims::find_registered(cx.tx, form.number)? else { return Ok(None) };
+    let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let is_same = profile.real_name == form.person.real_name
+        && profile.email == email
+        && profile.dob == form.person.dob
+        && cx.now() - profile.join_date < SAME_FORM_SECONDS;
+    if is_same { Ok(Some(member_id)) } else { Err(Failure::exists()) }
+}
+
+/// Judges the form by the rules of signing up; every mistake is named at once. The day of birth is `dob`, or `day`, `month`
+/// and `year`.
+fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinForm, Failure> {
+    const READ: [&str; 6] = ["real_name", "email", "dob", "phone", "number", "password"];
+    let given = |name: &str| {
+        let found = typed.iter().find(|(field, _)| field == name).map(|(_, text)| text.trim());
+        found.unwrap_or_default()
+    };
+    let said = typed.iter().filter(|(name, text)| READ.contains(&name.as_str()) && !text.trim().is_empty());
+    let mut map: Map<String, Value> = said.map(|(name, text)| (name.clone(), text.clone().into())).collect();
+    map.insert("username".to_owned(), username::derived(given("real_name")).into());
+    if place != Place::Telephone {
+        map.remove("password");
+        map.remove("dob");
+    }
+    if !given("year").is_empty() {
+        let date = format!("{:0>4}-{:0>2}-{:0>2}", given("year"), given("month"), given("day"));
+        map.insert("dob".to_owned(), date.into());
+    }
+    let mut fields = Fields::new(map);
+    fields.convert("dob", read_birthday);
+    fields.demand("email");
+    fields.demand("dob");
+    if place == Place::Telephone {
+        fields.demand("password");
+    }
+    let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
+    let (name, home) = tunnel.map_or_else(Default::default, |tunnel| (tunnel.name, tunnel.country));
+    let Draft { mut read, mut fields } = Draft::<JoinForm>::read(fields);
+    person::judge(&mut read.person, site.now(), &home, &mut fields);
+    fields.check("number", &read.number, |number| {
+        fields::whole_in(1..=i64::from(u32::MAX) + 1)(&(*number).into()).map(drop)
+    });
+    if let Some(Some(secret)) = &read.password
+        && let Err(text) = password::check(secret, &person::owner(&read.person, &name))
+    {
+        fields.refuse("password", text);
+    }
+    if given("terms").is_empty() {
+        fields.refuse("terms", Text::new("field.terms"));
+    }
+    Draft { read, fields }.finish()
+}

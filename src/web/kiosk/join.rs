@@ -1,0 +1,84 @@
+//! Signing up at a kiosk: four questions, one after the other, and the newcomer is in.
+
+use super::{Screen, show};
+use crate::app::signup::{self, Joined, Place};
+use crate::auth::{Kiosk, kiosk};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::site::Site;
+use crate::store::tables::members;
+use crate::web::form_number;
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "kiosk/join.html", config = "assets/templates/askama.toml")]
+struct Page {
+    screen: Screen,
+    /// Fields as they were typed.
+    typed: Vec<(String, String)>,
+    /// Fields, and what is wrong with each.
+    problems: Vec<(String, String)>,
+    number: i64,
+}
+
+impl Page {
+    fn typed(&self, field: &str) -> &str {
+        self.typed.iter().find(|(named, _)| named == field).map_or("", |(_, text)| text.as_str())
+    }
+
+    fn problem(&self, field: &str) -> Option<&str> {
+        self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/joined.html", config = "assets/templates/askama.toml")]
+struct Welcome {
+    screen: Screen,
+    member_id: i64,
+    pin: String,
+    mailed: bool,
+}
+
+/// `GET /kiosk/join`: the form.
+pub(crate) fn show_form(site: &Site, call: &Call, _: &Kiosk) -> Answer {
+    let page = Page { screen: Screen::outside(site, call)?, typed: vec![], problems: vec![], number: form_number() };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `POST /kiosk/join`: a member more, who is signed in here at once; number and PIN are shown this once.
+pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
+    match signup::join(site, call, Place::Kiosk(kiosk.id()), call.language(), &typed) {
+        Ok(joined) => welcome(site, call, kiosk, &joined),
+        Err(failure) if failure.problems().is_empty() => Err(failure),
+        Err(failure) => {
+            let said =
+                |problem: &crate::http::failure::Problem| (problem.field.clone(), call.language().say(&problem.text));
+            let problems = failure.problems().iter().map(said).collect();
+            let number = typed.iter().find(|(name, _)| name == "number").and_then(|(_, text)| text.parse().ok());
+            let number = number.unwrap_or_else(form_number);
+            let page = Page { screen: Screen::outside(site, call)?, typed, problems, number };
+            Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
+        }
+    }
+}
+
+fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &Joined) -> Answer {
+    let token = site.store.write(site.now(), |tx| {
+        let account = members::find_account_by_id(tx, joined.member_id)?.ok_or_else(Failure::not_found)?;
+        kiosk::enter(tx, kiosk, &account)?.ok_or_else(Failure::not_allowed)
+    })?;
+    let profile = site.store.read(|tx| Ok(members::find(tx, joined.member_id)?))?.ok_or_else(Failure::not_found)?;
+    let page = Welcome {
+        screen: Screen { guest: Some(profile.screen_name), ..Screen::outside(site, call)? },
+        member_id: joined.member_id,
+        pin: joined.pin.clone(),
+        mailed: !profile.email.is_empty(),
+    };
+    let reply: Reply = show(StatusCode::OK, call.language(), &page);
+    Ok(kiosk::hand_guest(site, call, reply, &token))
+}

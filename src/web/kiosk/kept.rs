@@ -1,0 +1,35 @@
+//! A check-in that a kiosk took while the site did not answer: sent afterwards, under one key however often it is sent.
+
+use crate::app::{self, Actor};
+use crate::auth::Kiosk;
+use crate::auth::kiosk;
+use crate::domain::audit::{By, Origin, Who};
+use crate::domain::role::Role;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::web::form;
+
+const TICKET_CHARS_MAX: usize = 200;
+
+/// `POST /kiosk/kept`: the member who held this ticket said at this kiosk, at this moment, to be here. The ticket was given to
+/// the page of somebody who had signed in, and is good for one booking at one kiosk. The moment is one between the ticket's
+/// own and now.
+pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    let mut body = form(call)?;
+    let ticket = body.required("ticket", fields::line(TICKET_CHARS_MAX));
+    let at = body.required("at", fields::moment);
+    let ok = body.finish()?;
+    let ticket = kiosk::read_ticket(site, kiosk, &ticket.get(&ok));
+    let ticket = ticket.ok_or_else(|| Failure::field("ticket", Text::new("kiosk.kept_late")))?;
+    let by = By { who: Who::Member(ticket.member_id), origin: Origin::Address(call.peer) };
+    app::change_once(site, call, Actor::account(ticket.member_id, Role::Member, &by), |cx| {
+        let at = at.get(&ok).clamp(ticket.issued_at, cx.now().max(ticket.issued_at));
+        _ = app::bookings::check_in_at(cx, ticket.booking_id, at)?;
+        Ok(reply::done(call.say("kiosk.done_arrived")))
+    })
+}

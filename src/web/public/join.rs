@@ -1,0 +1,92 @@
+//! Signing up on one's own telephone: the page that the QR code at the kiosk and the card at the door lead to.
+
+use super::{Frame, show};
+use crate::app::signup::{self, Place};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::web::{asked, form_number};
+use askama::Template;
+use http::{StatusCode, header};
+
+#[derive(Template)]
+#[template(path = "public/join.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    languages: [Language; 5],
+    typed: Vec<(String, String)>,
+    /// Fields, and what is wrong with each.
+    problems: Vec<(String, String)>,
+    /// The latest day of birth.
+    today: String,
+    number: i64,
+}
+
+impl Page {
+    fn typed(&self, field: &str) -> &str {
+        self.typed.iter().find(|(named, _)| named == field).map_or("", |(_, text)| text.as_str())
+    }
+
+    fn problem(&self, field: &str) -> Option<&str> {
+        self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "public/joined.html", config = "assets/templates/askama.toml")]
+struct Welcome {
+    frame: Frame,
+    member_id: i64,
+    pin: String,
+}
+
+/// The language that was chosen on the page, else the best of the browser's; kiosks speak all of them, and so does this page.
+fn language(call: &Call, chosen: &str) -> Language {
+    let find = |tag: &str| Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag);
+    let accepted = call.header(header::ACCEPT_LANGUAGE.as_str()).unwrap_or("");
+    let primary = accepted.split([',', ';', '-']).next().unwrap_or("").trim().to_ascii_lowercase();
+    find(chosen).or_else(|| find(&primary)).unwrap_or_else(|| call.language())
+}
+
+fn frame(site: &Site, language: Language) -> Result<Frame, Failure> {
+    Ok(Frame::named(site.name()?, language))
+}
+
+/// `GET /join`: the form, in the language of `?language=` or of the browser.
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
+    page(site, language(call, &asked(call, "language")), Vec::new(), Vec::new())
+}
+
+fn page(site: &Site, language: Language, typed: Vec<(String, String)>, problems: Vec<(String, String)>) -> Answer {
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let number = typed.iter().find(|(name, _)| name == "number").and_then(|(_, text)| text.parse().ok());
+    let page = Page {
+        frame: frame(site, language)?,
+        languages: Language::AT_KIOSK,
+        today: site.hall()?.date(site.now()),
+        number: number.unwrap_or_else(form_number),
+        typed,
+        problems,
+    };
+    Ok(show(status, language, &page))
+}
+
+/// `POST /join`: a member more; number and PIN are shown this once.
+pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
+    let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
+    let chosen = typed.iter().find(|(name, _)| name == "language").map_or("", |(_, tag)| tag.as_str());
+    let language = language(call, chosen);
+    match signup::join(site, call, Place::Telephone, language, &typed) {
+        Ok(joined) => {
+            let page = Welcome { frame: frame(site, language)?, member_id: joined.member_id, pin: joined.pin };
+            Ok(show(StatusCode::OK, language, &page))
+        }
+        Err(failure) if failure.problems().is_empty() => Err(failure),
+        Err(failure) => {
+            let said = |problem: &crate::http::failure::Problem| (problem.field.clone(), language.say(&problem.text));
+            page(site, language, typed, failure.problems().iter().map(said).collect())
+        }
+    }
+}

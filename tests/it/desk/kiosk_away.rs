@@ -1,0 +1,134 @@
+//! The kiosk while the site does not answer: check-ins are kept and sent once each, nothing else is begun.
+
+use super::kiosk::{enter, paired};
+use super::kiosk_screens::pair;
+use super::{Clerk, book, demo};
+use crate::harness::{Browser, Site};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const MEMBERS: usize = 5;
+const BOOKINGS_OF_EACH: i64 = 10;
+
+/// The tickets on the page of whoever is signed in.
+fn tickets(kiosk: &Clerk) -> Vec<String> {
+    let page = kiosk.get("/kiosk/home").page();
+    page.split("data-ticket=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+}
+
+/// Fifty check-ins that a kiosk could take, each with its ticket.
+fn fifty(site: &Site, kiosk: &Clerk) -> Vec<String> {
+    let mut all = Vec::new();
+    for number in 0..MEMBERS {
+        let member = site.flyer(&format!("flyer{number}"));
+        (0..BOOKINGS_OF_EACH).for_each(|minute| _ = book(site, &member, 600 + 60 * minute));
+        enter(site, kiosk, &member);
+        all.extend(tickets(kiosk));
+        kiosk.post("/kiosk/leave", &[]);
+    }
+    assert_eq!(all.len(), 50);
+    all
+}
+
+fn arrivals(site: &Site) -> Vec<(i64, i64)> {
+    let sql =
+        "SELECT arrived_at, arrived_by = member_id FROM bookings WHERE arrived_at IS NOT NULL ORDER BY booking_id";
+    site.change(|tx| Ok(tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?))
+}
+
+fn send(kiosk: &Clerk, key: &str, ticket: &str, at: i64) -> u16 {
+    let headers = [("origin", &*kiosk.origin), ("idempotency-key", key)];
+    kiosk.post_from("/kiosk/kept", &[("ticket", ticket), ("at", &at.to_string())], &headers).status
+}
+
+#[test]
+fn fifty_check_ins_of_half_an_hour_without_the_site_arrive_once_each() {
+    let site = demo();
+    let kiosk = paired(&site);
+    let tickets = fifty(&site, &kiosk);
+    let taken = site.now();
+    site.advance(Duration::from_secs(1_800));
+    for (number, ticket) in tickets.iter().enumerate() {
+        // Of some the answer was lost, and they are sent again: also after another.
+        let key = format!("key-{number}");
+        assert_eq!(send(&kiosk, &key, ticket, taken + number as i64), 200);
+        if number % 3 == 0 {
+            assert_eq!(send(&kiosk, &key, ticket, taken + number as i64), 200);
+            assert_eq!(send(&kiosk, &format!("{key}-anew"), ticket, taken + 1_000), 200);
+        }
+    }
+    let expected: Vec<(i64, i64)> = (0..50).map(|number| (taken + number, 1)).collect();
+    assert_eq!(arrivals(&site), expected, "each once, at the moment at which it was taken");
+}
+
+#[test]
+fn a_ticket_is_for_one_booking_at_one_kiosk_for_half_a_day() {
+    let site = demo();
+    let (jane, kiosk, other) = (site.flyer("jane"), paired(&site), paired(&site));
+    book(&site, &jane, 600);
+    enter(&site, &kiosk, &jane);
+    let ticket = tickets(&kiosk).remove(0);
+    let now = site.now();
+    assert_eq!(send(&other, "a", &ticket, now), 422, "at another kiosk");
+    assert_eq!(send(&Clerk::outside(&site), "b", &ticket, now), 303, "in a browser that is no kiosk");
+    let mut parts: Vec<&str> = ticket.split('.').collect();
+    for (place, forged) in [(1, "99"), (2, "77"), (3, "1"), (4, "00")] {
+        let right = std::mem::replace(&mut parts[place], forged);
+        assert_eq!(send(&kiosk, "c", &parts.join("."), now), 422, "forged part {place}");
+        parts[place] = right;
+    }
+    site.ban(&jane);
+    assert_eq!(send(&kiosk, "d", &ticket, now), 403);
+    site.change(|tx| {
+        Ok(tx.run("UPDATE members SET banned_at = NULL, banned_until = NULL WHERE member_id = ?1", [jane.id])?)
+    });
+    site.advance(Duration::from_secs(12 * 3_600));
+    assert_eq!(send(&kiosk, "e", &ticket, now), 422, "half a day later");
+    assert_eq!(arrivals(&site), []);
+}
+
+/// The network of the kiosk, off or on.
+fn offline(browser: &Browser, off: bool) {
+    let conditions = json!({ "offline": off, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+    browser.devtools("Network.enable", json!({}));
+    browser.devtools("Network.emulateNetworkConditions", conditions);
+}
+
+#[test]
+fn a_kiosk_without_its_site_says_so_and_sends_what_it_kept_when_the_site_is_back() {
+    let site = demo();
+    let browser = Browser::open();
+    let kiosk = pair(&site, &browser);
+    let tickets = fifty(&site, &kiosk);
+    let jane = site.flyer("jane");
+    let own = book(&site, &jane, 600);
+    enter(&site, &kiosk, &jane);
+    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
+    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
+    browser.go(&format!("{}/kiosk/home", site.origin()));
+    offline(&browser, true);
+    browser.run("document.querySelector('.booked button').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status].note')?.innerText.includes('noted')");
+    browser.run("document.querySelector('.tile').click()", json!([]));
+    browser.wait("return document.getElementById('away')?.innerText.includes('cannot reach')");
+    assert_eq!(browser.path(), "/kiosk/home", "nothing is begun that needs the site");
+    // Forty-nine others before her.
+    let others: Vec<Value> = tickets[..49]
+        .iter()
+        .enumerate()
+        .map(|(number, ticket)| json!({ "key": format!("other-{number}"), "ticket": ticket, "at": site.now() }))
+        .collect();
+    let script = "localStorage.setItem('kept-check-ins', JSON.stringify([...arguments[0], ...JSON.parse(localStorage.getItem('kept-check-ins'))]))";
+    browser.run(script, json!([others]));
+    browser.run("document.querySelector('.foot form button').click()", json!([]));
+    browser.wait("return !!document.getElementById('main').dataset.wiped");
+    assert!(!browser.text().contains("jane"), "nothing of her stays: {}", browser.text());
+    offline(&browser, false);
+    browser.wait("return localStorage.getItem('kept-check-ins') === '[]'");
+    assert_eq!(arrivals(&site).len(), 50);
+    let arrived: bool = site.change(|tx| {
+        Ok(tx.get("SELECT arrived_at IS NOT NULL FROM bookings WHERE booking_id = ?1", [own], |row| row.get(0))?)
+    });
+    assert!(arrived);
+    browser.wait("return document.getElementById('main').dataset.wiped === undefined");
+}

@@ -1,0 +1,218 @@
+//! Signing up: at the kiosk by its keys, and on one's own telephone.
+
+use super::kiosk::paired;
+use super::kiosk_screens::{a_kiosk, judge};
+use super::till::field;
+use super::{Clerk, demo};
+use crate::harness::{Reply, Site, senders};
+use serde_json::json;
+
+/// What somebody types at a kiosk; later values win.
+fn typed<'a>(number: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let all = [
+        ("real_name", "Ada Østergård"),
+        ("email", "ada@example.org"),
+        ("day", "1"),
+        ("month", "12"),
+        ("year", "1995"),
+        ("terms", "1"),
+        ("number", number),
+    ];
+    all.into_iter()
+        .filter(|(name, _)| !more.iter().any(|(other, _)| other == name))
+        .chain(more.iter().copied())
+        .collect()
+}
+
+/// The two numbers that a page shows once.
+fn shown(page: &str) -> (String, String) {
+    let mut values = page
+        .split("<dd class=\"")
+        .skip(1)
+        .map(|rest| rest.split_once('>').and_then(|(_, rest)| rest.split_once('<')).expect("a value").0.to_owned());
+    (values.next().expect("a number"), values.next().expect("a PIN"))
+}
+
+fn with_mail(first_flight_unconfirmed: bool) -> Site {
+    Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(senders::mail_to_nowhere());
+        config.first_flight_unconfirmed = first_flight_unconfirmed;
+    })
+}
+
+fn join(kiosk: &Clerk, more: &[(&str, &str)]) -> Reply {
+    let number = field(&kiosk.get("/kiosk/join").page(), "number");
+    kiosk.post("/kiosk/join", &typed(&number, more))
+}
+
+fn count(site: &Site, sql: &str) -> i64 {
+    site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+}
+
+#[test]
+fn four_answers_at_the_kiosk_make_a_member_who_is_in() {
+    let site = with_mail(false);
+    let kiosk = paired(&site);
+    kiosk.post("/kiosk/language", &[("language", "it")]);
+    let empty = join(&kiosk, &[("real_name", ""), ("email", "x"), ("day", "31"), ("month", "2"), ("terms", "")]);
+    assert_eq!(empty.status, 422);
+    for named in ["p-real_name", "p-email", "p-dob", "senza accettare le condizioni", "manca"] {
+        assert!(empty.page().contains(named), "{named}: {empty}");
+    }
+    let number = field(&kiosk.get("/kiosk/join").page(), "number");
+    let first = kiosk.post("/kiosk/join", &typed(&number, &[]));
+    assert_eq!(first.status, 200, "{first}");
+    let again = kiosk.post("/kiosk/join", &typed(&number, &[]));
+    let (member, pin) = shown(&again.page());
+    assert_eq!(shown(&first.page()).0, member, "a double click is one member");
+    assert_eq!(kiosk.post("/kiosk/join", &typed(&number, &[("email", "other@example.org")])).status, 409);
+    assert!(kiosk.get("/kiosk/home").page().contains("Ciao, Ada"), "the newcomer is signed in");
+    kiosk.post("/kiosk/leave", &[]);
+    let back = kiosk.post("/kiosk/number", &[("number", &member), ("pin", &pin)]);
+    assert_eq!(back.header("location"), Some("/kiosk/home"));
+    let row = "username || ' ' || language || ' ' || dob || ' ' || (password_hash IS NULL) || (terms_accepted_at > 0)";
+    let kept: String = site.change(|tx| {
+        Ok(tx.get(&format!("SELECT {row} FROM members WHERE member_id = ?1"), [&member], |row| row.get(0))?)
+    });
+    assert_eq!(kept, "ada.stergrd it 817776000 11");
+    assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE deed = 'member.added'"), 1);
+    let mails = site.mails();
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert_eq!(count(&site, "SELECT count(*) FROM outbox WHERE template = 'welcome' AND language = 'it'"), 1);
+}
+
+#[test]
+fn whose_an_address_is_shows_nowhere_and_its_owner_is_told() {
+    let site = with_mail(false);
+    site.member("mark");
+    let kiosk = paired(&site);
+    let known = join(&kiosk, &[("email", "mark@example.com")]);
+    assert_eq!(known.status, 200, "{known}");
+    assert_eq!(count(&site, "SELECT count(*) FROM outbox WHERE template = 'email_taken'"), 1);
+    assert_eq!(count(&site, "SELECT count(*) FROM outbox WHERE template = 'welcome'"), 0);
+}
+
+#[test]
+fn a_telephone_signs_up_in_its_language_with_a_password() {
+    let site = with_mail(false);
+    let phone = Clerk::outside(&site);
+    assert!(phone.get("/join?language=it").page().contains("La prima volta qui?"));
+    let send = |password: &str| {
+        let number = field(&phone.get("/join?language=it").page(), "number");
+        let own = [("language", "it"), ("dob", "1995-12-01"), ("year", ""), ("password", password)];
+        phone.post("/join", &typed(&number, &own))
+    };
+    let weak = send("password");
+    assert!(weak.status == 422 && weak.page().contains("facile da indovinare"), "{weak}");
+    assert!(!weak.page().contains("value=\"password\""), "a password comes back on no page");
+    let done = send("four dry socks in a row");
+    assert!(done.status == 200 && done.page().contains("Benvenuti!"), "{done}");
+    let (member, pin) = shown(&done.page());
+    let login = json!({"username": "ada@example.org", "password": "four dry socks in a row"});
+    let login = site.stranger().post("/auth/login", login).ok().json();
+    assert_eq!((login["status"].as_bool(), login["member_id"].to_string()), (Some(true), member.clone()));
+    let kiosk = paired(&site);
+    let back = kiosk.post("/kiosk/number", &[("number", &member), ("pin", &pin)]);
+    assert_eq!(back.header("location"), Some("/kiosk/home"));
+    assert_eq!(count(&site, "SELECT count(*) FROM outbox WHERE template = 'confirm_email' AND language = 'it'"), 1);
+    let card = Clerk::at(&site, &site.desk()).get("/desk/kiosks/door").page();
+    assert!(card.contains("/join") && card.contains("lang=\"it\"") && card.contains("<svg"), "{card}");
+}
+
+#[test]
+fn a_kiosk_and_an_address_sign_up_so_many_an_hour() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.limits.signups_per_hour_per_address = 1;
+    });
+    let kiosk = paired(&site);
+    assert_eq!(join(&kiosk, &[]).status, 200);
+    assert_eq!(join(&kiosk, &[("email", "eve@example.org")]).status, 429);
+    let free = demo();
+    let kiosk = paired(&free);
+    let number = field(&kiosk.get("/kiosk/join").page(), "number");
+    let empty = |_| kiosk.post("/kiosk/join", &[("number", &number)]).status;
+    let answers: Vec<u16> = (0..62).map(empty).collect();
+    assert_eq!(answers.iter().filter(|status| **status == 422).count(), 60, "{answers:?}");
+}
+
+#[test]
+fn the_first_flight_waits_for_no_mail_where_the_hall_says_so() {
+    for allowed in [false, true] {
+        let site = with_mail(allowed);
+        let kiosk = paired(&site);
+        let (member, pin) = shown(&join(&kiosk, &[]).page());
+        let partner = site.partner();
+        let book = |at: i64| {
+            let body = json!({
+                "member_id": member, "member_pin": pin, "flight_date": site.now() + at, "minutes_booked": 10,
+                "tunnel_id": Site::TUNNEL_ID, "registration_id": at,
+            });
+            partner.post("/external/partner-metrics/op/generate-token", body).ok().json()["status"].as_bool()
+        };
+        assert_eq!(book(600), Some(allowed));
+        if allowed {
+            let booking: i64 = site.change(|tx| Ok(tx.get("SELECT booking_id FROM bookings", [], |row| row.get(0))?));
+            let done = kiosk.post(&format!("/kiosk/bookings/{booking}/check-in"), &[]);
+            assert_eq!(done.header("location"), Some("/kiosk/home?done=arrived"), "{done}");
+            assert_eq!(book(90_000), Some(false), "the second flight waits for the address");
+        }
+    }
+}
+
+/// Keys that are touched one after the other on the screen's keyboard.
+fn touch(browser: &crate::harness::Browser, text: &str) {
+    let script = "for (const one of arguments[0]) {
+        const keys = () => [...document.querySelectorAll('.board button')];
+        const upper = one !== one.toLowerCase(), shown = keys().find(key => key.textContent === one);
+        if (!shown && upper) keys().find(key => key.hasAttribute('aria-pressed') || key.textContent === '⇧').click();
+        const found = one === ' ' ? keys().find(key => key.className === 'space')
+            : keys().find(key => key.textContent === one) ?? keys().find(key => key.textContent.toLowerCase() === one.toLowerCase());
+        if (!found) return one;
+        found.click();
+    } return null;";
+    assert_eq!(browser.run(script, json!([text.chars().map(String::from).collect::<Vec<_>>()])), json!(null));
+}
+
+#[test]
+fn a_newcomer_signs_up_by_the_keys_of_the_screen() {
+    let site = demo();
+    let browser = a_kiosk(&site);
+    browser.go(&format!("{}/kiosk/join", site.origin()));
+    browser.resize(1080, 1920, false);
+    let next = || browser.run("document.querySelector('[data-next]').click()", json!([]));
+    let value = |id: &str| browser.run("return document.getElementById(arguments[0]).value", json!([id]));
+    browser.wait("return document.querySelectorAll('.board button').length > 20");
+    judge(&browser, "kiosk-join");
+    touch(&browser, "Ada Lovelace");
+    assert_eq!(value("real_name"), "Ada Lovelace");
+    next();
+    touch(&browser, "ada@example.org");
+    assert_eq!(value("email"), "ada@example.org");
+    judge(&browser, "kiosk-join-mail");
+    next();
+    touch(&browser, "10121995");
+    assert_eq!([value("day"), value("month"), value("year")], ["10", "12", "1995"], "a full field goes on to the next");
+    judge(&browser, "kiosk-join-born");
+    next();
+    judge(&browser, "kiosk-join-terms");
+    browser.run(
+        "document.querySelector('[name=terms]').click(); document.querySelector('.step .action').click()",
+        json!([]),
+    );
+    browser.wait("return !!document.querySelector('.opens')");
+    judge(&browser, "kiosk-joined");
+    browser.run("document.querySelector('main .action').click()", json!([]));
+    browser.wait("return location.pathname === '/kiosk/home'");
+    assert!(browser.text().contains("Hello, Ada Lovelace"), "{}", browser.text());
+    browser.go(&format!("{}/join", site.origin()));
+    for (width, height) in [(390, 844), (1280, 800)] {
+        for dark in [false, true] {
+            browser.resize(width, height, dark);
+            assert_eq!(browser.violations(), [""; 0], "/join at {width}, dark: {dark}");
+        }
+    }
+    let broken: Vec<String> = browser.complaints().into_iter().filter(|line| !line.contains("404")).collect();
+    assert_eq!(broken, [""; 0]);
+}
