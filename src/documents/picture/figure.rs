@@ -31,7 +31,7 @@ pub(crate) fn draw(number: usize) -> Vec<u8> {
             VISOR
         } else if inside(x, y, (80, 62 + high), (32 + wide, 35)) {
             helmet
-        } else if inside(x, y, (80, 172), (62, 68)) {
+        } else if inside(x, y, (80, 160), (60, 70)) {
             suit
         } else {
             ground
