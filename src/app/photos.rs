@@ -1,7 +1,7 @@
 //! The pictures of members.
 
 use super::{Change, Outcome, Subject};
-use crate::documents::picture::figure;
+use crate::documents::picture;
 use crate::domain::audit::{Detail, Whom};
 use crate::http::failure::Failure;
 use crate::store::tables::media;
@@ -31,5 +31,5 @@ fn record(cx: &Change, action: &'static str, subject: &Subject) -> Result<(), Fa
 
 /// A picture for a person of a demo, by a number: nobody's likeness. JPEG.
 pub(crate) fn invented(number: usize) -> Vec<u8> {
-    figure::draw(number)
+    picture::draw_figure(number)
 }
