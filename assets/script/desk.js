@@ -163,7 +163,7 @@ let narrow = () => {};
 if (find && coming) {
     const field = find.elements.q, found = document.getElementById('found');
     const fold = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-    const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.getClientRects().length);
+    const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());
     const press = row => row?.querySelector('button:not(.quiet), .button') ?? row?.querySelector('.n');
     const fits = (row, words) => {
         const who = row.querySelector('.n'), name = fold(who.textContent), number = who.pathname.split('/').pop();

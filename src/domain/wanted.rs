@@ -105,11 +105,6 @@ fn labelled(typed: &str) -> Option<i64> {
     LABELS.contains(&&*label).then(|| typed[digits..].parse().ok()).flatten().filter(|number| *number > 0)
 }
 
-/// Either of these patterns.
-pub(crate) fn either(patterns: &[String]) -> String {
-    patterns.join(" OR ")
-}
-
 fn all(patterns: impl Iterator<Item = String>) -> Option<String> {
     let patterns: Vec<String> = patterns.collect();
     (!patterns.is_empty()).then(|| patterns.join(" AND "))

@@ -130,8 +130,14 @@ pub(crate) fn form_number() -> i64 {
 
 /// The text for the deed that the page before this one did, by the word that it left in the address.
 pub(crate) fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
+    done_to(call, known, |text| text)
+}
+
+/// The same in words that name what it was done to: `named` puts the names in their places.
+fn done_to(call: &Call, known: &[(&str, &'static str)], named: impl FnOnce(Text) -> Text) -> Option<String> {
     let word = asked(call, "done");
-    known.iter().find(|(one, _)| *one == word).map(|(_, key)| call.say(key))
+    let (_, key) = known.iter().find(|(one, _)| *one == word)?;
+    Some(call.language().say(&named(Text::new(key))))
 }
 
 /// How many rows of a list the address passes over (`skip`).

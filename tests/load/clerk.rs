@@ -108,6 +108,34 @@ impl Clerk {
         self.keep(&path, answer).map(|_| ())
     }
 
+    /// The bytes of a file as a browser gets it: compressed.
+    pub fn weigh(&self, path: &str) -> Result<usize, String> {
+        let request = self.agent.get(format!("http://{}{path}", self.address)).header("accept-encoding", "gzip");
+        let answer = request.call().map_err(|e| format!("{path}: {e}"))?;
+        let length = answer.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
+        length.ok_or_else(|| format!("{path} does not say how long it is"))
+    }
+
+    /// The fee of a year, in cash.
+    pub fn take_fee(&mut self, member_id: i64) -> Result<(), String> {
+        let path = format!("/desk/members/{member_id}/payment");
+        let page = self.get(&path)?.page;
+        let (number, seen) = (hidden(&page, "number")?, hidden(&page, "seen")?);
+        let led = self.post(&path, &[("number", number), ("seen", seen), ("kind", "cash")])?.location;
+        if led.contains("done=taken") { Ok(()) } else { Err(format!("the payment led to {led:?}")) }
+    }
+
+    /// Closes the till with all that is expected in it.
+    pub fn close_day(&mut self) -> Result<(), String> {
+        let page = self.get("/desk/till")?.page;
+        let names = ["number", "seen_closing", "seen_entry"];
+        let mut fields =
+            names.map(|name| Ok((name, hidden(&page, name)?))).into_iter().collect::<Result<Vec<_>, String>>()?;
+        fields.extend([("counted", "49"), ("left", "0"), ("note", "")]);
+        let led = self.post("/desk/till/close", &fields)?.location;
+        if led.contains("done=closed") { Ok(()) } else { Err(format!("the closing led to {led:?}")) }
+    }
+
     /// A stranger's message for the desk.
     pub fn send_contact(&mut self) -> Result<(), String> {
         let message = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
@@ -135,6 +163,11 @@ impl Clerk {
         let led = self.post("/kiosk/number", &[("number", &member_id.to_string()), ("pin", pin)])?.location;
         if led == "/kiosk/home" { Ok(()) } else { Err(format!("the kiosk led to {led:?}")) }
     }
+}
+
+/// What a hidden field of a page's form holds.
+fn hidden<'p>(page: &'p str, name: &str) -> Result<&'p str, String> {
+    between(page, &format!("name=\"{name}\" value=\""), "\"")
 }
 
 /// What stands between two texts, the first time.

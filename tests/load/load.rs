@@ -14,6 +14,7 @@ mod browser;
 mod clerk;
 mod desk;
 mod generator;
+mod live;
 mod machine;
 mod paint;
 mod report;

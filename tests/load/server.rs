@@ -28,18 +28,34 @@ pub struct Server {
 impl Server {
     /// The product on a data directory, its log in a file beside that, at the level of production.
     pub fn product(dir: &Path, writes: Writes, preload: Option<&Path>) -> Result<Server, String> {
-        let mut command = product(dir);
-        command.args(["serve", "--listen", "127.0.0.1:0"]).env("TUNNELDESK_METRICS_LISTEN", "");
-        // The generator speaks for many addresses.
-        command.env("TUNNELDESK_PROXIES", "127.0.0.1/32");
-        // Each member writes as much as many thousands would in a day.
-        command.env("TUNNELDESK_LIMITS_CHANGES_PER_DAY_PER_MEMBER", "1000000");
+        let mut command = Server::command(dir);
         if writes == Writes::Ungrouped {
             command.arg("--ungrouped");
         }
         if let Some(shim) = preload {
             command.env("LD_PRELOAD", shim);
         }
+        Server::start_product(command, dir)
+    }
+
+    /// The product with these settings.
+    pub fn product_with(dir: &Path, settings: &[(&str, &str)]) -> Result<Server, String> {
+        let mut command = Server::command(dir);
+        command.envs(settings.iter().copied());
+        Server::start_product(command, dir)
+    }
+
+    fn command(dir: &Path) -> Command {
+        let mut command = product(dir);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).env("TUNNELDESK_METRICS_LISTEN", "");
+        // The generator speaks for many addresses.
+        command.env("TUNNELDESK_PROXIES", "127.0.0.1/32");
+        // Each member writes as much as many thousands would in a day.
+        command.env("TUNNELDESK_LIMITS_CHANGES_PER_DAY_PER_MEMBER", "1000000");
+        command
+    }
+
+    fn start_product(mut command: Command, dir: &Path) -> Result<Server, String> {
         let log = File::create(dir.with_extension("log")).map_err(|e| format!("cannot make a log file: {e}"))?;
         Server::start(command.stderr(log), "/readyz")
     }

@@ -15,11 +15,8 @@ class Browser:
     def __init__(self, trusted, hosts):
         """`trusted`: PEM files of authorities; `hosts`: name → address."""
         self.home = tempfile.TemporaryDirectory(prefix="tunneldesk-browser-")
-        store = f"{self.home.name}/.pki/nssdb"
-        os.makedirs(store)
-        subprocess.run(["certutil", "-d", f"sql:{store}", "-N", "--empty-password"], check=True)
-        for i, authority in enumerate(trusted):
-            subprocess.run(["certutil", "-d", f"sql:{store}", "-A", "-t", "C,,", "-n", f"authority {i}", "-i", authority], check=True)
+        if trusted:
+            self.trust(trusted)
         environment = os.environ | {"HOME": self.home.name}
         # It takes a free port of IPv4 and wants the same of IPv6, and ends where somebody has that one: it chooses anew.
         port = next(port for port in (self.start_driver(environment) for _ in range(5)) if port)
@@ -30,6 +27,13 @@ class Browser:
         self.session = ""
         self.session = "/session/" + self.order("/session", {"capabilities": {"alwaysMatch": options}})["sessionId"]
         self.order("/timeouts", {"script": 60_000})
+
+    def trust(self, trusted):
+        store = f"{self.home.name}/.pki/nssdb"
+        os.makedirs(store)
+        subprocess.run(["certutil", "-d", f"sql:{store}", "-N", "--empty-password"], check=True)
+        for i, authority in enumerate(trusted):
+            subprocess.run(["certutil", "-d", f"sql:{store}", "-A", "-t", "C,,", "-n", f"authority {i}", "-i", authority], check=True)
 
     def start_driver(self, environment):
         """Its port; None: it ended."""

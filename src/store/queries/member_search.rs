@@ -35,28 +35,24 @@ pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     tx.list(sql, named_params! {":pattern": pattern, ":limit": limit}, row)
 }
 
-/// What `look` makes of the words of those who have these letters, the newest members first: the names in the order of
-/// [`Found`], and the number. For thousands, of whom few are wanted.
-pub(crate) fn list_judged<T>(
-    tx: &Read,
-    pattern: &str,
-    limit: i64,
-    look: impl Fn(i64, [&str; 5]) -> Option<T>,
-) -> Result<Vec<T>> {
-    let sql = sql!(
-        "SELECT m.member_id, m.real_name, m.screen_name, m.username, m.email, m.phone
-               FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
-               WHERE members_search MATCH :pattern ORDER BY members_search.rowid DESC LIMIT :limit"
-    );
-    let judged = tx.list(sql, named_params! {":pattern": pattern, ":limit": limit}, |row| {
-        let mut columns = Columns::of(row);
-        let (member_id, mut words) = (columns.read()?, [""; 5]);
+/// The numbers of the members who have these letters, the newest first.
+pub(crate) fn list_ids(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<i64>> {
+    let sql = sql!("SELECT rowid FROM members_search WHERE members_search MATCH ?1 ORDER BY rowid DESC LIMIT ?2");
+    tx.list(sql, (pattern, limit), row)
+}
+
+/// What `look` makes of a member's words: the names in the order of [`Found`]. For hundreds, of whom few are wanted.
+pub(crate) fn judge<T>(tx: &Read, member_id: i64, look: impl FnOnce([&str; 5]) -> Option<T>) -> Result<Option<T>> {
+    let sql = sql!("SELECT real_name, screen_name, username, email, phone FROM members WHERE member_id = ?1");
+    let mut look = Some(look);
+    let judged = tx.find(sql, [member_id], |row| {
+        let (mut columns, mut words) = (Columns::of(row), [""; 5]);
         for word in &mut words {
             *word = columns.text()?;
         }
-        Ok(look(member_id, words))
+        Ok(look.take().and_then(|look| look(words)))
     })?;
-    Ok(judged.into_iter().flatten().collect())
+    Ok(judged.flatten())
 }
 
 /// How many have these letters, counted no further than `most`.

@@ -187,7 +187,7 @@ fn quarters_with_more_booked_than_the_tunnel_has_are_marked() {
     }
     book(&site, &jane, start - site.now() + 900);
     let page = Clerk::at(&site, &site.desk()).get("/desk").page();
-    assert!(page.contains("Booked of 15 min a quarter of an hour"), "{page}");
+    assert!(page.contains("Minutes booked per quarter of an hour; the tunnel has 15"), "{page}");
     assert!(page.contains("<small class=\"over\">:") && page.contains("<b>24</b></small>"), "{page}");
     assert!(page.contains("<b>12</b></small>"), "{page}");
 }

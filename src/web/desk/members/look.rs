@@ -9,13 +9,16 @@ use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
 use crate::store::tables::cards;
 use crate::web::{called, initials};
+use std::collections::HashMap;
 
 /// Rows on one page: whoever is not among them is looked for with another letter.
 const HITS_MAX: usize = 20;
 /// How many are judged by their words before the page is full.
 const JUDGED_MAX: i64 = 200;
-/// How many may be meant by somebody who mistyped, and of how many three letters may be before they say little.
+/// How many may be meant by somebody who mistyped, how many of them are looked at, and of how many three letters may be
+/// before they say little.
 const GUESSED_MAX: i64 = 1_000;
+const LOOKED_AT_MAX: usize = 300;
 const GRAM_MEMBERS_MAX: i64 = 500;
 
 pub(crate) struct Hit {
@@ -102,7 +105,8 @@ fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
     judged.into_iter().map(|(_, one)| one).collect()
 }
 
-/// Members whose names share the rarest three letters with the typed words, and are near them.
+/// Members whose names share the rarest three letters with the typed words, and are near them. Those who share most of these are
+/// looked at, the newest first among equals.
 fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
     let mut grams = Vec::new();
     for gram in wanted.grams() {
@@ -118,12 +122,19 @@ fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
         all += members;
         taken
     });
-    let rare: Vec<String> = rare.map(|(_, gram)| gram).collect();
-    if rare.is_empty() {
-        return Ok(Vec::new());
+    let mut shared: HashMap<i64, u32> = HashMap::new();
+    for (_, gram) in rare {
+        for member_id in member_search::list_ids(tx, &gram, GRAM_MEMBERS_MAX)? {
+            *shared.entry(member_id).or_default() += 1;
+        }
     }
-    let judge = |member_id, words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
-    let mut near = member_search::list_judged(tx, &wanted::either(&rare), GUESSED_MAX, judge)?;
+    let mut candidates: Vec<(u32, i64)> = shared.into_iter().map(|(member_id, grams)| (grams, member_id)).collect();
+    candidates.sort_unstable_by(|a, b| b.cmp(a));
+    let mut near = Vec::new();
+    for (_, member_id) in candidates.into_iter().take(LOOKED_AT_MAX) {
+        let judged = |words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
+        near.extend(member_search::judge(tx, member_id, judged)?);
+    }
     near.sort_by(|(a, left, _), (b, right, _)| wanted::order((*a, left), (*b, right)));
     let nearest = near.into_iter().take(HITS_MAX + 1).map(|(.., member_id)| member_search::find(tx, member_id));
     Ok(nearest.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

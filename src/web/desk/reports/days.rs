@@ -7,6 +7,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::hours;
 use crate::store::tables::partners;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 86_400;
@@ -40,34 +41,92 @@ pub(super) struct Brought {
     pub users: i64,
 }
 
-pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, Vec<Brought>), Failure> {
-    let named = |one: partners::Partner| Brought {
-        partner_id: one.partner_id,
-        name: one.name,
-        client_id: one.client_id,
-        ..Brought::default()
-    };
-    let mut days = Vec::new();
-    let mut starts = Vec::new();
-    let mut at = range.from;
-    while at < range.to {
-        let day = hall.day(at, 0);
-        days.push(Counted { from: day.from, date: hall.date(day.from), ..Counted::default() });
-        starts.push(day.from);
-        at = day.to;
+/// Ranges of which the sums are kept.
+const RANGES_MAX: usize = 4;
+
+/// The sums of a range's bookings and flights: what a partner brought has no name here, and nothing but bookings.
+#[derive(Default)]
+struct Sums {
+    days: Vec<Counted>,
+    brought: Vec<Brought>,
+}
+
+/// Whose sums, and until when they are good.
+#[derive(Clone, Copy, PartialEq)]
+struct Key {
+    from: i64,
+    to: i64,
+    /// Flights from then on are still to come.
+    to_flown: i64,
+    /// The commits that may have changed them.
+    count: u64,
+}
+
+/// As they were added up last: a report is asked for as a page, then as a table of days and one of partners.
+#[derive(Default)]
+struct Kept(Mutex<Vec<(Key, Arc<Sums>)>>);
+
+impl Kept {
+    fn all(&self) -> MutexGuard<'_, Vec<(Key, Arc<Sums>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    // At one moment: a partner who comes between two would be in one sum and not in the other.
+}
+
+pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, Vec<Brought>), Failure> {
+    let sums = sums(site, hall, range)?;
     let mut brought = site.store.read(|tx| {
-        let mut brought: Vec<Brought> = partners::list(tx)?.into_iter().map(named).collect();
-        for span in spans(&starts, range.to) {
-            add(tx, (site.tunnel_id, site.now()), span, &starts, (&mut days, &mut brought))?;
-        }
+        let mut brought: Vec<Brought> = partners::list(tx)?.into_iter().map(|one| named(one, &sums.brought)).collect();
         add_events(tx, range, &mut brought)?;
         Ok(brought)
     })?;
     brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
     brought.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));
-    Ok((days, brought))
+    Ok((sums.days.clone(), brought))
+}
+
+fn named(one: partners::Partner, sums: &[Brought]) -> Brought {
+    let sum = sums.iter().find(|sum| sum.partner_id == one.partner_id).cloned().unwrap_or_default();
+    Brought { partner_id: one.partner_id, name: one.name, client_id: one.client_id, ..sum }
+}
+
+/// The sums of a range, added up anew where what is kept may be old.
+fn sums(site: &Site, hall: &Hall, range: &Range) -> Result<Arc<Sums>, Failure> {
+    let key = |count| Key { from: range.from, to: range.to, to_flown: range.to.min(site.now() + 1), count };
+    let kept = site.kept::<Kept>();
+    let wanted = key(site.store.changes().count());
+    if let Some((_, sums)) = kept.all().iter().find(|(key, _)| *key == wanted) {
+        return Ok(sums.clone());
+    }
+    // The snapshot of this request may be older than the count.
+    site.store.rest();
+    let made = key(site.store.changes().count());
+    let sums = Arc::new(add_up(site, hall, range, made.to_flown)?);
+    let mut all = kept.all();
+    all.retain(|(key, _)| key.count == made.count && *key != made);
+    if all.len() >= RANGES_MAX {
+        all.remove(0);
+    }
+    all.push((made, sums.clone()));
+    Ok(sums)
+}
+
+/// Adds up what is booked in a range, and what was flown in it before `to_flown`.
+fn add_up(site: &Site, hall: &Hall, range: &Range, to_flown: i64) -> Result<Sums, Failure> {
+    let (mut sums, mut starts) = (Sums::default(), Vec::new());
+    let mut at = range.from;
+    while at < range.to {
+        let day = hall.day(at, 0);
+        sums.days.push(Counted { from: day.from, date: hall.date(day.from), ..Counted::default() });
+        starts.push(day.from);
+        at = day.to;
+    }
+    site.store.read(|tx| {
+        for span in spans(&starts, range.to) {
+            add(tx, (site.tunnel_id, to_flown), span, &starts, &mut sums)?;
+        }
+        Ok(())
+    })?;
+    Ok(sums)
 }
 
 /// Runs of days of 24 hours where each begins with an hour, as nearly everywhere, so that the store adds up each day of a run;
@@ -89,33 +148,37 @@ fn is_even(from: i64, to: i64) -> bool {
     from.rem_euclid(HOUR_SECONDS) == 0 && (to - from) % DAY_SECONDS == 0
 }
 
-/// Adds what a span had to its days and partners: what is booked in it, and what was flown in it by `now`.
+/// Adds what a span had to its days and partners: what is booked in it, and what was flown in it before `to_flown`.
 fn add(
     tx: &Read,
-    (tunnel_id, now): (i64, i64),
+    (tunnel_id, to_flown): (i64, i64),
     (from, to): (i64, i64),
     starts: &[i64],
-    (days, brought): (&mut [Counted], &mut [Brought]),
+    sums: &mut Sums,
 ) -> Result<(), Failure> {
     // Nothing is before the first.
     let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
     // A booked flight stands in the logbook before it is flown.
-    let flown = hours::list_flown_days(tx, tunnel_id, from, to.min(now + 1).max(from))?;
+    let flown = hours::list_flown_days(tx, tunnel_id, from, to.min(to_flown).max(from))?;
     for one in flown {
-        let day = &mut days[day(one.at)];
+        let day = &mut sums.days[day(one.at)];
         day.flights += one.flights;
         day.flown += one.minutes;
     }
     for (at, one) in hours::list_booked_days(tx, tunnel_id, from, to)? {
-        let day = &mut days[day(at)];
+        let day = &mut sums.days[day(at)];
         day.bookings += one.bookings;
         day.booked += one.minutes;
         day.arrived += one.arrived;
-        if let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == one.partner_id) {
-            sum.bookings += one.bookings;
-            sum.booked += one.minutes;
-            sum.arrived += one.arrived;
+        let known = sums.brought.iter().position(|sum| sum.partner_id == one.partner_id);
+        let place = known.unwrap_or(sums.brought.len());
+        if known.is_none() {
+            sums.brought.push(Brought { partner_id: one.partner_id, ..Brought::default() });
         }
+        let sum = &mut sums.brought[place];
+        sum.bookings += one.bookings;
+        sum.booked += one.minutes;
+        sum.arrived += one.arrived;
     }
     Ok(())
 }
@@ -137,17 +200,9 @@ fn add_events(tx: &Read, range: &Range, brought: &mut [Brought]) -> Result<(), F
 pub(super) fn sum(site: &Site, range: &Range) -> Result<Counted, Failure> {
     let (tunnel_id, to_flown) = (site.tunnel_id, range.to.min(site.now() + 1).max(range.from));
     site.store.read(|tx| {
-        let mut sum = Counted { from: range.from, ..Counted::default() };
-        for one in hours::list_flown_days(tx, tunnel_id, range.from, to_flown)? {
-            sum.flights += one.flights;
-            sum.flown += one.minutes;
-        }
-        for (_, one) in hours::list_booked_days(tx, tunnel_id, range.from, range.to)? {
-            sum.bookings += one.bookings;
-            sum.booked += one.minutes;
-            sum.arrived += one.arrived;
-        }
-        Ok(sum)
+        let (flights, flown) = hours::sum_flown(tx, tunnel_id, range.from, to_flown)?;
+        let (bookings, booked, arrived) = hours::sum_booked(tx, tunnel_id, range.from, range.to)?;
+        Ok(Counted { from: range.from, date: String::new(), bookings, booked, arrived, flights, flown })
     })
 }
 

@@ -15,7 +15,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::till::{self, Line};
 use crate::store::tables::{members, tunnels};
-use crate::web::{Frame, done, form, show as shown};
+use crate::web::{Frame, done_to, form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -57,13 +57,14 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'static str)>) -> Answer {
     let entry_id = asked(call)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
     let (hall, language) = (site.hall()?, call.language());
     let (line, account) = site.store.read(|tx| {
         let line = till::find_line(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let account = line.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?.flatten();
         Ok((line, account))
     })?;
+    let amount = money(language, line.amount_cents, &line.currency);
+    frame.done = done_to(call, &DONE, |text| text.with("amount", &amount).with("name", &line.member));
     let served = account.filter(|account| clerk.denial(account).is_none());
     let is_fee = line.undoes.is_none() && line.undone_by.is_none();
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
@@ -71,7 +72,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
     let page = Page {
         entry_id,
         kind: call.say(line.kind.key()),
-        amount: money(language, line.amount_cents, &line.currency),
+        amount,
         until: line.paid_until.map(|until| when::day(language, &hall, until)),
         at: when::moment(language, &hall, line.taken_at),
         clerk: line.clerk,

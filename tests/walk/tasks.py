@@ -1,0 +1,310 @@
+"""The daily tasks of a desk, each from *Today* to what says that it is done."""
+
+
+from person import ALT, ENTER, SPACE, TAB
+from saturday import PASSWORD
+
+ROW = "[...document.querySelectorAll('#coming li')]"
+NOT_HERE = ROW + ".filter(row => row.querySelector('button:not(.quiet)') && row.checkVisibility())"
+
+
+def names(one, rows):
+    """Of these arrivals, the number and name of each member and the number of the booking."""
+    return one.run(f"return {rows}.map(row => [+row.querySelector('.n').pathname.split('/').pop(), row.querySelector('.n').innerText, row.id])")
+
+
+def to_card(one, member):
+    """By the name in the list."""
+    one.click(f"#coming a[href='/desk/members/{member}']")
+    one.page(f"/desk/members/{member}")
+
+
+def checks_in_one_of_300(one, site):
+    rows = names(one, NOT_HERE)
+    words = [row[1].split() for row in rows]
+    member = next(row for row, name in zip(rows, words) if sum(other[-1] == name[-1] for other in words) == 1)
+    one.type("/")
+    one.fields += 1
+    # Letter by letter, until the name stands first.
+    first = "return document.querySelector('.first .n')?.innerText === arguments[0]"
+    for letter in member[1].split()[-1].lower():
+        one.type(letter)
+        if one.run(first, member[1]):
+            break
+    one.wait(first, member[1])
+    one.type(ENTER)
+    one.says("Checked in: " + member[1])
+
+
+def books_somebody(one, typed, name):
+    one.type("/")
+    one.fill(typed)
+    one.wait("return document.querySelector('#found .first .n')?.innerText === arguments[0]", name)
+    one.type(ENTER)
+    one.wait("return location.search.includes('book=') && document.activeElement?.name === 'usual'")
+    one.type(ENTER)
+    one.says("Booked and checked in: " + name)
+
+
+def walk_in(site, place):
+    """Somebody who has no booking today and whose name nobody else has."""
+    sql = """SELECT member_id, real_name FROM members m WHERE role = 'member' AND banned_at IS NULL AND paid_until > unixepoch()
+             AND real_name NOT GLOB '*[^A-Za-z ]*' AND length(real_name) - length(replace(real_name, ' ', '')) = 1
+             AND NOT EXISTS (SELECT 1 FROM bookings b WHERE b.member_id = m.member_id AND abs(b.flight_date - unixepoch()) < 86400)
+             AND (SELECT count(*) FROM members o WHERE o.real_name = m.real_name) = 1 ORDER BY member_id DESC LIMIT 1 OFFSET ?"""
+    return site.ask(sql, 3 * place)[0]
+
+
+def books_a_walk_in_by_number(one, site):
+    number, name = walk_in(site, 0)
+    books_somebody(one, str(number), name)
+
+
+def books_a_walk_in_by_name(one, site):
+    _, name = walk_in(site, 1)
+    books_somebody(one, name.lower(), name)
+
+
+def finds_a_misspelt_name(one, site):
+    _, name = walk_in(site, 2)
+    first, last = name.split()
+    turned = last[0] + last[2] + last[1] + last[3:]
+    one.type("/")
+    one.fill(f"{first} {turned}".lower())
+    one.wait("return [...document.querySelectorAll('#found .n')].some(found => found.innerText === arguments[0])", name)
+
+
+def registers_a_customer(one, site):
+    one.click("a.add")
+    one.page("/desk/new-member")
+    one.wait("return document.activeElement?.id === 'real_name'")
+    one.fill("Nora Lindqvist-Moreau")
+    one.type(TAB)
+    one.fill("nora.lindqvist@example.com")
+    one.type(TAB)
+    one.fill("05041990")
+    one.tab_to("#phone")
+    one.fill("+41 79 123 45 67")
+    one.tab_to("#terms")
+    one.fill(SPACE)
+    one.type(ENTER)
+    one.wait("return location.pathname.endsWith('/welcome')")
+    one.says("checked in")
+
+
+def takes_a_fee(one, site):
+    member, name, _ = names(one, ROW + ".filter(row => row.checkVisibility() && row.innerText.includes('fee due'))")[0]
+    to_card(one, member)
+    one.click(f"a[href='/desk/members/{member}/payment']")
+    one.page(f"/desk/members/{member}/payment")
+    one.click("button[value=cash]")
+    one.wait("return location.pathname.startsWith('/desk/till/entries/')")
+    one.says(name)
+
+
+def a_beginner(one, site):
+    """Who comes today, has no level yet and three skills of the first to be signed."""
+    here = [row[0] for row in names(one, NOT_HERE)]
+    levels = dict(site.ask("SELECT member_id, count(*) FROM entries WHERE kind = 'skill' GROUP BY 1"))
+    return next(member for member in here if member not in levels)
+
+
+def notes_minutes(one, site):
+    member = names(one, NOT_HERE)[5][0]
+    to_card(one, member)
+    one.click("#minutes")
+    one.fill("12")
+    one.type(ENTER)
+    one.says("in the logbook")
+
+
+def records(one, site, fieldsets, count):
+    """So many ticks of the last or first part, signed once."""
+    member = a_beginner(one, site)
+    to_card(one, member)
+    one.click("a.button", "Record")
+    one.page(f"/desk/members/{member}/record")
+    ticks = f"[...document.querySelectorAll('fieldset')].at({fieldsets}).querySelectorAll('label.tick')"
+    for place in range(count):
+        one.run(f"{ticks}[arguments[0]].dataset.wanted = 'yes'", place)
+        one.click("label.tick[data-wanted]")
+        one.fields += 1
+        one.run(f"delete {ticks}[arguments[0]].dataset.wanted", place)
+    one.click("#signer")
+    one.fill(site.signer)
+    one.type(TAB)
+    one.fill(PASSWORD)
+    one.type(ENTER)
+    one.says("signed")
+
+
+def signs_three_skills(one, site):
+    records(one, site, 1, 3)
+
+
+def records_a_brief(one, site):
+    records(one, site, 0, 1)
+
+
+def to_entry(one, site):
+    """The latest flight time of somebody who comes today."""
+    sql = "SELECT member_id, max(entry_date) FROM entries WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND booking_id IS NULL GROUP BY 1"
+    latest = dict(site.ask(sql))
+    member = next(row[0] for row in names(one, NOT_HERE)[8:] if row[0] in latest)
+    to_card(one, member)
+    one.click("a.correct")
+    one.wait("return location.pathname.includes('/time/') && document.activeElement?.id === 'minutes'")
+    return member
+
+
+def corrects_flight_time(one, site):
+    to_entry(one, site)
+    one.retype("14")
+    one.type(ENTER)
+    one.says("corrected")
+
+
+def deletes_flight_time(one, site):
+    to_entry(one, site)
+    one.click("summary", "Delete")
+    one.click("button.danger")
+    one.says("deleted")
+
+
+def to_booking(one, rows, place):
+    _, name, row = names(one, rows)[place]
+    one.click(f"#{row} a[href^='/desk/bookings/']")
+    one.wait("return location.pathname.startsWith('/desk/bookings/')")
+    return name
+
+
+def cancels_a_booking(one, site):
+    name = to_booking(one, NOT_HERE, 12)
+    one.click("button.grave", "Cancel")
+    one.says("Cancelled: " + name)
+
+
+def moves_a_booking(one, site):
+    name = to_booking(one, NOT_HERE, 14)
+    one.click("#clock")
+    one.fill("0915PM")
+    one.type(ENTER)
+    one.says(name)
+
+
+def notes_a_no_show(one, site):
+    name = to_booking(one, NOT_HERE, 0)
+    one.click("button.grave", "No-show")
+    one.says(name)
+
+
+def enters_an_opening_balance(one, site):
+    member = a_beginner(one, site)
+    to_card(one, member)
+    one.click("a.button", "Opening balance")
+    one.page(f"/desk/members/{member}/opening")
+    one.click("#time")
+    one.fill("3:30")
+    one.tab_to("#signer")
+    one.fill(one.run("return document.querySelectorAll('#signer option')[1].innerText.slice(0, 4)"))
+    one.type(ENTER)
+    one.click("button.action", "sign")
+    one.wait("return location.pathname !== arguments[0]", f"/desk/members/{member}/opening")
+
+
+def bans_and_lifts(one, site):
+    member = names(one, NOT_HERE)[20][0]
+    to_card(one, member)
+    one.click(".tabs a", "Security")
+    one.wait("return location.search.includes('security')")
+    one.click("summary", "Ban")
+    one.click("#reason")
+    one.fill("Flew into the net on purpose")
+    one.type(ENTER)
+    one.says("banned")
+    one.click("button", "Lift")
+    one.says("lifted")
+
+
+def resets_a_pin(one, site):
+    member = names(one, NOT_HERE)[21][0]
+    to_card(one, member)
+    one.click(".tabs a", "Security")
+    one.click("button", "PIN")
+    one.wait("return document.querySelector('[data-pin] code')?.innerText.length === 6")
+
+
+def prints_papers(one, site):
+    held = {row[0] for row in site.ask("SELECT DISTINCT member_id FROM holdings")}
+    member = next(row[0] for row in names(one, ROW + ".filter(row => row.checkVisibility())") if row[0] in held)
+    to_card(one, member)
+    one.click("a.button", "Certificates")
+    one.page(f"/desk/members/{member}/certificates")
+    one.click("button", "Print")
+    paper = one.browser.perform("const [done] = arguments, form = document.querySelector('main form');"
+                                "fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) })"
+                                ".then(reply => done([reply.status, reply.headers.get('content-type')]))")
+    assert paper == [200, "application/pdf"], paper
+
+
+def reads_a_day_by_the_hour(one, site):
+    hours = one.run("return document.querySelectorAll('#coming h3').length")
+    assert hours > 8, hours
+    one.click(".days a", "Tomorrow")
+    one.wait("return location.search.includes('day=') && !!document.getElementById('arrivals')")
+
+
+def changes_clerk(one, site):
+    one.chord(ALT, "c")
+    one.wait("return document.activeElement?.id === 'pin'")
+    one.type(site.pin)
+    one.wait("return location.pathname === '/desk' && document.querySelector('.me')?.innerText === arguments[0]", site.colleague)
+
+
+def changes_own_password(one, site):
+    one.click(".who .me")
+    one.page("/desk/account")
+    one.click("#current")
+    one.fill(PASSWORD)
+    one.type(TAB)
+    one.fill(PASSWORD + "-2")
+    one.type(TAB)
+    one.fill(PASSWORD + "-2")
+    one.type(ENTER)
+    one.says("assword")
+
+
+def reads_a_report(one, site):
+    one.click("nav a", "Reports")
+    one.page("/desk/reports")
+    one.click(".quick a", "This month")
+    one.wait("return document.querySelector('.quick a[aria-current]')?.innerText === 'This month'")
+    assert one.run("return document.querySelectorAll('.sums strong').length") == 5
+
+
+# What it is called, who does it, and what it may cost: by name of the figure.
+TASKS = [
+    ("check in one of 300", checks_in_one_of_300, {"seconds": 3, "clicks": 0}),
+    ("walk-in by number", books_a_walk_in_by_number, {}),
+    ("walk-in by name", books_a_walk_in_by_name, {}),
+    ("misspelt name", finds_a_misspelt_name, {}),
+    ("new customer, checked in", registers_a_customer, {"seconds": 40, "fields": 8}),
+    ("membership fee", takes_a_fee, {"clicks": 3}),
+    ("flight minutes", notes_minutes, {}),
+    ("three skills, one proof", signs_three_skills, {}),
+    ("safety brief", records_a_brief, {}),
+    ("correction", corrects_flight_time, {"clicks": 3}),
+    ("deletion", deletes_flight_time, {}),
+    ("cancel a booking", cancels_a_booking, {}),
+    ("move a booking", moves_a_booking, {}),
+    ("no-show", notes_a_no_show, {}),
+    ("opening balance", enters_an_opening_balance, {}),
+    ("ban and lift", bans_and_lifts, {}),
+    ("new PIN", resets_a_pin, {}),
+    ("day by hour", reads_a_day_by_the_hour, {}),
+    ("report", reads_a_report, {}),
+    ("own password", changes_own_password, {}),
+    ("change of clerk", changes_clerk, {"practised": 3}),
+    # Opens another tab, so it comes last.
+    ("papers", prints_papers, {}),
+]
