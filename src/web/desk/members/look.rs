@@ -9,6 +9,7 @@ use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
 use crate::store::tables::cards;
 use crate::web::{called, initials};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Rows on one page: whoever is not among them is looked for with another letter.
@@ -129,7 +130,7 @@ fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
         }
     }
     let mut candidates: Vec<(u32, i64)> = shared.into_iter().map(|(member_id, grams)| (grams, member_id)).collect();
-    candidates.sort_unstable_by(|a, b| b.cmp(a));
+    candidates.sort_unstable_by_key(|candidate| Reverse(*candidate));
     let mut near = Vec::new();
     for (_, member_id) in candidates.into_iter().take(LOOKED_AT_MAX) {
         let judged = |words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
