@@ -1,7 +1,7 @@
 //! Bookings: made by a partner or at the desk, with their traces in the history, the logbook and the member's notices; and
 //! who has come for them.
 
-use super::{Change, Outcome};
+use super::{Change, Outcome, family, flights};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::role::Rank;
@@ -10,7 +10,7 @@ use crate::i18n::language::Text;
 use crate::store::Write;
 use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::entries;
 use crate::store::tables::history::{self, About, Event};
 use crate::store::tables::{members, notices, partners, tunnels};
 
@@ -67,7 +67,8 @@ pub(crate) fn book_at_desk(
     Ok(Ok(put(cx, partner_id, member_id, &sent)?))
 }
 
-/// Books in the name of the desk for a flight at this moment, and checks the member in; else as [`book_at_desk`].
+/// Books in the name of the desk for a flight at this moment, and checks the member in where the waiver allows it; else as
+/// [`book_at_desk`].
 pub(crate) fn book_here_now(
     cx: &Change,
     member_id: i64,
@@ -80,7 +81,11 @@ pub(crate) fn book_here_now(
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
     let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
     if let Ok(booking_id) = booked {
-        _ = check_in(cx, booking_id)?;
+        match check_in(cx, booking_id) {
+            // The booking is taken, and its check-in waits for the waiver.
+            Err(failure) if failure.code() == Failure::waiver_missing().code() => {}
+            checked_in => _ = checked_in?,
+        }
     }
     Ok(booked)
 }
@@ -109,16 +114,16 @@ fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Den
 }
 
 fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
-    let (booking_id, outcome) = record(cx.tx, partner_id, member_id, sent)?;
+    let (booking_id, outcome) = record(cx, partner_id, member_id, sent)?;
     if outcome == Outcome::Done && cx.actor.rank != Rank::Outside {
         audit(cx, "booking.made", member_id, booking_id)?;
     }
     Ok(booking_id)
 }
 
-/// Notes that the member of a booking is here: by the desk; by a member for the own booking of today. A second time changes
-/// nothing. 409 where the booking was cancelled, or stands as one to which nobody came. Audited, unless the booking is the
-/// actor's own.
+/// Notes that the member of a booking is here: by the desk; by a member for the own booking of today, and for one of a child
+/// for whom the member acts. A second time changes nothing. 409 where the member has signed no waiver that is in force, or the
+/// booking was cancelled, or stands as one to which nobody came. Audited, unless the booking is the actor's own.
 pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     check_in_at(cx, booking_id, cx.now())
 }
@@ -129,7 +134,9 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
     if !cx.actor.rank.is_staff() {
         let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(at, 0);
         let is_today = (today.from..today.to).contains(&known.booking.flight_date);
-        if cx.member_id() != Some(known.member_id) || !is_today {
+        let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
+        let acts = member_id == known.member_id || family::acts_for(cx.site, cx.tx, member_id, known.member_id)?;
+        if !acts || !is_today {
             return Err(Failure::not_found());
         }
     }
@@ -139,7 +146,7 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
     check_in_force(&known)?;
-    let changed = bookings::set_arrived(cx.tx, booking_id, at, cx.member_id())?;
+    let changed = flights::check_in(cx, &known, at)?;
     finish(cx, "booking.checked_in", known.member_id, booking_id, changed)
 }
 
@@ -147,7 +154,7 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
 pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     cx.actor.check_staff()?;
     let known = find(cx, booking_id)?;
-    let changed = bookings::unset_arrived(cx.tx, booking_id)?;
+    let changed = flights::undo_check_in(cx, &known)?;
     finish(cx, "booking.check_in_undone", known.member_id, booking_id, changed)
 }
 
@@ -173,7 +180,7 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
     }
     bookings::update(cx.tx, booking_id, &moved)?;
     note_sent(cx.tx, booking_id, &known.as_sent(), &moved)?;
-    change_flight_time(cx.tx, booking_id, &known.booking, &moved)?;
+    flights::change_booked(cx, &known, &moved)?;
     notices::insert(cx.tx, known.member_id, "notice.booking_changed", &notice_detail(booking_id, &moved))?;
     audit(cx, "booking.moved", known.member_id, booking_id)?;
     Ok(Outcome::Done)
@@ -203,7 +210,7 @@ pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure
         return Ok(Outcome::Unchanged);
     }
     if let Some(time) = bookings::unset_ended(cx.tx, booking_id)? {
-        entries::insert_time(cx.tx, known.member_id, known.member_id, Some(booking_id), &time)?;
+        flights::enter_again(cx, &known, &time)?;
     }
     notices::insert(cx.tx, known.member_id, "notice.booking_reinstated", &notice_detail(booking_id, &known.booking))?;
     audit(cx, "booking.reinstated", known.member_id, booking_id)?;
@@ -265,7 +272,8 @@ fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> 
 }
 
 /// The booking that was sent: new, changed, or as it was.
-fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<(i64, Outcome), Failure> {
+fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<(i64, Outcome), Failure> {
+    let tx = cx.tx;
     let known = match bookings::find_same(tx, partner_id, member_id, sent)? {
         None => bookings::find_of_purchase(tx, partner_id, member_id, sent)?,
         known => known,
@@ -273,7 +281,7 @@ fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result
     let Some(known) = known else {
         let booking_id = bookings::insert(tx, partner_id, member_id, sent)?;
         write_history(tx, partner_id, Event::BookingRecorded, member_id, booking_id, sent)?;
-        enter_flight_time(tx, member_id, booking_id, sent)?;
+        enter_flight_time(cx, member_id, booking_id, sent)?;
         return Ok((booking_id, Outcome::Done));
     };
     if known.member_id != member_id {
@@ -297,10 +305,10 @@ fn record(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result
     if known.ending.is_some() && shows_otherwise(&said, sent) {
         // Booked anew.
         bookings::unset_ended(tx, known.booking_id)?;
-        enter_flight_time(tx, member_id, known.booking_id, stands)?;
+        enter_flight_time(cx, member_id, known.booking_id, stands)?;
         return Ok((known.booking_id, Outcome::Done));
     }
-    change_flight_time(tx, known.booking_id, &known.booking, stands)?;
+    flights::change_booked(cx, &known, stands)?;
     if shows_otherwise(&known.booking, stands) {
         notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, stands))?;
     }
@@ -331,33 +339,17 @@ fn write_history(
 }
 
 /// A current flyer gets the minutes in the logbook. One whose currency has lapsed does not, because the entry would
-/// quietly restore it, and is told what to do instead.
-fn enter_flight_time(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
-    let flyer = standing::read(tx, member_id, tx.now())?;
-    if flyer.currency.flyer.current {
-        let time = NewTime {
-            entry_date: sent.flight_date,
-            minutes: sent.minutes_booked,
-            tunnel_id: sent.tunnel_id,
-            comment: String::new(),
-        };
-        entries::insert_time(tx, member_id, member_id, Some(booking_id), &time)?;
-    }
-    let lapsed = flyer.holds_flyer_1 && !flyer.currency.flyer.current;
-    let subject = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
-    notices::insert(tx, member_id, subject, &notice_detail(booking_id, sent))?;
-    Ok(())
-}
-
-/// The flight time that the booking entered follows what became another: a member may have edited it, and the partner who
-/// sends the booking again knows nothing of that.
-fn change_flight_time(tx: &Write, booking_id: i64, known: &Booking, sent: &Booking) -> Result<(), Failure> {
-    let other = |known: i64, sent: i64| (known != sent).then_some(sent);
-    let (date, minutes) =
-        (other(known.flight_date, sent.flight_date), other(known.minutes_booked, sent.minutes_booked));
-    if date.is_some() || minutes.is_some() {
-        entries::update_booked_time(tx, booking_id, date, minutes, other(known.tunnel_id, sent.tunnel_id))?;
-    }
+/// quietly restore it, and is told what to do instead; likewise one who has signed no waiver yet.
+fn enter_flight_time(cx: &Change, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+    let flyer = standing::read(cx.tx, member_id, cx.now())?;
+    let is_current = flyer.currency.flyer.current;
+    let waits = flights::enter_booked(cx, member_id, booking_id, sent, is_current)?;
+    let subject = match flyer.holds_flyer_1 && !is_current {
+        true => "notice.booking_not_current",
+        false if waits => "notice.booking_waits",
+        false => "notice.booking_recorded",
+    };
+    notices::insert(cx.tx, member_id, subject, &notice_detail(booking_id, sent))?;
     Ok(())
 }
 

@@ -12,6 +12,8 @@ pub(crate) mod cards;
 pub(crate) mod certificates;
 pub(crate) mod claims;
 pub(crate) mod credentials;
+pub(crate) mod family;
+pub(crate) mod flights;
 pub(crate) mod import_export;
 pub(crate) mod kiosks;
 pub(crate) mod logbook;
@@ -25,6 +27,7 @@ pub(crate) mod recovery;
 pub(crate) mod registration;
 pub(crate) mod shift_note;
 pub(crate) mod signup;
+pub(crate) mod waivers;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};

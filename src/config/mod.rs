@@ -10,6 +10,7 @@ mod sync;
 mod terminal;
 mod tls;
 mod values;
+mod waiver;
 
 pub use backup::Backup;
 pub use callbacks::Callbacks;
@@ -19,6 +20,7 @@ pub use sync::{Nats, Sync, Upstream};
 pub use terminal::wants_colour;
 pub use tls::{CertificateFiles, Tls};
 pub use values::host_name;
+pub use waiver::Waiver;
 
 use crate::domain::catalogue::Catalogue;
 use ipnet::IpNet;
@@ -76,6 +78,8 @@ pub struct Config {
     /// Where the history goes; without it nowhere.
     pub sync: Option<Sync>,
     pub tls: Tls,
+    /// What people sign before they fly.
+    pub waiver: Waiver,
     /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
     pub demo: bool,
 }
@@ -302,6 +306,7 @@ impl Settings {
             backup: self.backup(),
             sync: self.sync(),
             tls: self.tls(),
+            waiver: self.waiver(),
             demo: self.demo,
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {

@@ -36,6 +36,7 @@ pub(crate) mod totp;
 pub mod tunnel;
 pub(crate) mod unicode;
 pub(crate) mod username;
+pub(crate) mod waiver;
 pub(crate) mod wanted;
 pub(crate) mod when;
 pub(crate) mod zones;

@@ -129,6 +129,10 @@ impl Failure {
         entry_state = CONFLICT;
         /// The booking is in a state from which this does not go.
         booking_state = CONFLICT;
+        /// The flyer has signed no waiver that is in force here, so there is neither a check-in nor flight time.
+        waiver_missing = CONFLICT;
+        /// The text is not the one any more that the signer was shown.
+        waiver_changed = CONFLICT;
         /// The entry is not the one any more that the signer was shown.
         entry_changed = CONFLICT;
         /// Sign-off waits until the member's e-mail address is confirmed.

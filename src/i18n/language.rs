@@ -56,15 +56,17 @@ macro_rules! texts {
             include_str!(concat!("../../assets/translations/", $language, "/desk_account.json")),
             include_str!(concat!("../../assets/translations/", $language, "/pages.json")),
             include_str!(concat!("../../assets/translations/", $language, "/kiosk.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/waiver.json")),
         ]
     };
 }
 
 /// The kiosk's own part, what other parts say at a kiosk, and what members read elsewhere.
-const ITALIAN: [&str; 3] = [
+const ITALIAN: [&str; 4] = [
     include_str!("../../assets/translations/it/kiosk.json"),
     include_str!("../../assets/translations/it/shared.json"),
     include_str!("../../assets/translations/it/member.json"),
+    include_str!("../../assets/translations/it/waiver.json"),
 ];
 
 static CATALOGUES: LazyLock<[Catalogue; 5]> = LazyLock::new(|| {
@@ -266,7 +268,7 @@ mod tests {
     }
 
     /// Parts of other texts that a kiosk says too, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 40] = [
+    const SAID_AT_KIOSKS: [&str; 43] = [
         "mail.",
         "notice.",
         "headline.",
@@ -291,6 +293,9 @@ mod tests {
         "exists",
         "username_taken",
         "too_fast",
+        "waiver.",
+        "waiver_missing",
+        "waiver_changed",
         "progression.",
         "month.",
         "date.",

@@ -18,7 +18,7 @@ use crate::store::engine::soundness::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
     account_claims, contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys,
-    payments, reminders as given, replays, sessions, sign_in_steps, throttles, undos,
+    payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles, undos, waivers,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -125,6 +125,8 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += undos::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += account_claims::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += waivers::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += signing_links::sweep(tx, SWEEP_ROWS_MAX)?;
         for (sender, kept) in EVENTS_KEPT_SECONDS {
             removed += callbacks::sweep(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
         }

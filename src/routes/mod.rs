@@ -154,6 +154,8 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/claim",                                              web::public::claim::take).hashing(),
     page    (GET,    "/undo",                                               web::public::undo::ask),
     page    (POST,   "/undo",                                               web::public::undo::take),
+    page    (GET,    "/sign",                                               web::public::sign::ask),
+    page    (POST,   "/sign",                                               web::public::sign::take),
 
     // Signing in
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
@@ -219,6 +221,15 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/members/{member_id}/logbook.pdf",               desk::members::papers::logbook).drawing(),
     desk    (GET,    "/desk/members/{member_id}/certificates",              desk::members::papers::list),
     desk    (POST,   "/desk/members/{member_id}/certificates",              desk::members::papers::certificate).drawing(),
+    desk    (GET,    "/desk/members/{member_id}/waiver",                    desk::members::waiver::show_page),
+    desk    (GET,    "/desk/members/{member_id}/waiver.pdf",                desk::members::waiver::print).drawing(),
+    desk    (POST,   "/desk/members/{member_id}/waiver",                    desk::members::waiver::sign),
+    desk    (POST,   "/desk/members/{member_id}/waiver/decide",             desk::members::waiver::decide),
+    desk    (POST,   "/desk/members/{member_id}/emergency",                 desk::members::waiver::set_emergency),
+    desk    (POST,   "/desk/members/{member_id}/consents/withdraw",         desk::members::waiver::withdraw),
+    desk    (POST,   "/desk/members/{member_id}/guardians",                 desk::members::waiver::add_guardian),
+    desk    (POST,   "/desk/members/{member_id}/guardians/end",             desk::members::waiver::end_guardian),
+    desk    (POST,   "/desk/members/{member_id}/waiver/override",           desk::members::waiver::override_today),
     desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban),
     desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban),
 
@@ -300,6 +311,14 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/site/users",                                    desk::site::users::list).for_admins(),
     desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role).for_admins(),
 
+    // The operator's texts
+    desk    (GET,    "/desk/texts",                                         desk::texts::list).for_admins(),
+    desk    (GET,    "/desk/texts/edit",                                    desk::texts::edit).for_admins(),
+    desk    (POST,   "/desk/texts/edit",                                    desk::texts::save).taking(PASTED_BYTES_MAX).for_admins(),
+    desk    (POST,   "/desk/texts/publish",                                 desk::texts::publish).for_admins(),
+    desk    (POST,   "/desk/texts/discard",                                 desk::texts::discard).for_admins(),
+    desk    (GET,    "/desk/texts/version",                                 desk::texts::show).for_admins(),
+
     // Kiosks, at the desk
     desk    (GET,    "/desk/kiosks",                                        desk::kiosks::show),
     desk    (POST,   "/desk/kiosks",                                        desk::kiosks::pair),
@@ -332,6 +351,13 @@ pub static PAGES: &[Route] = &[
     guest   (GET,    "/kiosk/photo.jpg",                                    kiosk::photo::get),
     guest   (POST,   "/kiosk/photo",                                        kiosk::photo::take).drawing().taking(PICTURE_BYTES_MAX),
     guest   (POST,   "/kiosk/photo/remove",                                 kiosk::photo::remove),
+    guest   (GET,    "/kiosk/brief",                                        kiosk::brief::show_page),
+    guest   (POST,   "/kiosk/brief",                                        kiosk::brief::confirm),
+    guest   (GET,    "/kiosk/family",                                       kiosk::family::show_page),
+    guest   (POST,   "/kiosk/family",                                       kiosk::family::check_in_all),
+    guest   (GET,    "/kiosk/waiver",                                       kiosk::waiver::show_form),
+    guest   (POST,   "/kiosk/waiver",                                       kiosk::waiver::sign),
+    guest   (POST,   "/kiosk/waiver/phone",                                 kiosk::waiver::to_phone),
     guest   (GET,    "/kiosk/sign-off",                                     kiosk::sign_off::show_skills),
     guest   (GET,    "/kiosk/sign-off/{skill}",                             kiosk::sign_off::show_signers),
     guest   (POST,   "/kiosk/sign-off/{skill}",                             kiosk::sign_off::ask),

@@ -6,6 +6,7 @@ mod frame;
 pub(crate) mod kiosk;
 mod mark;
 pub(crate) mod public;
+mod sheet;
 mod upload;
 
 pub(crate) use frame::Frame;
@@ -43,7 +44,13 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
-        _ if below("/join") || below("/claim") || below("/confirm") || below("/recover") || below("/undo") => {
+        _ if below("/join")
+            || below("/claim")
+            || below("/confirm")
+            || below("/recover")
+            || below("/undo")
+            || below("/sign") =>
+        {
             Some(public::refusal)
         }
         "/" => Some(refusal),

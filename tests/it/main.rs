@@ -37,4 +37,5 @@ mod sync;
 mod table;
 mod unread;
 mod verify;
+mod waiver;
 mod world;

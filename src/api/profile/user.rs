@@ -1,7 +1,9 @@
 //! The member's profile.
 
+use crate::app::flights;
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
+use crate::domain::waiver::Reason;
 use crate::domain::{currency, minutes};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -11,6 +13,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::standing::{self, Flyer};
+use crate::store::tables::guardianships;
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::tunnels;
 use serde::Serialize;
@@ -65,6 +68,15 @@ struct UserReply {
     currency_renewal_date_military: Option<i64>,
     #[serde(rename = "paymentData")]
     payment_data: PaymentData,
+    /// On a site that asks for waivers: whether the desk may check the member in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    may_check_in: Option<bool>,
+    /// The same in a word, for the member alone: `in_force`, or what is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiver: Option<&'static str>,
+    /// For the member alone: whether an adult acts for the account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guardian: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -83,7 +95,17 @@ pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         let flyer = standing::read(tx, member_id, now)?;
-        Ok(reply::ok(&show(site, profile, &flyer, now)))
+        let mut user = show(site, profile, &flyer, now);
+        if flights::find_demand(site, tx)?.is_some() {
+            let denial = flights::find_denial(site, tx, member_id, now)?;
+            user.may_check_in = Some(denial.is_none());
+            // A partner learns that there is something, and not what.
+            if matches!(bearer, Bearer::Member(_)) {
+                user.waiver = Some(denial.map_or("in_force", Reason::name));
+                user.guardian = Some(!guardianships::list_of_child(tx, member_id)?.is_empty());
+            }
+        }
+        Ok(reply::ok(&user))
     })
 }
 
@@ -124,6 +146,9 @@ fn show(site: &Site, profile: Profile, flyer: &Flyer, now: i64) -> UserReply {
         currency_renewal_date_examiner: all.examiner.renewal,
         currency_renewal_date_military: all.military.renewal,
         payment_data,
+        may_check_in: None,
+        waiver: None,
+        guardian: None,
     }
 }
 

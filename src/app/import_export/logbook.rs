@@ -3,6 +3,7 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use crate::app::flights;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
@@ -75,6 +76,9 @@ impl List for Logbook {
         if *seen <= lists::count_same(tx, &entry)? {
             return Ok(Judged::Same);
         }
+        if let Some(reason) = flights::find_import_denial(site, tx, &entry, site.now())? {
+            return Ok(wrong_field(row, "username", &Text::new(reason.key())));
+        }
         if let Some(booking_id) = entry.booking_id
             && (!self.booked.insert(booking_id) || lists::is_entered(tx, booking_id)?)
         {
@@ -91,11 +95,11 @@ impl List for Logbook {
         Ok(Judged::New(New { entry, opening }))
     }
 
-    fn write(&mut self, _: &Site, tx: &Write, row: New) -> Result<(), Failure> {
+    fn write(&mut self, site: &Site, tx: &Write, row: New) -> Result<(), Failure> {
         let New { entry, opening } = row;
         let balance = (entry.member_id, opening);
         let known = if balance.1.is_empty() { None } else { self.openings.get(&balance).copied() };
-        let entry_id = lists::insert_entry(tx, &entry, known)?;
+        let entry_id = flights::import(site, tx, &entry, known)?;
         if !balance.1.is_empty() && known.is_none() {
             skills::set_opening(tx, entry_id)?;
             self.openings.insert(balance.clone(), entry_id);

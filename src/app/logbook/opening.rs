@@ -2,7 +2,7 @@
 
 use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
-use crate::app::Change;
+use crate::app::{Change, flights};
 use crate::domain::entry::Kind;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
@@ -41,6 +41,9 @@ pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i6
         return Err(Failure::not_found());
     }
     let items = check(cx, holder_id, balance)?;
+    if balance.minutes > 0 {
+        flights::check_time(cx, holder_id, balance.tunnel_id, balance.entry_date)?;
+    }
     let entry_id = insert(cx, holder_id, balance, &items)?;
     let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
     sign_offs::tell_asked(cx, &entry)?;

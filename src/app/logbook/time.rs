@@ -2,7 +2,7 @@
 
 use super::rules::{self, check_place};
 use super::{actor_id, no_change, reads_every_logbook, record_for_other};
-use crate::app::Change;
+use crate::app::{Change, flights};
 use crate::auth::Bearer;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
@@ -41,7 +41,7 @@ impl From<&Bearer> for Editor {
 }
 
 /// Enters flight time in the logbook of a member, open at once. Audited, unless the logbook is the actor's own. Returns the
-/// number of the entry.
+/// number of the entry. 409 where the member has signed no waiver that is in force here.
 pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
     if cx.member_id() != Some(member_id) && !members::exists(cx.tx, member_id)? {
         return Err(Failure::not_found());
@@ -49,7 +49,7 @@ pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, 
     if let Some(holder) = check(cx, member_id, time, None)? {
         rules::check_room(&holder)?;
     }
-    let entry_id = entries::insert_time(cx.tx, member_id, actor_id(cx)?, None, time)?;
+    let entry_id = flights::enter_time(cx, member_id, actor_id(cx)?, time)?;
     record_for_other(cx, "entry.entered", member_id, entry_id)?;
     Ok(entry_id)
 }
@@ -74,9 +74,20 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
         entry_date: patch.entry_date.unwrap_or(known.entry_date),
         minutes: patch.minutes.unwrap_or(known.minutes),
         tunnel_id: patch.tunnel_id.unwrap_or(known.tunnel_id),
-        comment: patch.comment.clone().unwrap_or(known.comment),
+        comment: patch.comment.clone().unwrap_or_else(|| known.comment.clone()),
     };
     check(cx, known.member_id, &time, Some(known.entry_date))?;
+    let before = NewTime {
+        entry_date: known.entry_date,
+        minutes: known.minutes,
+        tunnel_id: known.tunnel_id,
+        comment: String::new(),
+    };
+    flights::check_edit(cx, known.member_id, &before, &time).map_err(|failure| match editor {
+        // The reason is nothing for a partner.
+        Editor::Booking { .. } if failure.code() == Failure::waiver_missing().code() => Failure::waiver_missing(),
+        _ => failure,
+    })?;
     entries::update_time(cx.tx, entry_id, &time)?;
     record_for_other(cx, "entry.edited", known.member_id, entry_id)
 }

@@ -36,3 +36,12 @@ pub(crate) fn straight(left: f32, y: f32, right: f32) -> Option<Path> {
     path.line_to(right, y);
     path.finish()
 }
+
+/// A line through points; `None` where there is but one.
+pub(crate) fn through(points: &[(f32, f32)]) -> Option<Path> {
+    let (first, rest) = points.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let mut path = PathBuilder::new();
+    path.move_to(first.0, first.1);
+    rest.iter().for_each(|point| path.line_to(point.0, point.1));
+    path.finish()
+}

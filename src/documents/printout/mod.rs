@@ -6,6 +6,7 @@ pub(crate) mod receipt;
 mod sheet;
 pub(crate) mod slip;
 mod table;
+pub(crate) mod waiver;
 
 pub(crate) use sheet::draw;
 

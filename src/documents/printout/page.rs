@@ -1,6 +1,6 @@
 //! Pages that fill from above, and are drawn once all of them are known: only then has each its number.
 
-use crate::documents::certificate::ink::{INK, fill, straight, stroke};
+use crate::documents::certificate::ink::{INK, fill, straight, stroke, through};
 use crate::documents::certificate::lettering::{At, CUT, Face, Line};
 use crate::documents::certificate::qr::squares;
 use krilla::Document;
@@ -32,6 +32,12 @@ enum Mark {
         left: f32,
         right: f32,
         y: f32,
+        width: f32,
+        colour: [u8; 3],
+    },
+    /// A line through these points.
+    Stroke {
+        points: Vec<(f32, f32)>,
         width: f32,
         colour: [u8; 3],
     },
@@ -92,6 +98,11 @@ impl Pages {
         self.put(Mark::Rule { left, right, y, width, colour });
     }
 
+    /// Sets a line through points.
+    pub(crate) fn stroke(&mut self, points: Vec<(f32, f32)>, width: f32, colour: [u8; 3]) {
+        self.put(Mark::Stroke { points, width, colour });
+    }
+
     /// Sets a QR code with its upper left corner at `x`, `y`.
     pub(crate) fn code(&mut self, text: &str, x: f32, y: f32, side: f32) {
         self.put(Mark::Code { text: text.to_owned(), x, y, side });
@@ -134,6 +145,13 @@ impl Mark {
             Mark::Rule { left, right, y, width, colour } => {
                 stroke(surface, *colour, *width);
                 surface.draw_path(&straight(*left, *y, *right)?);
+            }
+            Mark::Stroke { points, width, colour } => {
+                stroke(surface, *colour, *width);
+                // A dot alone is no line.
+                if let Some(path) = through(points) {
+                    surface.draw_path(&path);
+                }
             }
             Mark::Code { text, x, y, side } => {
                 fill(surface, INK);

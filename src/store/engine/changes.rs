@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A change of any row of these tables counts.
-const WATCHED: [&str; 4] = ["bookings", "entries", "members", "tunnels"];
+const WATCHED: [&str; 7] =
+    ["bookings", "entries", "members", "tunnels", "waiver_signatures", "waiver_decisions", "waiver_overrides"];
 
 /// Takes the new count; `false`: nobody listens there any more.
 type Listener = Box<dyn Fn(u64) -> bool + Send>;

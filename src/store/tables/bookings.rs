@@ -3,7 +3,7 @@
 use super::entries::NewTime;
 use super::partners;
 use crate::domain::booking::Booking;
-use crate::store::engine::columns::row;
+use crate::store::engine::columns::{Columns, FromRow, row};
 use crate::store::{Asked, Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -25,6 +25,7 @@ row! {
         pub sent_flight_date: Option<i64>,
         pub sent_minutes: Option<i64>,
         pub arrived_at: Option<i64>,
+        pub time_waits: TimeWaits,
         pub ending: Option<Ending> = "b.ended_as",
         pub tunnel_name: String = "t.name",
         pub entry_id: Option<i64> = "e.entry_id",
@@ -39,6 +40,26 @@ named! {
         Cancelled = "cancelled",
         /// Nobody came.
         NoShow = "no_show",
+    }
+}
+
+/// What became of the flight time of a booking whose member had no waiver in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeWaits {
+    /// The booking entered it, or there is none.
+    No,
+    ForCheckIn,
+    /// The check-in entered it.
+    Entered,
+}
+
+impl FromRow for TimeWaits {
+    fn read(columns: &mut Columns) -> Result<TimeWaits> {
+        Ok(match columns.read::<i64>()? {
+            0 => TimeWaits::No,
+            1 => TimeWaits::ForCheckIn,
+            _ => TimeWaits::Entered,
+        })
     }
 }
 
@@ -331,6 +352,10 @@ pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(
 pub fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, at, by))
+}
+
+pub fn set_time_waits(tx: &Write, booking_id: i64, to: TimeWaits) -> Result<usize> {
+    tx.run(sql!("UPDATE bookings SET time_waits = ?2 WHERE booking_id = ?1"), (booking_id, to as i64))
 }
 
 pub fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {

@@ -260,6 +260,12 @@ pub(crate) fn update_person(
     update!(tx, "UPDATE members" { real_name, screen_name, dob, updated_at: tx.now() } "WHERE member_id = ?", member_id)
 }
 
+/// The day of birth, where none was known: midnight in UTC.
+pub(crate) fn set_dob(tx: &Write, member_id: i64, dob: i64) -> Result<usize> {
+    let sql = sql!("UPDATE members SET dob = ?2, updated_at = ?3 WHERE member_id = ?1 AND dob IS NULL");
+    tx.run(sql, (member_id, dob, tx.now()))
+}
+
 /// A number that nobody has confirmed, in E.164 or empty, in place of the old one.
 pub(crate) fn set_claimed_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET phone = ?2, phone_confirmed_at = NULL, updated_at = ?3 WHERE member_id = ?1");

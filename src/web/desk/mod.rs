@@ -19,6 +19,7 @@ pub(crate) mod shift_note;
 pub(crate) mod sign_in;
 pub(crate) mod sign_offs;
 pub(crate) mod site;
+pub(crate) mod texts;
 pub(crate) mod till;
 pub(crate) mod today;
 pub(crate) mod walk_in;

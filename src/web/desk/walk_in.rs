@@ -1,10 +1,10 @@
 //! Somebody is at the desk or on the telephone and wants to fly: a booking that no partner made.
 
 use super::bookings::to_day;
-use super::members::look;
+use super::members::{look, waiver};
 use super::today::{self, Sent};
 pub(crate) use super::today::{Unclear, find_member};
-use crate::app::{self, bookings};
+use crate::app::{self, bookings, flights};
 use crate::auth::Clerk;
 use crate::domain::booking::Denial;
 use crate::domain::minutes;
@@ -44,6 +44,9 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     match booked {
         Ok(booking_id) => {
+            if here && site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?.is_some() {
+                return Ok(reply::see_other(&waiver::path(member_id)));
+            }
             let word = if here { "here" } else { "booked" };
             Ok(reply::see_other(&to_day(site, &hall, booking_id, word)?))
         }

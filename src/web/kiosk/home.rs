@@ -1,7 +1,8 @@
 //! The kiosk's screen after signing in: how things stand, today's bookings, the next flight, and the choices.
 
 use super::{Screen, show, words};
-use crate::app;
+use crate::app::waivers::brief;
+use crate::app::{self, family, flights};
 use crate::auth::{Guest, kiosk};
 use crate::domain::local_time::{Day, Hall};
 use crate::domain::{minutes, when};
@@ -28,12 +29,13 @@ const AHEAD_SECONDS: i64 = 400 * 86_400;
 /// A currency with less left is about to lapse.
 const SOON_SECONDS: i64 = 31 * 86_400;
 /// Words that a page before this one may leave in its address, and what they say.
-const DONE: [(&str, &str); 5] = [
+const DONE: [(&str, &str); 6] = [
     ("arrived", "kiosk.done_arrived"),
     ("logged", "kiosk.done_logged"),
     ("asked", "kiosk.done_asked"),
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
+    ("signed", "waiver.done"),
 ];
 
 #[derive(Template)]
@@ -50,6 +52,12 @@ struct Page {
     bookings: Vec<Booked>,
     done: Option<String>,
     problem: Option<String>,
+    /// Whether the waiver is in the way of flying.
+    signs: bool,
+    /// Whether the member acts for children.
+    has_family: bool,
+    /// Whether the safety brief is to be read.
+    reads_brief: bool,
 }
 
 /// Whether the member may fly, in words and by the colour of them.
@@ -104,6 +112,9 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
             .collect(),
         done: known.map(|(_, key)| call.say(key)),
         problem,
+        signs: own.signs,
+        has_family: own.has_family,
+        reads_brief: own.reads_brief,
         screen,
     };
     Ok(show(status, language, &page))
@@ -118,6 +129,10 @@ struct Found {
     flown_today: i64,
     flown: i64,
     has_photo: bool,
+    /// Whether the waiver is in the way of flying, the member acts for children, and the safety brief is to be read.
+    signs: bool,
+    has_family: bool,
+    reads_brief: bool,
 }
 
 fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Failure> {
@@ -131,6 +146,9 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Fail
         flown_today: logbook::sum_between(tx, member_id, (day.from, day.to), now)?.1,
         flown: profile.flight_minutes - flyer.minutes_ahead,
         has_photo: media::exists(tx, member_id)?,
+        signs: flights::find_denial(site, tx, member_id, now)?.is_some(),
+        has_family: !family::list_wards(site, tx, member_id)?.is_empty(),
+        reads_brief: brief::is_due(site, tx, member_id)?,
         flyer,
     })
 }
@@ -168,6 +186,7 @@ pub(crate) fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| app::bookings::check_in(cx, booking_id)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=arrived")),
+        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
         Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
     }
 }

@@ -1,7 +1,9 @@
 //! The kiosk: a screen in the hall at which members help themselves, with gloves on and other people behind them. Nothing
 //! of a person stays on it: addresses and titles name nobody, pages are kept by nobody, and without a touch it begins anew.
 
+pub(crate) mod brief;
 pub(crate) mod certificates;
+pub(crate) mod family;
 pub(crate) mod home;
 pub(crate) mod join;
 pub(crate) mod kept;
@@ -11,6 +13,7 @@ pub(crate) mod sign_in;
 pub(crate) mod sign_off;
 pub(crate) mod start;
 pub(crate) mod time;
+pub(crate) mod waiver;
 
 use super::{Frame, refused, show};
 use crate::app::Actor;

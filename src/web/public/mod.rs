@@ -7,6 +7,7 @@ pub(crate) mod confirm;
 pub(crate) mod deletion_status;
 pub(crate) mod join;
 pub(crate) mod recover;
+pub(crate) mod sign;
 pub(crate) mod undo;
 pub(crate) mod verify;
 

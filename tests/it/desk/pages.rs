@@ -50,6 +50,10 @@ const INSIDE: &[Page] = &[
     Page { name: "member-messages", path: "/desk/members/1?tab=messages", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "member-security", path: "/desk/members/1?tab=security", shows: "Sign out everywhere" },
     Page { name: "member-hostile", path: "/desk/members/2", shows: "onerror=alert(1)" },
+    Page { name: "member-waiver", path: "/desk/members/1/waiver", shows: "Sign at the desk" },
+    Page { name: "texts", path: "/desk/texts", shows: "Published" },
+    Page { name: "text-edit", path: "/desk/texts/edit?kind=waiver&language=en", shows: "As people see it" },
+    Page { name: "text", path: "/desk/texts/version?kind=waiver&version=1&language=en", shows: "SHA-256" },
     Page { name: "member-edit", path: "/desk/members/1/edit", shows: "Date of birth" },
     Page { name: "member-certificates", path: "/desk/members/1/certificates", shows: "Certificates" },
     Page { name: "account", path: "/desk/account", shows: "Change password" },
@@ -126,8 +130,12 @@ fn a_day_at_the_till(site: &Site) {
 
 #[test]
 fn every_page_is_fit_to_be_seen() {
-    let site = Site::open_with(|config| config.yearly_fee_cents = 3_000);
+    let site = Site::open_with(|config| (config.yearly_fee_cents, config.waiver.required) = (3_000, true));
     day(&site);
+    site.change(|tx| {
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, 1)";
+        Ok(tx.run(text, ("I fly at my own risk.\n\n".repeat(30), tx.now()))?)
+    });
     behind_the_counter(&site);
     payments_that_wait(&site);
     let cancelled = super::book(&site, &site.member("otto"), 7_000);

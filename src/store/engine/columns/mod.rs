@@ -13,7 +13,7 @@
 //! ```
 
 use crate::domain::role::Role;
-use crate::domain::{entry, payment, till};
+use crate::domain::{entry, payment, till, waiver};
 use rusqlite::types::{FromSql, Value};
 use rusqlite::{Result, Row};
 
@@ -120,7 +120,7 @@ macro_rules! kept_by_name {
     )+};
 }
 
-kept_by_name!(Role, entry::Kind, entry::Status, payment::Status, till::Kind);
+kept_by_name!(Role, entry::Kind, entry::Status, payment::Status, till::Kind, waiver::Relation, waiver::Place);
 
 /// Declares such an enum: each variant with its name.
 macro_rules! named {

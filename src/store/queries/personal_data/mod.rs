@@ -50,6 +50,9 @@ use Shown::{Hidden, Opened};
 const SECRET: Shown = Hidden("a secret, or its hash: whoever holds it could sign in with it, and it says nothing else");
 const NUMBERS: &str = "numbers and moments; the number leads to nobody any more";
 
+const WAIVERS: &str =
+    "the operator keeps signed waivers for so many years (waiver.keep_years), for as long as somebody may sue";
+
 const EVENTS: ErasurePolicy =
     Blanked("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's");
 
@@ -130,6 +133,23 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
         .only(&["registered_at"]),
     part("undos", "undos", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("social_links", "social_links", "member_id = :id", Gone),
+    part("signing_links", "signing_links", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
+    part("waiver_decisions", "waiver_decisions",
+         "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 0)", Gone),
+    part("waiver_decisions_kept", "waiver_decisions",
+         "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 1)", Stays(WAIVERS)),
+    part("waivers", "waiver_signatures", "member_id = :id AND kept = 0", Gone),
+    part("waivers_kept", "waiver_signatures", "member_id = :id AND kept = 1", Stays(WAIVERS)),
+    part("waivers_signed_for_others", "waiver_signatures", "signer_id = :id AND member_id <> :id",
+         Stays("the waiver is the flyer's"))
+        .only(&["signature_id", "version", "language", "signed_at", "place", "relation", "signer_name"]),
+    part("waiver_overrides", "waiver_overrides", "member_id = :id", Gone),
+    part("guardians", "guardianships", "child_id = :id OR guardian_id = :id", Gone),
+    part("emergency_contact", "emergency_contacts", "member_id = :id", Gone),
+    part("consents", "consents", "member_id = :id", Gone),
+    part("consents_said_for_others", "consents", "said_by = :id AND member_id <> :id", Stays(NUMBERS))
+        .only(&["consent_id", "kind", "given", "said_at"]),
+    part("safety_briefs_read", "brief_confirmations", "member_id = :id", Gone),
     part("devices", "devices", "member_id = :id", Gone).unlike(&[("device_hash", SECRET)]),
     part("devices_vouched_for", "devices", "voucher_id = :id AND member_id <> :id", Stays(NUMBERS))
         .only(&["voucher_id", "created_at", "used_at"]),

@@ -27,6 +27,8 @@ const NOBODY_S: &[(&str, &str)] = &[
     ("members_search_idx", "parts of the words in member_words, taken out by triggers and from the pages as well"),
     ("kiosks", "what the site's screens are called; the clerk who paired one stays a number"),
     ("kiosk_pairings", "likewise, for ten minutes"),
+    ("site_texts", "the operator's words; who published them stays a number"),
+    ("site_text_drafts", "the operator's words"),
     ("audit", "numbers and our words; the log may not change"),
     ("misses", "counts an hour"),
     ("sync", "the site's own"),
@@ -50,6 +52,12 @@ const NOT_PERSONAL: &[(&str, &[&str], &str)] = &[
         "the processor's numbers, our words",
     ),
     ("till_entries", &["kind", "currency"], "our words"),
+    (
+        "waiver_signatures",
+        &["language", "text_hash", "place", "flyer_name", "relation", "signer_name", "strokes", "answers"],
+        "a person's, and kept by a setting of the operator's that the page of the waiver explains",
+    ),
+    ("waiver_decisions", &["word"], "likewise"),
     ("members", &["role"], "our word"),
 ];
 

@@ -75,6 +75,8 @@ struct Page {
     counted: String,
     /// Whether the clerk may serve the account.
     may_serve: bool,
+    /// How the waiver stands, where the site asks for one.
+    waiver: Option<Mark>,
     /// In the tab of that name alone.
     security: Option<Security>,
     time: TimeForm,
@@ -172,11 +174,13 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let today = hall.date(now);
     let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
+    let waiver = super::waiver::find_mark(site, member_id, language)?;
     let page = Page {
         standing,
         years,
         counted,
         may_serve,
+        waiver,
         frame,
         person,
         nothing,

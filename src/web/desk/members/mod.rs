@@ -12,6 +12,7 @@ pub(crate) mod record;
 mod security;
 mod standing;
 pub(crate) mod time;
+pub(crate) mod waiver;
 mod years;
 
 use crate::auth::Clerk;

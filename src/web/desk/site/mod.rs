@@ -58,6 +58,8 @@ struct Page {
     upstream: sync::Upstream,
     languages: [Language; 4],
     version: &'static str,
+    /// Whether the operator writes texts that people sign.
+    has_texts: bool,
 }
 
 struct Row {
@@ -89,6 +91,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         has_mail: site.config.mail.is_some(),
         upstream: sync::stands(site, call, &hall)?,
         languages: Language::ALL,
+        has_texts: site.config.waiver.required,
         version: crate::VERSION,
         frame,
     };

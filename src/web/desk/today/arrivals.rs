@@ -1,5 +1,6 @@
 //! Who comes on a day, by the hour: a line each, with what is out of the ordinary.
 
+use crate::app::flights;
 use crate::domain::age;
 use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::LevelKey;
@@ -188,6 +189,9 @@ fn marks(site: &Site, tx: &Read, question: &Question, found: &Arrival) -> Result
     };
     if !membership_in_force(&standing, site.config.yearly_fee_cents, at) {
         marks.push(say("bad", Text::new("desk.mark_unpaid")));
+    }
+    if flights::find_denial(site, tx, found.member_id, at)?.is_some() {
+        marks.push(say("bad", Text::new("papers.mark")));
     }
     for key in lapsed(tx, found, at)? {
         let programme = question.language.say(&Text::new(key));

@@ -1,0 +1,103 @@
+//! Families: who acts for which child. A guardian signs for the child and checks it in; at the age that the settings say the
+//! account is the person's own, and nobody acts for it any more.
+
+use super::{Change, Outcome};
+use crate::app::flights;
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::waiver::{self, Relation};
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::guardianships::{self, Guardianship};
+use crate::store::tables::{members, tunnels};
+
+/// Length of what staff notes of a written permission.
+pub(crate) const PERMISSION_CHARS_MAX: usize = 200;
+/// Adults of one child, and children of one adult.
+const GUARDIANS_MAX: usize = 6;
+const WARDS_MAX: usize = 12;
+
+/// Lets an adult act for a child: by staff, who has seen that it is so; a written permission is noted. 422 names what is wrong.
+/// Audited.
+pub(crate) fn add(
+    cx: &Change,
+    child_id: i64,
+    guardian_id: i64,
+    relation: Relation,
+    permission: &str,
+) -> Result<Outcome, Failure> {
+    cx.actor.check_staff()?;
+    if relation == Relation::Permission && permission.trim().is_empty() {
+        return Err(Failure::field("permission", Text::new("family.permission_missing")));
+    }
+    put(cx, child_id, guardian_id, relation, permission.trim())
+}
+
+fn put(cx: &Change, child_id: i64, guardian_id: i64, relation: Relation, permission: &str) -> Result<Outcome, Failure> {
+    let wrong = |field: &str, key| Err(Failure::field(field, Text::new(key)));
+    if relation == Relation::Own {
+        return wrong("relation", "field.missing");
+    }
+    let child = members::find(cx.tx, child_id)?.ok_or_else(Failure::not_found)?;
+    let Some(guardian) = members::find(cx.tx, guardian_id)?.filter(|_| guardian_id != child_id) else {
+        return wrong("guardian", "family.unknown");
+    };
+    if guardian.dob.is_some_and(|dob| is_minor(cx.site, cx.tx, dob).unwrap_or(false)) {
+        return wrong("guardian", "family.guardian_minor");
+    }
+    match child.dob {
+        None => return wrong("child", "family.dob_missing"),
+        Some(dob) if !is_minor(cx.site, cx.tx, dob)? => return wrong("child", "family.is_adult"),
+        Some(_) => {}
+    }
+    if guardianships::find(cx.tx, child_id, guardian_id)?.is_some() {
+        return Ok(Outcome::Unchanged);
+    }
+    if guardianships::list_of_child(cx.tx, child_id)?.len() >= GUARDIANS_MAX
+        || guardianships::list_of_guardian(cx.tx, guardian_id)?.len() >= WARDS_MAX
+    {
+        return wrong("guardian", "family.too_many");
+    }
+    let by = cx.member_id().filter(|id| *id != guardian_id);
+    let number = guardianships::insert(cx.tx, (child_id, guardian_id), relation, permission, by)?;
+    let detail = Detail::none().number("guardianship_id", number).word("relation", relation.name());
+    cx.record("guardian.added", &Whom::Member(child_id), &detail)?;
+    Ok(Outcome::Done)
+}
+
+/// Ends what an adult may do for a child: by staff. Audited.
+pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcome, Failure> {
+    cx.actor.check_staff()?;
+    let Some(known) = guardianships::find(cx.tx, child_id, guardian_id)? else { return Ok(Outcome::Unchanged) };
+    guardianships::end(cx.tx, known.guardianship_id)?;
+    let detail = Detail::none().number("guardianship_id", known.guardianship_id);
+    cx.record("guardian.ended", &Whom::Member(child_id), &detail)?;
+    Ok(Outcome::Done)
+}
+
+fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure> {
+    let Some((demand, _)) = flights::find_demand(site, tx)? else { return Ok(false) };
+    let noon_utc = tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now());
+    Ok(waiver::is_minor(&demand, dob, noon_utc))
+}
+
+/// The children for whom a member acts now; none of them is of age.
+pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Guardianship>, Failure> {
+    if !site.config.waiver.required {
+        return Ok(Vec::new());
+    }
+    let mut wards = guardianships::list_of_guardian(tx, member_id)?;
+    let mut of_age = Vec::new();
+    for ward in &wards {
+        of_age.push(!ward.born.map_or(Ok(false), |dob| is_minor(site, tx, dob))?);
+    }
+    let mut of_age = of_age.into_iter();
+    wards.retain(|_| of_age.next() == Some(false));
+    Ok(wards)
+}
+
+/// Whether a member acts for another now.
+pub(crate) fn acts_for(site: &Site, tx: &Read, member_id: i64, child_id: i64) -> Result<bool, Failure> {
+    Ok(list_wards(site, tx, member_id)?.iter().any(|ward| ward.child_id == child_id))
+}

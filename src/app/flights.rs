@@ -1,0 +1,220 @@
+//! The one gate before a flight: nobody is checked in, and nobody gets flight time at this tunnel, without what the site
+//! demands to be signed. Every path to either ends here: desk, kiosk, API, imports, and bookings that enter their minutes.
+//!
+//! A site that demands no waiver asks the file nothing here.
+
+use super::Change;
+use crate::domain::booking::Booking;
+use crate::domain::entry::Kind;
+use crate::domain::waiver::{self, Demand, Reason, State};
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::queries::lists::{self, Entry};
+use crate::store::queries::standing;
+use crate::store::tables::bookings::{self, BookingRow, TimeWaits};
+use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::site_texts::{self, Kind as TextKind};
+use crate::store::tables::{guardianships, members, tunnels, waivers};
+use crate::store::{Read, Write};
+
+/// What the site demands, and since when in Unix seconds; `None`: nothing, because no waiver is asked for or its text was
+/// never published.
+pub(crate) fn find_demand(site: &Site, tx: &Read) -> Result<Option<(Demand, i64)>, Failure> {
+    let settings = &site.config.waiver;
+    if !settings.required {
+        return Ok(None);
+    }
+    let in_force = site_texts::find_in_force(tx, TextKind::Waiver)?;
+    Ok(in_force.map(|in_force| (demand(site, in_force.version_min), in_force.since)))
+}
+
+fn demand(site: &Site, version_min: i64) -> Demand {
+    let settings = &site.config.waiver;
+    Demand { version_min, valid_days: settings.valid_days, guardian_below_years: settings.guardian_below_years }
+}
+
+/// Why a member may not fly at a moment; `None` where nothing is in the way.
+pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: i64, at: i64) -> Result<Option<Reason>, Failure> {
+    Ok(match find_demand(site, tx)? {
+        Some((demand, _)) => waiver::may_fly(&read_state(site, tx, demand, member_id, at)?).err(),
+        None => None,
+    })
+}
+
+fn read_state(site: &Site, tx: &Read, demand: Demand, member_id: i64, at: i64) -> Result<State, Failure> {
+    Ok(State {
+        demand: Some(demand),
+        signed: waivers::find_latest(tx, member_id)?,
+        dob: members::find_holder(tx, member_id)?.dob,
+        is_overridden: waivers::find_override(tx, member_id, at)?.is_some(),
+        at,
+        noon_utc: tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(at),
+    })
+}
+
+/// The same for flight time of a date at a tunnel. What was flown elsewhere, or before the site demanded anything, is nothing
+/// that the site signs for.
+fn find_time_denial(
+    site: &Site,
+    tx: &Read,
+    member_id: i64,
+    (tunnel_id, entry_date): (i64, i64),
+    now: i64,
+) -> Result<Option<Reason>, Failure> {
+    if tunnel_id != site.tunnel_id {
+        return Ok(None);
+    }
+    match find_demand(site, tx)? {
+        Some((demand, since)) if entry_date >= since => {
+            Ok(waiver::may_fly(&read_state(site, tx, demand, member_id, entry_date.max(now))?).err())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// 409 where a member may not fly at a moment. The reason is for the flyer, those who act for the flyer, and staff.
+fn check(cx: &Change, member_id: i64, at: i64) -> Result<(), Failure> {
+    find_denial(cx.site, cx.tx, member_id, at)?.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
+}
+
+fn refusal(cx: &Change, member_id: i64, reason: Reason) -> Result<Failure, Failure> {
+    let is_told = match cx.member_id() {
+        _ if cx.actor.rank.is_staff() => true,
+        Some(id) => id == member_id || guardianships::find(cx.tx, member_id, id)?.is_some(),
+        None => false,
+    };
+    let failure = Failure::waiver_missing();
+    Ok(if is_told { failure.saying(Text::new(reason.key())) } else { failure })
+}
+
+/// Refuses flight time of a date at a tunnel to who may not fly there: 409.
+pub(crate) fn check_time(cx: &Change, member_id: i64, tunnel_id: i64, entry_date: i64) -> Result<(), Failure> {
+    let denial = find_time_denial(cx.site, cx.tx, member_id, (tunnel_id, entry_date), cx.now())?;
+    denial.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
+}
+
+/// Enters flight time in a logbook. Returns the number of the entry. 409 to who may not fly.
+pub(crate) fn enter_time(cx: &Change, member_id: i64, author_id: i64, time: &NewTime) -> Result<i64, Failure> {
+    check_time(cx, member_id, time.tunnel_id, time.entry_date)?;
+    Ok(entries::insert_time(cx.tx, member_id, author_id, None, time)?)
+}
+
+/// Checks an edit of flight time: one that comes to more flying here, or later, is a flight of its own. 409 to who may not
+/// fly.
+pub(crate) fn check_edit(cx: &Change, member_id: i64, known: &NewTime, edited: &NewTime) -> Result<(), Failure> {
+    let more = edited.minutes > known.minutes || edited.entry_date > known.entry_date;
+    if more || edited.tunnel_id != known.tunnel_id {
+        check_time(cx, member_id, edited.tunnel_id, edited.entry_date)?;
+    }
+    Ok(())
+}
+
+/// Notes that the member of a booking came at a moment, and enters the flight time that waited for that. Returns whether anything
+/// changed. 409 where the member may not fly.
+pub(crate) fn check_in(cx: &Change, known: &BookingRow, at: i64) -> Result<usize, Failure> {
+    if known.arrived_at.is_some() {
+        return Ok(0);
+    }
+    check(cx, known.member_id, known.booking.flight_date.max(cx.now()))?;
+    let changed = bookings::set_arrived(cx.tx, known.booking_id, at, cx.member_id())?;
+    if known.time_waits == TimeWaits::ForCheckIn {
+        let is_current = standing::read(cx.tx, known.member_id, cx.now())?.currency.flyer.current;
+        if is_current {
+            insert_booked(cx.tx, known.member_id, known.booking_id, &known.booking)?;
+        }
+        bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::Entered)?;
+    }
+    Ok(changed)
+}
+
+/// Takes a check-in back, with the flight time that it entered. Returns whether anything changed.
+pub(crate) fn undo_check_in(cx: &Change, known: &BookingRow) -> Result<usize, Failure> {
+    if known.time_waits == TimeWaits::Entered {
+        entries::take_booked_time(cx.tx, known.booking_id)?;
+        bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
+    }
+    Ok(bookings::unset_arrived(cx.tx, known.booking_id)?)
+}
+
+/// Enters the flight time of a new booking, where its member is current. The booking of a member who may not fly yet is taken
+/// as well: its flight time waits for the check-in. Returns whether it waits.
+pub(crate) fn enter_booked(
+    cx: &Change,
+    member_id: i64,
+    booking_id: i64,
+    sent: &Booking,
+    is_current: bool,
+) -> Result<bool, Failure> {
+    let place = (sent.tunnel_id, sent.flight_date);
+    let waits = find_time_denial(cx.site, cx.tx, member_id, place, cx.now())?.is_some();
+    if waits {
+        bookings::set_time_waits(cx.tx, booking_id, TimeWaits::ForCheckIn)?;
+    } else if is_current {
+        insert_booked(cx.tx, member_id, booking_id, sent)?;
+    }
+    Ok(waits)
+}
+
+/// Puts the flight time of a booking that had ended into the logbook again; it waits for the check-in where the member may
+/// not fly.
+pub(crate) fn enter_again(cx: &Change, known: &BookingRow, time: &NewTime) -> Result<(), Failure> {
+    let place = (time.tunnel_id, time.entry_date);
+    if find_time_denial(cx.site, cx.tx, known.member_id, place, cx.now())?.is_some() {
+        bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
+    } else {
+        entries::insert_time(cx.tx, known.member_id, known.member_id, Some(known.booking_id), time)?;
+    }
+    Ok(())
+}
+
+/// The flight time that a booking entered follows what became another, unless the member may not fly then: it waits for the
+/// check-in.
+pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> Result<(), Failure> {
+    let other = |known: i64, sent: i64| (known != sent).then_some(sent);
+    let before = &known.booking;
+    let date = other(before.flight_date, sent.flight_date);
+    let (minutes, tunnel_id) =
+        (other(before.minutes_booked, sent.minutes_booked), other(before.tunnel_id, sent.tunnel_id));
+    if date.is_none() && minutes.is_none() {
+        return Ok(());
+    }
+    let place = (sent.tunnel_id, sent.flight_date);
+    if known.entry_id.is_some()
+        && known.arrived_at.is_none()
+        && find_time_denial(cx.site, cx.tx, known.member_id, place, cx.now())?.is_some()
+    {
+        entries::take_booked_time(cx.tx, known.booking_id)?;
+        bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
+    } else {
+        entries::update_booked_time(cx.tx, known.booking_id, date, minutes, tunnel_id)?;
+    }
+    Ok(())
+}
+
+fn insert_booked(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+    let time = NewTime {
+        entry_date: sent.flight_date,
+        minutes: sent.minutes_booked,
+        tunnel_id: sent.tunnel_id,
+        comment: String::new(),
+    };
+    entries::insert_time(tx, member_id, member_id, Some(booking_id), &time)?;
+    Ok(())
+}
+
+/// Why an entry of a list may not come in; `None` where it may.
+pub(crate) fn find_import_denial(site: &Site, tx: &Read, entry: &Entry, now: i64) -> Result<Option<Reason>, Failure> {
+    if entry.kind != Kind::Time {
+        return Ok(None);
+    }
+    find_time_denial(site, tx, entry.member_id, (entry.tunnel_id, entry.entry_date), now)
+}
+
+/// Takes an entry of a list into the logbook. `opening`: the number of its opening balance. 409 where its member may not fly.
+pub(crate) fn import(site: &Site, tx: &Write, entry: &Entry, opening: Option<i64>) -> Result<i64, Failure> {
+    if find_import_denial(site, tx, entry, tx.now())?.is_some() {
+        return Err(Failure::waiver_missing());
+    }
+    Ok(lists::insert_entry(tx, entry, opening)?)
+}

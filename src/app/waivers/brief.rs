@@ -1,0 +1,51 @@
+//! The safety brief: read at a kiosk, and signed by an instructor like every brief.
+
+use crate::app::Change;
+use crate::app::logbook::requests;
+use crate::app::logbook::rules::{self, Item, Request};
+use crate::domain::catalogue::SafetyKind;
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::briefs;
+use crate::store::tables::site_texts::{self, Kind};
+
+/// The flyers' first brief, by its number in the catalogue.
+pub(crate) fn find_item(site: &Site) -> Option<(&'static str, Item)> {
+    let programme = site.catalogue.find_programme("Flyer")?;
+    let brief = programme.safety.iter().find(|safety| safety.kind == SafetyKind::Initial)?;
+    Some((brief.skill.as_str(), rules::find_item(site, &brief.skill)?))
+}
+
+/// Whether a member reads the brief here: the operator has published one, and the member has none signed or asked for.
+pub(crate) fn is_due(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
+    if !site.config.waiver.required || site_texts::find_in_force(tx, Kind::Brief)?.is_none() {
+        return Ok(false);
+    }
+    Ok(match find_item(site) {
+        Some((skill, item)) => !rules::is_taken(tx, member_id, skill, &item, 0)?,
+        None => false,
+    })
+}
+
+/// Confirms that the actor has read a version of the brief, and asks an instructor to sign it. 409 where it is not the version
+/// in force any more.
+pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: i64) -> Result<i64, Failure> {
+    let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
+    if !is_due(cx.site, cx.tx, member_id)? {
+        return Err(Failure::not_found());
+    }
+    let in_force = site_texts::find_in_force(cx.tx, Kind::Brief)?.filter(|known| known.version == version);
+    let in_force = in_force.ok_or_else(Failure::waiver_changed)?;
+    let text = site_texts::find(cx.tx, Kind::Brief, in_force.version, language)?.ok_or_else(Failure::waiver_changed)?;
+    briefs::insert(cx.tx, member_id, &text)?;
+    let (skill, _) = find_item(cx.site).ok_or_else(Failure::not_found)?;
+    let request = Request {
+        skill: skill.to_owned(),
+        entry_date: cx.now(),
+        minutes: 0,
+        tunnel_id: cx.site.tunnel_id,
+        comment: String::new(),
+    };
+    requests::ask(cx, &request, Some(instructor_id))
+}

@@ -1,0 +1,47 @@
+//! Codes by which somebody signs on a telephone: shown as a QR code at the kiosk or the desk, each for one signing.
+
+use crate::app::{Actor, Change};
+use crate::domain::recovery_code;
+use crate::domain::role::Role;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::keys::{Purpose, random};
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::signing_links;
+
+/// As long as a family stands in the hall.
+const LINK_SECONDS: i64 = 60 * 60;
+
+fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
+    let code = recovery_code::normalise(code)?;
+    Some(site.keys.hash(Purpose::AccountClaim, &[b"signing", code.as_bytes()]))
+}
+
+/// A new code for a member, in place of the one before: by staff, or by the member.
+pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
+    if cx.member_id() != Some(member_id) {
+        cx.actor.check_staff()?;
+    }
+    let code = recovery_code::from_bytes(random());
+    let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
+    signing_links::set(cx.tx, &hash, member_id, cx.now() + LINK_SECONDS)?;
+    Ok(code)
+}
+
+/// Whose code it is, if it is good.
+pub(crate) fn find(site: &Site, tx: &Read, code: &str) -> Result<Option<i64>, Failure> {
+    let Some(hash) = hash(site, code) else { return Ok(None) };
+    Ok(signing_links::find(tx, &hash, site.now())?)
+}
+
+/// The code is used up.
+pub(crate) fn end(cx: &Change, member_id: i64) -> Result<(), Failure> {
+    signing_links::delete_of_member(cx.tx, member_id)?;
+    Ok(())
+}
+
+/// Who holds a code makes changes as its member, and signs, nothing else.
+pub(crate) fn actor(call: &Call, member_id: i64) -> Actor {
+    Actor::account(member_id, Role::Member, &call.by(member_id))
+}

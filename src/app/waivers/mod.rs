@@ -1,0 +1,262 @@
+//! Waivers: signed for a flyer, decided on by staff where something was answered with yes, and done without for a day where
+//! staff says so. The gate that asks for them is [`super::flights`].
+
+pub(crate) mod brief;
+pub(crate) mod consents;
+pub(crate) mod links;
+pub(crate) mod texts;
+
+use super::{Change, family, flights};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::waiver::{self, Place, Reason, Relation};
+use crate::http::failure::Failure;
+use crate::http::fields::Fields;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::emergency_contacts::Emergency;
+use crate::store::tables::guardianships::{self, Guardianship};
+use crate::store::tables::members::{self, Profile};
+use crate::store::tables::site_texts::{self, Kind, SiteText};
+use crate::store::tables::waivers::{self, Signature};
+use crate::store::tables::{notices, tunnels};
+use serde_json::json;
+
+/// Length of a typed name.
+pub(crate) const NAME_CHARS_MAX: usize = 100;
+/// Length of the word by which staff decides, and of the reason for doing without.
+pub(crate) const WORD_CHARS_MAX: usize = 300;
+/// For whom one adult signs at once.
+pub(crate) const FLYERS_MAX: usize = 12;
+const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
+/// Nobody flies at this age, so the year was mistyped.
+const AGE_SECONDS_MAX: i64 = 120 * YEAR_SECONDS;
+
+/// One flyer for whom somebody signs.
+#[derive(Debug, Clone)]
+pub(crate) struct Flyer {
+    pub(crate) member_id: i64,
+    /// Midnight of the day of birth in UTC; counts where the account does not know it.
+    pub(crate) dob: Option<i64>,
+    /// By what right the signer signs.
+    pub(crate) relation: Relation,
+    /// `y` or `n` for each question.
+    pub(crate) answers: String,
+}
+
+/// What somebody signs, as it was shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Signing {
+    pub(crate) version: i64,
+    /// ISO 639-1.
+    pub(crate) language: String,
+    pub(crate) signer_name: String,
+    /// Empty: the typed name is the signature.
+    pub(crate) strokes: String,
+    pub(crate) place: Place,
+    pub(crate) flyers: Vec<Flyer>,
+    /// What was said to the consents beside it.
+    pub(crate) consents: Vec<consents::Said>,
+    /// Whom to call for the flyers; empty: as before.
+    pub(crate) emergency: Emergency,
+}
+
+/// Signs for each flyer: by the flyer, a guardian, or with staff beside it. All or none. 422 names every mistake, under the
+/// field and the number of the flyer; 409 where the text is not the one in force any more. Audited; each flyer is told.
+/// Returns the numbers of the signatures.
+pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> {
+    let text = find_text(cx, signing)?;
+    let mut problems = Fields::new(Default::default());
+    if signing.signer_name.trim().is_empty() {
+        problems.refuse("signer_name", Text::new("field.missing"));
+    }
+    if !signing.strokes.is_empty() && !waiver::are_strokes(&signing.strokes) {
+        problems.refuse("strokes", Text::new("waiver.strokes_wrong"));
+    }
+    if signing.flyers.is_empty() || signing.flyers.len() > FLYERS_MAX {
+        problems.refuse("flyers", Text::new("waiver.nobody_flies"));
+    }
+    let mut papers = Vec::new();
+    for flyer in &signing.flyers {
+        papers.extend(judge(cx, signing, &text, flyer, &mut problems)?);
+    }
+    problems.finish()?;
+    consents::keep(cx, signing)?;
+    papers.into_iter().map(|(paper, knows_dob)| put(cx, &paper, knows_dob)).collect()
+}
+
+/// The text that was shown, where it is the one in force.
+fn find_text(cx: &Change, signing: &Signing) -> Result<SiteText, Failure> {
+    let in_force = site_texts::find_in_force(cx.tx, Kind::Waiver)?.filter(|_| cx.site.config.waiver.required);
+    let in_force = in_force.ok_or_else(Failure::not_found)?;
+    let known = match signing.version == in_force.version {
+        true => site_texts::find(cx.tx, Kind::Waiver, signing.version, &signing.language)?,
+        false => None,
+    };
+    known.ok_or_else(Failure::waiver_changed)
+}
+
+/// The paper of one flyer, and whether the account knows the day of birth; the mistakes go to `problems`.
+fn judge(
+    cx: &Change,
+    signing: &Signing,
+    text: &SiteText,
+    flyer: &Flyer,
+    problems: &mut Fields,
+) -> Result<Option<(Signature, bool)>, Failure> {
+    let profile = members::find(cx.tx, flyer.member_id)?.ok_or_else(Failure::not_found)?;
+    let guardianship = find_right(cx, &profile)?;
+    let mut refuse = |field: &str, key| problems.refuse(&format!("{field}_{}", flyer.member_id), Text::new(key));
+    // Who answered with yes does not answer anew until staff has spoken: nobody signs around a decision.
+    let open =
+        waivers::find_latest(cx.tx, flyer.member_id)?.filter(|known| known.has_yes && known.decision != Some(true));
+    if open.is_some() && !cx.actor.rank.is_staff() {
+        refuse("answers", "waiver.staff_first");
+        return Ok(None);
+    }
+    let asked = waiver::questions(&text.questions).count();
+    if flyer.answers.len() != asked || flyer.answers.bytes().any(|answer| !b"yn".contains(&answer)) {
+        refuse("answers", "waiver.answers_missing");
+        return Ok(None);
+    }
+    let now = cx.now();
+    let sound = flyer.dob.filter(|dob| (now - AGE_SECONDS_MAX..=now).contains(dob));
+    let Some(born) = profile.dob.or(sound) else {
+        refuse("dob", "waiver.dob_missing");
+        return Ok(None);
+    };
+    // What staff recorded of a guardian is more than what the guardian says here.
+    let relation = guardianship.as_ref().map_or(flyer.relation, |known| known.relation);
+    let is_minor = is_minor(cx, born)?;
+    match relation {
+        Relation::Own if is_minor => refuse("relation", "waiver.guardian_needed"),
+        Relation::Own => {}
+        _ if !is_minor => refuse("relation", "waiver.adult_signs"),
+        Relation::Permission if guardianship.is_none() && !cx.actor.rank.is_staff() => {
+            refuse("relation", "waiver.permission_at_desk");
+        }
+        _ => {}
+    }
+    let keep_years = cx.site.config.waiver.keep_years;
+    let paper = Signature {
+        member_id: flyer.member_id,
+        version: text.version,
+        language: text.language.clone(),
+        text_hash: text.text_hash,
+        signed_at: now,
+        place: signing.place,
+        flyer_name: name_of(&profile),
+        born,
+        relation,
+        signer_name: signing.signer_name.trim().to_owned(),
+        signer_id: guardianship.map(|known| known.guardian_id),
+        strokes: signing.strokes.clone(),
+        answers: flyer.answers.clone(),
+        witness_id: cx.member_id().filter(|_| signing.place == Place::Desk),
+        kept: keep_years > 0,
+        kept_until: (keep_years > 0).then(|| now + keep_years * YEAR_SECONDS),
+    };
+    Ok(Some((paper, profile.dob.is_some())))
+}
+
+/// By what guardianship the actor acts for a flyer; none where it is the flyer's own account, or staff. 404 for others.
+fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Failure> {
+    if cx.member_id() == Some(flyer.member_id) {
+        return Ok(None);
+    }
+    let guardian_id = cx.member_id().unwrap_or_default();
+    match guardianships::find(cx.tx, flyer.member_id, guardian_id)? {
+        _ if cx.actor.rank.is_staff() => Ok(None),
+        Some(known) => Ok(Some(known)),
+        None => Err(Failure::not_found()),
+    }
+}
+
+/// Whether somebody who was born then needs a guardian today.
+pub(crate) fn is_minor(cx: &Change, born: i64) -> Result<bool, Failure> {
+    let Some((demand, _)) = flights::find_demand(cx.site, cx.tx)? else { return Ok(false) };
+    let noon_utc = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.noon_utc(cx.now());
+    Ok(waiver::is_minor(&demand, born, noon_utc))
+}
+
+fn put(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> {
+    let signature_id = waivers::insert(cx.tx, paper)?;
+    if !knows_dob {
+        members::set_dob(cx.tx, paper.member_id, paper.born)?;
+    }
+    let waits = paper.answers.contains('y');
+    let subject = if waits { "notice.waiver_waits" } else { "notice.waiver_signed" };
+    notices::insert(cx.tx, paper.member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
+    let detail = Detail::none().number("signature_id", signature_id).word("place", paper.place.name());
+    cx.record("waiver.signed", &Whom::Member(paper.member_id), &detail)?;
+    Ok(signature_id)
+}
+
+/// Somebody whose waiver is to be signed, or was.
+#[derive(Debug)]
+pub(crate) struct Due {
+    pub(crate) member_id: i64,
+    pub(crate) name: String,
+    /// Midnight of the day of birth in UTC.
+    pub(crate) dob: Option<i64>,
+    /// What is in the way of flying.
+    pub(crate) reason: Option<Reason>,
+    /// By what right the member signs for this flyer; none: the member is the flyer.
+    pub(crate) relation: Option<Relation>,
+}
+
+/// A member, then the children for whom the member acts.
+pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due>, Failure> {
+    let mut due = vec![find_due(site, tx, member_id)?];
+    for ward in family::list_wards(site, tx, member_id)?.into_iter().take(FLYERS_MAX - 1) {
+        due.push(Due { relation: Some(ward.relation), ..find_due(site, tx, ward.child_id)? });
+    }
+    Ok(due)
+}
+
+/// One flyer alone.
+pub(crate) fn find_due(site: &Site, tx: &Read, member_id: i64) -> Result<Due, Failure> {
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let reason = flights::find_denial(site, tx, member_id, site.now())?;
+    Ok(Due { member_id, name: name_of(&profile), dob: profile.dob, reason, relation: None })
+}
+
+/// What a member is called on paper.
+fn name_of(profile: &Profile) -> String {
+    let names = [&profile.real_name, &profile.screen_name];
+    names.into_iter().find(|name| !name.trim().is_empty()).unwrap_or(&profile.username).clone()
+}
+
+/// Decides on a waiver in which something was answered with yes: by staff, with a word. Another decision replaces it. 409
+/// where nothing waits for one. Audited without the word; the flyer is told.
+pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) -> Result<i64, Failure> {
+    cx.actor.check_staff()?;
+    let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
+    if word.trim().is_empty() {
+        return Err(Failure::field("word", Text::new("field.missing")));
+    }
+    if !known.answers.contains('y') {
+        return Err(Failure::entry_state());
+    }
+    waivers::insert_decision(cx.tx, signature_id, may_fly, word, cx.member_id())?;
+    let subject = if may_fly { "notice.waiver_cleared" } else { "notice.waiver_refused" };
+    notices::insert(cx.tx, known.member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
+    let detail = Detail::none().number("signature_id", signature_id).flag("may_fly", may_fly);
+    cx.record("waiver.decided", &Whom::Member(known.member_id), &detail)?;
+    Ok(known.member_id)
+}
+
+/// Lets a member fly today without a waiver in force: by staff, with a reason. Audited without the reason, which stands on
+/// the card.
+pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Result<(), Failure> {
+    cx.actor.check_staff()?;
+    if reason.trim().is_empty() {
+        return Err(Failure::field("reason", Text::new("field.missing")));
+    }
+    if !members::exists(cx.tx, member_id)? || flights::find_demand(cx.site, cx.tx)?.is_none() {
+        return Err(Failure::not_found());
+    }
+    let ends_at = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0).to;
+    let override_id = waivers::insert_override(cx.tx, member_id, reason, cx.member_id(), ends_at)?;
+    cx.record("waiver.overridden", &Whom::Member(member_id), &Detail::none().number("override_id", override_id))
+}

@@ -1,0 +1,75 @@
+//! The operator's texts: written as drafts, and published as versions that are never changed.
+
+use crate::app::{Change, Outcome};
+use crate::domain::audit::{Detail, Whom};
+use crate::domain::waiver::{self, BODY_CHARS_MAX, QUESTION_CHARS_MAX, QUESTIONS_MAX, TITLE_CHARS_MAX};
+use crate::http::failure::Failure;
+use crate::http::fields::Fields;
+use crate::i18n::language::{Language, Text};
+use crate::store::tables::site_texts::{self, Draft, Kind};
+
+/// Keeps a draft: by an admin. An empty title and text take it away. 422 names what is too long or missing.
+pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft) -> Result<(), Failure> {
+    check_admin(cx)?;
+    if !Language::AT_KIOSK.iter().any(|language| language.tag() == draft.language) {
+        return Err(Failure::not_found());
+    }
+    if draft.title.trim().is_empty() && draft.body.trim().is_empty() {
+        site_texts::delete_drafts(cx.tx, kind, Some(&draft.language))?;
+        return Ok(());
+    }
+    let mut problems = Fields::new(Default::default());
+    let longer = |text: &str, max: usize| text.chars().count() > max;
+    if draft.title.trim().is_empty() || longer(&draft.title, TITLE_CHARS_MAX) {
+        problems.refuse("title", Text::new("texts.title_wrong").with("max", TITLE_CHARS_MAX));
+    }
+    if draft.body.trim().is_empty() || longer(&draft.body, BODY_CHARS_MAX) {
+        problems.refuse("body", Text::new("texts.body_wrong").with("max", BODY_CHARS_MAX));
+    }
+    let asked: Vec<&str> = waiver::questions(&draft.questions).collect();
+    if asked.len() > QUESTIONS_MAX || asked.iter().any(|one| longer(one, QUESTION_CHARS_MAX)) {
+        let text = Text::new("texts.questions_wrong").with("most", QUESTIONS_MAX).with("max", QUESTION_CHARS_MAX);
+        problems.refuse("questions", text);
+    }
+    problems.finish()?;
+    let questions = if kind == Kind::Waiver { asked.join("\n") } else { String::new() };
+    let clean = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
+    let draft = Draft { title: clean(&draft.title), body: clean(&draft.body), questions, ..draft.clone() };
+    site_texts::set_draft(cx.tx, kind, &draft)?;
+    Ok(())
+}
+
+/// Publishes the drafts of a kind as its next version: by an admin. A language without a draft is not in it. `asks_again`:
+/// who signed an earlier version signs again. 422 where there is no draft, or where languages ask a different number of
+/// questions. Audited. Returns the version.
+pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool) -> Result<i64, Failure> {
+    check_admin(cx)?;
+    let drafts = site_texts::list_drafts(cx.tx, kind)?;
+    let Some(first) = drafts.first() else {
+        return Err(Failure::field("drafts", Text::new("texts.no_draft")));
+    };
+    let asked = |draft: &Draft| waiver::questions(&draft.questions).count();
+    if drafts.iter().any(|draft| asked(draft) != asked(first)) {
+        return Err(Failure::field("questions", Text::new("texts.questions_differ")));
+    }
+    let version = site_texts::find_in_force(cx.tx, kind)?.map_or(0, |known| known.version) + 1;
+    for draft in &drafts {
+        let hash = waiver::text_hash(&draft.title, &draft.body, &draft.questions);
+        site_texts::insert(cx.tx, (kind, version, asks_again || version == 1), draft, &hash, cx.member_id())?;
+    }
+    let detail = Detail::none().word("kind", kind.name()).number("version", version).flag("asks_again", asks_again);
+    cx.record("text.published", &Whom::Site, &detail)?;
+    Ok(version)
+}
+
+/// Throws the drafts of a kind away: by an admin.
+pub(crate) fn discard(cx: &Change, kind: Kind) -> Result<Outcome, Failure> {
+    check_admin(cx)?;
+    let gone = site_texts::delete_drafts(cx.tx, kind, None)?;
+    Ok(if gone > 0 { Outcome::Done } else { Outcome::Unchanged })
+}
+
+/// Also that the site has texts at all.
+fn check_admin(cx: &Change) -> Result<(), Failure> {
+    if cx.site.config.waiver.required { cx.check_admin() } else { Err(Failure::not_found()) }
+}

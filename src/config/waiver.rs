@@ -1,0 +1,27 @@
+//! The settings of the waiver.
+
+use super::Settings;
+
+/// Whether people sign before they fly, and for how long it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiver {
+    /// Nobody flies without one, once its text is published.
+    pub required: bool,
+    /// Days after which a signature has expired; 0: never.
+    pub valid_days: i64,
+    /// Below this age a guardian signs; 0: nobody needs one.
+    pub guardian_below_years: i64,
+    /// Years for which a signed waiver is kept, also after its flyer's account was erased; 0: as long as the account.
+    pub keep_years: i64,
+}
+
+impl Settings {
+    pub(super) fn waiver(&mut self) -> Waiver {
+        Waiver {
+            required: self.truth("waiver.required"),
+            valid_days: self.whole("waiver.valid_days", 0, 36_500),
+            guardian_below_years: self.whole("waiver.guardian_below_years", 0, 99),
+            keep_years: self.whole("waiver.keep_years", 0, 99),
+        }
+    }
+}

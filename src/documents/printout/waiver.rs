@@ -1,0 +1,161 @@
+//! A signed waiver on paper: the text as it was shown, the answers, who signed it when and where, the signature as it was
+//! drawn, and the hash by which the text is known. The same waiver is the same bytes.
+
+use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT, wrapped};
+use super::table::{aside, body};
+use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
+use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
+use crate::i18n::language::{Language, Text};
+use krilla::Document;
+use krilla::metadata::Metadata;
+
+/// Where the facts stand beside their words.
+const FACTS: f32 = LEFT + 150.0;
+const LEADING: f32 = 15.0;
+/// More lines than the longest text has.
+const LINES_MAX: usize = 2_000;
+/// The field of the signature, in points: as wide to high as the field in which it was drawn.
+const SIGNATURE_WIDTH: f32 = 300.0;
+const SIGNATURE_HEIGHT: f32 = 100.0;
+
+/// All that the pages say.
+#[derive(Debug, Clone)]
+pub(crate) struct Paper {
+    pub(crate) site_name: String,
+    pub(crate) site_city: String,
+    pub(crate) number: i64,
+    pub(crate) title: String,
+    pub(crate) body: String,
+    /// Each with whether the answer was yes.
+    pub(crate) questions: Vec<(String, bool)>,
+    /// Words and facts, in their order.
+    pub(crate) facts: Vec<(String, String)>,
+    pub(crate) signer_name: String,
+    /// Lines of the signature, in the units of its field; empty: the typed name is the signature.
+    pub(crate) strokes: Vec<Vec<(u32, u32)>>,
+    /// Of the field in which it was drawn.
+    pub(crate) field_width: u32,
+    /// In which the text is.
+    pub(crate) language: Language,
+}
+
+/// The waiver as a PDF.
+pub(crate) fn draw(paper: &Paper) -> Result<Vec<u8>, String> {
+    let mut document = Document::new();
+    document.set_metadata(
+        Metadata::new()
+            .title(format!("{} {}", paper.title, paper.number))
+            .authors(vec![paper.site_name.clone()])
+            .language(paper.language.tag().to_owned())
+            .document_id(format!("waiver-{}", paper.number)),
+    );
+    let drawn = paper.set().draw(&mut document, |page, number, count| {
+        let foot = format!("{} · {} · {number}/{count}", paper.place(), paper.number);
+        page.words(&foot, aside(), At::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
+    });
+    drawn.ok_or("a page of no size")?;
+    document.finish().map_err(|e| format!("{e:?}"))
+}
+
+impl Paper {
+    fn place(&self) -> String {
+        super::place(&self.site_name, &self.site_city)
+    }
+
+    fn say(&self, key: &'static str) -> String {
+        self.language.say(&Text::new(key))
+    }
+
+    fn set(&self) -> Pages {
+        let mut pages = Pages::new();
+        super::set_head(&mut pages, &self.place(), &self.title);
+        pages.y = 132.0;
+        for paragraph in self.body.split("\n\n") {
+            set_text(&mut pages, paragraph, Hand { size: 11.0, ..body() });
+            pages.y += 7.0;
+        }
+        for (question, yes) in &self.questions {
+            set_text(&mut pages, question, Hand { size: 11.0, colour: SOFT, ..body() });
+            let answer = self.say(if *yes { "waiver.yes" } else { "waiver.no" });
+            set_text(&mut pages, &answer, Hand { size: 12.0, ..body() });
+            pages.y += 5.0;
+        }
+        self.set_signature(&mut pages);
+        self.set_facts(&mut pages);
+        pages
+    }
+
+    fn set_signature(&self, pages: &mut Pages) {
+        pages.make_room(SIGNATURE_HEIGHT + 60.0);
+        pages.y += 16.0;
+        if self.strokes.is_empty() {
+            pages.y += SIGNATURE_HEIGHT / 2.0;
+            let hand = Hand { face: &ITALIC, size: 26.0, tracking: 0.0, colour: INK };
+            pages.words(&self.signer_name, hand, At::Left, LEFT, pages.y, RIGHT - LEFT);
+            pages.y += 12.0;
+        } else {
+            let scale = SIGNATURE_WIDTH / self.field_width as f32;
+            let top = pages.y;
+            let point = |(x, y): &(u32, u32)| (LEFT + *x as f32 * scale, top + *y as f32 * scale);
+            for line in &self.strokes {
+                pages.stroke(line.iter().map(point).collect(), 1.4, INK);
+            }
+            pages.y += SIGNATURE_HEIGHT + 6.0;
+        }
+        pages.rule(LEFT, LEFT + SIGNATURE_WIDTH, pages.y, 0.5, SOFT);
+        pages.y += 14.0;
+        pages.words(&self.signer_name, body(), At::Left, LEFT, pages.y, RIGHT - LEFT);
+        pages.y += 16.0;
+    }
+
+    fn set_facts(&self, pages: &mut Pages) {
+        pages.make_room(22.0);
+        pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);
+        for (word, fact) in &self.facts {
+            pages.make_room(18.0);
+            pages.y += 17.0;
+            let (word_hand, hand) = (Hand { size: 10.0, colour: SOFT, ..body() }, Hand { size: 10.5, ..body() });
+            pages.words(word, word_hand, At::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
+            pages.words(fact, hand, At::Left, FACTS, pages.y, RIGHT - FACTS);
+        }
+        pages.y += 12.0;
+        let how = Hand { face: &ROMAN, size: 9.0, tracking: 0.0, colour: SOFT };
+        set_text(pages, &self.say("waiver.hash_how"), how);
+    }
+}
+
+/// Text in lines, over as many pages as it takes.
+fn set_text(pages: &mut Pages, text: &str, hand: Hand) {
+    for line in wrapped(text, hand, RIGHT - LEFT, LINES_MAX) {
+        pages.make_room(LEADING);
+        pages.y += LEADING;
+        pages.words(&line, hand, At::Left, LEFT, pages.y, RIGHT - LEFT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_waiver_is_the_same_bytes_however_long_it_is() {
+        let paper = Paper {
+            site_name: "Windwerk".to_owned(),
+            site_city: "Winterthur".to_owned(),
+            number: 7,
+            title: "Waiver".to_owned(),
+            body: "I fly at my own risk.\nAnd with a helmet.\n\n".repeat(300),
+            questions: vec![("Is a shoulder hurt?".to_owned(), true)],
+            facts: vec![("Flyer".to_owned(), "Jane".to_owned())],
+            signer_name: "Jane Doe".to_owned(),
+            strokes: vec![vec![(0, 0), (600, 200), (300, 10)]],
+            field_width: 600,
+            language: Language::Italian,
+        };
+        let pdf = draw(&paper).unwrap();
+        assert!(pdf.starts_with(b"%PDF-") && pdf == draw(&paper).unwrap());
+        assert!(paper.set().work().0 > 10, "a long text has many pages");
+        let typed = Paper { strokes: Vec::new(), ..paper.clone() };
+        assert_ne!(draw(&typed).unwrap(), pdf, "the strokes are on the paper");
+    }
+}

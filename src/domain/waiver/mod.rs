@@ -1,0 +1,233 @@
+//! Waivers: what somebody has signed before flying, and whether that is enough to fly.
+
+use super::age;
+use sha2::{Digest, Sha256};
+
+const DAY_SECONDS: i64 = 86_400;
+/// Length of a text that people sign, confirm or consent to.
+pub(crate) const BODY_CHARS_MAX: usize = 20_000;
+pub(crate) const TITLE_CHARS_MAX: usize = 120;
+/// Questions that one waiver may ask, and the length of each.
+pub(crate) const QUESTIONS_MAX: usize = 20;
+pub(crate) const QUESTION_CHARS_MAX: usize = 300;
+/// Length of a drawn signature, as a path.
+pub(crate) const STROKES_CHARS_MAX: usize = 12_000;
+/// The field in which a signature is drawn; its strokes are in these units.
+pub(crate) const FIELD_WIDTH: u32 = 600;
+pub(crate) const FIELD_HEIGHT: u32 = 200;
+
+/// By what right the signer signs for the flyer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Own,
+    Parent,
+    Guardian,
+    /// Another adult with a written permission, which staff has seen.
+    Permission,
+}
+
+impl Relation {
+    /// As the file keeps it.
+    pub(crate) fn name(self) -> &'static str {
+        ["self", "parent", "guardian", "permission"][self as usize]
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Relation> {
+        [Relation::Own, Relation::Parent, Relation::Guardian, Relation::Permission]
+            .into_iter()
+            .find(|one| one.name() == name)
+    }
+}
+
+/// Where something was signed or said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Kiosk,
+    /// A browser of the signer's own.
+    Phone,
+    Desk,
+    /// The members' app.
+    App,
+}
+
+impl Place {
+    /// As the file keeps it.
+    pub(crate) fn name(self) -> &'static str {
+        ["kiosk", "phone", "desk", "app"][self as usize]
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Place> {
+        [Place::Kiosk, Place::Phone, Place::Desk, Place::App].into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// What the site demands of everybody who flies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Demand {
+    /// The oldest version whose signature counts.
+    pub(crate) version_min: i64,
+    /// Days after which a signature has expired; 0: never.
+    pub(crate) valid_days: i64,
+    /// Below this age a guardian signs; 0: nobody needs one.
+    pub(crate) guardian_below_years: i64,
+}
+
+/// The latest waiver of a flyer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Signed {
+    pub(crate) version: i64,
+    /// Unix seconds.
+    pub(crate) signed_at: i64,
+    /// Midnight of the day of birth that was signed, in UTC.
+    pub(crate) born: i64,
+    pub(crate) relation: Relation,
+    /// Whether a question was answered with yes.
+    pub(crate) has_yes: bool,
+    /// What staff decided on that.
+    pub(crate) decision: Option<bool>,
+}
+
+/// What is known of somebody who is about to fly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct State {
+    /// `None`: the site asks for no waiver.
+    pub(crate) demand: Option<Demand>,
+    pub(crate) signed: Option<Signed>,
+    /// Midnight of the day of birth in UTC, where the account knows it.
+    pub(crate) dob: Option<i64>,
+    /// Whether staff lets the flyer fly without one at that moment.
+    pub(crate) is_overridden: bool,
+    /// The moment of the flight, in Unix seconds, and noon in UTC of that day in the hall.
+    pub(crate) at: i64,
+    pub(crate) noon_utc: i64,
+}
+
+/// Why somebody may not fly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    Unsigned,
+    Expired,
+    OldVersion,
+    /// A minor for whom no guardian has signed.
+    GuardianMissing,
+    /// Somebody who has come of age, for whom a guardian had signed.
+    CameOfAge,
+    /// Something was answered with yes, and nobody of the staff has decided.
+    Undecided,
+    /// Staff decided that the flyer does not fly.
+    Refused,
+}
+
+impl Reason {
+    /// Its text, for the flyer and for staff.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Reason::Unsigned => "waiver.unsigned",
+            Reason::Expired => "waiver.expired",
+            Reason::OldVersion => "waiver.old_version",
+            Reason::GuardianMissing => "waiver.guardian_missing",
+            Reason::CameOfAge => "waiver.came_of_age",
+            Reason::Undecided => "waiver.undecided",
+            Reason::Refused => "waiver.refused",
+        }
+    }
+
+    /// The word for it in a member's own profile.
+    pub(crate) fn name(self) -> &'static str {
+        self.key().split_at("waiver.".len()).1
+    }
+
+    /// Whether a new signature is what is missing; else staff is.
+    pub(crate) fn wants_signature(self) -> bool {
+        !matches!(self, Reason::Undecided | Reason::Refused)
+    }
+}
+
+/// Whether somebody may fly.
+pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
+    let Some(demand) = state.demand else { return Ok(()) };
+    if state.is_overridden {
+        return Ok(());
+    }
+    let signed = state.signed.ok_or(Reason::Unsigned)?;
+    // A decision against somebody stands until a newer waiver is signed and decided on.
+    if signed.has_yes && signed.decision == Some(false) {
+        return Err(Reason::Refused);
+    }
+    if signed.version < demand.version_min {
+        return Err(Reason::OldVersion);
+    }
+    if demand.valid_days > 0 && state.at >= signed.signed_at + demand.valid_days * DAY_SECONDS {
+        return Err(Reason::Expired);
+    }
+    match (is_minor(&demand, state.dob.unwrap_or(signed.born), state.noon_utc), signed.relation) {
+        (true, Relation::Own) => return Err(Reason::GuardianMissing),
+        (false, Relation::Parent | Relation::Guardian | Relation::Permission) => return Err(Reason::CameOfAge),
+        _ => {}
+    }
+    if signed.has_yes && signed.decision.is_none() {
+        return Err(Reason::Undecided);
+    }
+    Ok(())
+}
+
+/// Whether somebody needs a guardian on a day. `dob` and `noon_utc` as [`age::on`] takes them.
+pub(crate) fn is_minor(demand: &Demand, dob: i64, noon_utc: i64) -> bool {
+    age::on(dob, noon_utc).is_some_and(|age| i64::from(age.years) < demand.guardian_below_years)
+}
+
+/// A text as it is printed and hashed: title, body and questions, a blank line between them, lines ended by one line feed.
+pub(crate) fn printed(title: &str, body: &str, questions: &str) -> String {
+    let parts = [title, body, questions].map(|part| part.replace("\r\n", "\n").trim().to_owned());
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n") + "\n"
+}
+
+/// SHA-256 of a text as it is printed, in UTF-8: anybody who has the paper can work it out.
+pub(crate) fn text_hash(title: &str, body: &str, questions: &str) -> [u8; 32] {
+    Sha256::digest(printed(title, body, questions)).into()
+}
+
+/// The questions of a text: its lines that are not empty.
+pub(crate) fn questions(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// Whether a text is the strokes of a signature: `M x y L x y …` in whole units of the field, and not one dot alone.
+pub(crate) fn are_strokes(text: &str) -> bool {
+    if text.is_empty() || text.len() > STROKES_CHARS_MAX {
+        return false;
+    }
+    let mut words = text.split(' ');
+    let (mut lines, mut first) = (0, true);
+    while let Some(word) = words.next() {
+        match word {
+            "M" => {}
+            "L" if !first => lines += 1,
+            _ => return false,
+        }
+        first = false;
+        let mut within = |max: u32| words.next().and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n <= max);
+        if !(within(FIELD_WIDTH) && within(FIELD_HEIGHT)) {
+            return false;
+        }
+    }
+    lines >= 2
+}
+
+/// The lines of strokes that are sound.
+pub(crate) fn lines(strokes: &str) -> Vec<Vec<(u32, u32)>> {
+    let mut lines: Vec<Vec<(u32, u32)>> = Vec::new();
+    let words: Vec<&str> = strokes.split(' ').collect();
+    for step in words.chunks_exact(3) {
+        let point = (step[1].parse().unwrap_or(0), step[2].parse().unwrap_or(0));
+        match lines.last_mut() {
+            Some(line) if step[0] == "L" => line.push(point),
+            _ => lines.push(vec![point]),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,20 @@
+//! Who has read the operator's safety brief at a kiosk, and which version.
+
+use super::site_texts::SiteText;
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+pub(crate) fn insert(tx: &Write, member_id: i64, text: &SiteText) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO brief_confirmations" {
+        member_id, version: text.version, language: &text.language, text_hash: &text.text_hash[..], confirmed_at: tx.now(),
+    })
+}
+
+/// The version that a member read last, and when; Unix seconds.
+pub(crate) fn find_last(tx: &Read, member_id: i64) -> Result<Option<(i64, i64)>> {
+    let sql = sql!(
+        "SELECT version, confirmed_at FROM brief_confirmations WHERE member_id = ?1 ORDER BY confirmation_id DESC LIMIT 1"
+    );
+    tx.find(sql, [member_id], row)
+}

@@ -1,0 +1,50 @@
+//! The register of consents: what somebody said to which text, and when. Rows are added and never changed; the last of a kind
+//! counts.
+
+use super::site_texts::Kind;
+use crate::domain::waiver::Place;
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+row! {
+    /// One word of a member's. Moments in Unix seconds.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Consent {
+        pub(crate) member_id: i64,
+        pub(crate) kind: Kind,
+        pub(crate) given: bool,
+        pub(crate) version: i64,
+        /// Of the text; ISO 639-1.
+        pub(crate) language: String,
+        pub(crate) text_hash: [u8; 32],
+        pub(crate) said_at: i64,
+        pub(crate) place: Place,
+        /// The guardian or the clerk, where it was not the member.
+        pub(crate) said_by: Option<i64>,
+    }
+}
+
+pub(crate) fn insert(tx: &Write, new: &Consent) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO consents" {
+        member_id: new.member_id, kind: new.kind, given: new.given, version: new.version, language: &new.language,
+        text_hash: &new.text_hash[..], said_at: new.said_at, place: new.place, said_by: new.said_by,
+    })
+}
+
+/// What a member said last of a kind.
+pub(crate) fn find_last(tx: &Read, member_id: i64, kind: Kind) -> Result<Option<Consent>> {
+    let sql = sql!(
+        "SELECT ",
+        Consent::COLUMNS,
+        " FROM consents WHERE member_id = ?1 AND kind = ?2 ORDER BY consent_id DESC LIMIT 1"
+    );
+    tx.find(sql, (member_id, kind), row)
+}
+
+/// The newest first.
+pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Consent>> {
+    let sql =
+        sql!("SELECT ", Consent::COLUMNS, " FROM consents WHERE member_id = ?1 ORDER BY consent_id DESC LIMIT ?2");
+    tx.list(sql, (member_id, limit), row)
+}

@@ -1,0 +1,29 @@
+//! Whom staff calls when something happens to a member.
+
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+row! {
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub(crate) struct Emergency {
+        pub(crate) name: String,
+        /// As it was typed: a number that nobody confirms.
+        pub(crate) phone: String,
+    }
+}
+
+pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Emergency>> {
+    tx.find(sql!("SELECT ", Emergency::COLUMNS, " FROM emergency_contacts WHERE member_id = ?1"), [member_id], row)
+}
+
+/// In place of the one before.
+pub(crate) fn set(tx: &Write, member_id: i64, contact: &Emergency) -> Result<usize> {
+    insert!(tx.run, "INSERT OR REPLACE INTO emergency_contacts" {
+        member_id, name: &contact.name, phone: &contact.phone, updated_at: tx.now(),
+    })
+}
+
+pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM emergency_contacts WHERE member_id = ?1"), [member_id])
+}

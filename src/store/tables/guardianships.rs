@@ -1,0 +1,62 @@
+//! Who acts for which child. A guardianship ends by itself when the child is of age, which the rules work out from the day of
+//! birth.
+
+use crate::domain::waiver::Relation;
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+row! {
+    /// One adult of one child.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Guardianship in "g." {
+        pub(crate) guardianship_id: i64,
+        pub(crate) child_id: i64,
+        pub(crate) guardian_id: i64,
+        pub(crate) relation: Relation,
+        /// What staff saw, where it is a written permission.
+        pub(crate) permission: String,
+        pub(crate) child: String = "coalesce(nullif(c.real_name, ''), nullif(c.screen_name, ''), c.username)",
+        /// Midnight of the child's day of birth in UTC.
+        pub(crate) born: Option<i64> = "c.dob",
+        pub(crate) guardian: String = "coalesce(nullif(a.real_name, ''), nullif(a.screen_name, ''), a.username)",
+    }
+}
+
+const IN_FORCE: &str = joined!(
+    "SELECT ",
+    Guardianship::COLUMNS,
+    " FROM guardianships g JOIN members c ON c.member_id = g.child_id JOIN members a ON a.member_id = g.guardian_id
+      WHERE g.ended_at IS NULL"
+);
+
+/// The one in force between the two.
+pub(crate) fn find(tx: &Read, child_id: i64, guardian_id: i64) -> Result<Option<Guardianship>> {
+    tx.find(sql!(IN_FORCE, " AND g.child_id = ?1 AND g.guardian_id = ?2"), (child_id, guardian_id), row)
+}
+
+/// The adults of a child.
+pub(crate) fn list_of_child(tx: &Read, child_id: i64) -> Result<Vec<Guardianship>> {
+    tx.list(sql!(IN_FORCE, " AND g.child_id = ?1 ORDER BY g.guardianship_id"), [child_id], row)
+}
+
+/// The children of an adult.
+pub(crate) fn list_of_guardian(tx: &Read, guardian_id: i64) -> Result<Vec<Guardianship>> {
+    tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id], row)
+}
+
+/// `by`: the clerk; none: the guardian.
+pub(crate) fn insert(
+    tx: &Write,
+    (child_id, guardian_id): (i64, i64),
+    relation: Relation,
+    permission: &str,
+    by: Option<i64>,
+) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO guardianships" { child_id, guardian_id, relation, permission, made_by: by, made_at: tx.now() })
+}
+
+pub(crate) fn end(tx: &Write, guardianship_id: i64) -> Result<usize> {
+    let sql = sql!("UPDATE guardianships SET ended_at = ?2 WHERE guardianship_id = ?1 AND ended_at IS NULL");
+    tx.run(sql, (guardianship_id, tx.now()))
+}

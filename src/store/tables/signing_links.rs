@@ -1,0 +1,30 @@
+//! Codes by which somebody signs on a telephone; only keyed hashes of them are kept. One a member.
+
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+/// In place of the one before. `ends_at`: Unix seconds.
+pub(crate) fn set(tx: &Write, code_hash: &[u8; 32], member_id: i64, ends_at: i64) -> Result<usize> {
+    delete_of_member(tx, member_id)?;
+    insert!(tx.run, "INSERT INTO signing_links" { code_hash: &code_hash[..], member_id, created_at: tx.now(), ends_at })
+}
+
+pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<i64>> {
+    let sql = sql!(
+        "SELECT l.member_id FROM signing_links l JOIN members m ON m.member_id = l.member_id
+               WHERE l.code_hash = ?1 AND ?2 < l.ends_at AND m.banned_at IS NULL"
+    );
+    tx.find(sql, (&code_hash[..], now), row)
+}
+
+pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM signing_links WHERE member_id = ?1"), [member_id])
+}
+
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+    let sql = sql!(
+        "DELETE FROM signing_links WHERE code_hash IN (SELECT code_hash FROM signing_links WHERE ends_at <= ?1 LIMIT ?2)"
+    );
+    tx.run(sql, (tx.now(), rows))
+}

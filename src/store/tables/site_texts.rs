@@ -1,0 +1,136 @@
+//! What the operator has people sign, confirm or consent to: drafts, and the versions that were published. A published
+//! version is never changed.
+
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+named! {
+    /// What a text is for.
+    pub(crate) enum Kind {
+        Waiver = "waiver",
+        Brief = "brief",
+        /// Consents.
+        Photos = "photos",
+        Newsletter = "newsletter",
+    }
+}
+
+row! {
+    /// A text in one language, as it was published.
+    #[derive(Debug, Clone)]
+    pub(crate) struct SiteText {
+        pub(crate) version: i64,
+        /// ISO 639-1.
+        pub(crate) language: String,
+        pub(crate) title: String,
+        pub(crate) body: String,
+        /// One a line.
+        pub(crate) questions: String,
+        pub(crate) text_hash: [u8; 32],
+        /// Unix seconds.
+        pub(crate) published_at: i64,
+    }
+}
+
+row! {
+    /// A text that is being written.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub(crate) struct Draft {
+        pub(crate) language: String,
+        pub(crate) title: String,
+        pub(crate) body: String,
+        pub(crate) questions: String,
+    }
+}
+
+row! {
+    /// What the published versions of a kind demand.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct InForce {
+        /// The oldest version that counts: the last that asked everybody again.
+        pub(crate) version_min: i64 = "max(iif(asks_again = 1, version, 1))",
+        /// The version that people are shown now.
+        pub(crate) version: i64 = "max(version)",
+        /// When the first version was published; Unix seconds.
+        pub(crate) since: i64 = "min(published_at)",
+    }
+}
+
+/// A version of a kind, from the newest on.
+#[derive(Debug)]
+pub(crate) struct Version {
+    pub(crate) version: i64,
+    pub(crate) published_at: i64,
+    pub(crate) asks_again: bool,
+    /// Languages, with commas between.
+    pub(crate) languages: String,
+}
+
+/// `None` where nothing was published yet.
+pub(crate) fn find_in_force(tx: &Read, kind: Kind) -> Result<Option<InForce>> {
+    tx.find(sql!("SELECT ", InForce::COLUMNS, " FROM site_texts WHERE kind = ?1 HAVING count(*) > 0"), [kind], row)
+}
+
+pub(crate) fn find(tx: &Read, kind: Kind, version: i64, language: &str) -> Result<Option<SiteText>> {
+    let sql = sql!("SELECT ", SiteText::COLUMNS, " FROM site_texts WHERE kind = ?1 AND version = ?2 AND language = ?3");
+    tx.find(sql, (kind, version, language), row)
+}
+
+/// A version in the language that is asked for; else in English, else in the first that there is.
+pub(crate) fn find_best(tx: &Read, kind: Kind, version: i64, language: &str) -> Result<Option<SiteText>> {
+    let sql = sql!(
+        "SELECT ",
+        SiteText::COLUMNS,
+        " FROM site_texts WHERE kind = ?1 AND version = ?2
+          ORDER BY language = ?3 DESC, language = 'en' DESC, language LIMIT 1"
+    );
+    tx.find(sql, (kind, version, language), row)
+}
+
+pub(crate) fn list_versions(tx: &Read, kind: Kind, limit: i64) -> Result<Vec<Version>> {
+    let sql = sql!(
+        "SELECT version, max(published_at), max(asks_again), group_concat(language, ', ') FROM site_texts
+               WHERE kind = ?1 GROUP BY version ORDER BY version DESC LIMIT ?2"
+    );
+    let version =
+        |(version, published_at, asks_again, languages)| Version { version, published_at, asks_again, languages };
+    Ok(tx.list(sql, (kind, limit), row)?.into_iter().map(version).collect())
+}
+
+/// `by`: the admin.
+pub(crate) fn insert(
+    tx: &Write,
+    (kind, version, asks_again): (Kind, i64, bool),
+    draft: &Draft,
+    text_hash: &[u8; 32],
+    by: Option<i64>,
+) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO site_texts" {
+        kind, version, language: &draft.language, title: &draft.title, body: &draft.body, questions: &draft.questions,
+        text_hash: &text_hash[..], asks_again, published_at: tx.now(), published_by: by,
+    })
+}
+
+pub(crate) fn find_draft(tx: &Read, kind: Kind, language: &str) -> Result<Option<Draft>> {
+    let sql = sql!("SELECT ", Draft::COLUMNS, " FROM site_text_drafts WHERE kind = ?1 AND language = ?2");
+    tx.find(sql, (kind, language), row)
+}
+
+pub(crate) fn list_drafts(tx: &Read, kind: Kind) -> Result<Vec<Draft>> {
+    tx.list(sql!("SELECT ", Draft::COLUMNS, " FROM site_text_drafts WHERE kind = ?1 ORDER BY language"), [kind], row)
+}
+
+/// In place of the one before.
+pub(crate) fn set_draft(tx: &Write, kind: Kind, draft: &Draft) -> Result<usize> {
+    insert!(tx.run, "INSERT OR REPLACE INTO site_text_drafts" {
+        kind, language: &draft.language, title: &draft.title, body: &draft.body, questions: &draft.questions,
+        saved_at: tx.now(),
+    })
+}
+
+/// All of a kind, or that of one language.
+pub(crate) fn delete_drafts(tx: &Write, kind: Kind, language: Option<&str>) -> Result<usize> {
+    let sql = sql!("DELETE FROM site_text_drafts WHERE kind = :kind AND language = coalesce(:language, language)");
+    tx.run(sql, named_params! {":kind": kind, ":language": language})
+}

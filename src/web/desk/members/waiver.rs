@@ -1,0 +1,407 @@
+//! A member's waiver at the desk: how it stands, signing it there, and what staff decides.
+
+use super::PART;
+use super::person::{self, Heading};
+use crate::app::waivers::consents as app_consents;
+use crate::app::waivers::{self as app_waivers, Due, NAME_CHARS_MAX, Signing, WORD_CHARS_MAX};
+use crate::app::{self, family, flights};
+use crate::auth::{Clerk, take_document};
+use crate::documents::printout::waiver as printout;
+use crate::domain::local_time::Hall;
+use crate::domain::waiver::{self, Place, Relation};
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::{Language, Text};
+use crate::keys::hex;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::emergency_contacts::{self, Emergency};
+use crate::store::tables::guardianships::{self, Guardianship};
+use crate::store::tables::site_texts::{self, Kind};
+use crate::store::tables::{briefs, consents, tunnels, waivers};
+use crate::web::mark::Mark;
+use crate::web::sheet::{self, Sheet};
+use crate::web::{Frame, asked, done, form, show};
+use askama::Template;
+use http::StatusCode;
+
+/// Papers that a card lists; older ones are in the member's copy.
+const PAPERS_MAX: i64 = 20;
+const DONE: [(&str, &str); 7] = [
+    ("signed", "papers.done_signed"),
+    ("decided", "papers.done_decided"),
+    ("overridden", "papers.done_overridden"),
+    ("emergency", "papers.done_emergency"),
+    ("withdrawn", "papers.done_withdrawn"),
+    ("guardian", "family.done_added"),
+    ("guardian-ended", "family.done_ended"),
+];
+
+#[derive(Template)]
+#[template(path = "desk/waiver.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    heading: Heading,
+    state: Mark,
+    /// Why and until when the member flies without one.
+    allowed: Option<String>,
+    /// Whether staff may let the member fly without one today.
+    may_override: bool,
+    kept: String,
+    sheet: Option<Sheet>,
+    papers: Vec<Paper>,
+    /// The adults who act for the member, and the children for whom the member acts: number, name and by what right.
+    guardians: Vec<(i64, String, String)>,
+    wards: Vec<(i64, String, String)>,
+    emergency: Emergency,
+    /// When the safety brief was read.
+    brief: Option<String>,
+    /// The register of consents.
+    register: Vec<Registered>,
+    problem: Option<String>,
+}
+
+/// A waiver that was signed.
+struct Paper {
+    signature_id: i64,
+    signed: String,
+    about: String,
+    /// Questions that were answered with yes.
+    yes: Vec<String>,
+    decisions: Vec<String>,
+    /// Whether staff has still to decide.
+    is_open: bool,
+}
+
+/// `GET /desk/members/{member_id}/waiver`
+pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, None)
+}
+
+/// `POST /desk/members/{member_id}/waiver`: signed at the desk, by the flyer or for a child.
+pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let due = site.store.read(|tx| app_waivers::find_due(site, tx, member_id))?;
+    let signing = sheet::read(form(call)?, &[due], Place::Desk)?;
+    match app::change(site, clerk, call.language(), |cx| app_waivers::sign(cx, &signing)) {
+        Ok(_) => back(member_id, "signed"),
+        Err(failure) => {
+            let problem = sheet::words(failure, call.language())?;
+            page(site, call, clerk, Some((Some(signing), problem)))
+        }
+    }
+}
+
+/// `POST /desk/members/{member_id}/waiver/decide`: whether somebody who answered with yes flies.
+pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut body = form(call)?;
+    let signature = body.required("signature", fields::id);
+    let may_fly = body.required("may_fly", fields::line(5));
+    let word = body.optional("word", fields::line(WORD_CHARS_MAX));
+    let ok = body.finish()?;
+    let (signature_id, may_fly) = (signature.get(&ok), may_fly.get(&ok) == "yes");
+    let word = word.get(&ok).unwrap_or_default();
+    let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
+    if signed.is_none_or(|signed| signed.member_id != member_id) {
+        return Err(Failure::not_found());
+    }
+    match app::change(site, clerk, call.language(), |cx| app_waivers::decide(cx, signature_id, may_fly, &word)) {
+        Ok(_) => back(member_id, "decided"),
+        Err(failure) if !failure.problems().is_empty() => {
+            page(site, call, clerk, Some((None, call.say("papers.word_missing"))))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// `POST /desk/members/{member_id}/waiver/override`: the member flies today, because staff says so.
+pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut body = form(call)?;
+    let reason = body.optional("reason", fields::line(WORD_CHARS_MAX));
+    let ok = body.finish()?;
+    let reason = reason.get(&ok).unwrap_or_default();
+    match app::change(site, clerk, call.language(), |cx| app_waivers::override_today(cx, member_id, &reason)) {
+        Ok(()) => back(member_id, "overridden"),
+        Err(failure) if !failure.problems().is_empty() => {
+            page(site, call, clerk, Some((None, call.say("papers.reason_missing"))))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// `GET /desk/members/{member_id}/waiver.pdf`: a signed waiver (`number`) on paper, in the language of its text.
+pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let number = asked(call, "number").parse().map_err(|_| Failure::not_found())?;
+    take_document(site, clerk.id(), clerk.role())?;
+    let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
+    let pdf = site.draw(move || printout::draw(&paper))?.map_err(|e| Failure::broken().because(e))?;
+    Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))
+}
+
+fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Result<printout::Paper, Failure> {
+    let signed = waivers::find(tx, signature_id)?.filter(|signed| signed.member_id == member_id);
+    let signed = signed.ok_or_else(Failure::not_found)?;
+    let text = site_texts::find(tx, Kind::Waiver, signed.version, &signed.language)?.ok_or_else(Failure::broken)?;
+    let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
+    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == signed.language).unwrap_or_default();
+    let say = |key: &'static str| language.say(&Text::new(key));
+    let facts = [
+        ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),
+        ("waiver.flyer", signed.flyer_name),
+        ("waiver.born", Hall::UTC.date(signed.born)),
+        ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
+        ("waiver.signed_at", format!("{} (UTC {})", hall.shown(signed.signed_at), Hall::UTC.shown(signed.signed_at))),
+        ("waiver.signed_where", signed.place.name().to_owned()),
+        ("waiver.version", format!("{} ({})", text.version, text.language)),
+        ("waiver.hash", hex(&signed.text_hash)),
+    ];
+    let answers = signed.answers.chars().map(|answer| answer == 'y');
+    Ok(printout::Paper {
+        site_name: home.name.clone(),
+        site_city: home.city,
+        number: signature_id,
+        title: text.title,
+        body: text.body,
+        questions: waiver::questions(&text.questions).map(str::to_owned).zip(answers).collect(),
+        facts: facts.map(|(key, fact)| (say(key), fact)).into(),
+        signer_name: signed.signer_name,
+        strokes: waiver::lines(&signed.strokes),
+        field_width: waiver::FIELD_WIDTH,
+        language,
+    })
+}
+
+/// `POST /desk/members/{member_id}/guardians`: another member acts for this one.
+pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut body = form(call)?;
+    let guardian = body.optional("guardian", fields::line(20));
+    let relation = body.optional("relation", fields::line(20));
+    let permission = body.optional("permission", fields::line(family::PERMISSION_CHARS_MAX));
+    let ok = body.finish()?;
+    let guardian_id = guardian.get(&ok).and_then(|typed| typed.parse().ok()).unwrap_or(0);
+    let relation = relation.get(&ok).and_then(|name| Relation::parse(&name)).unwrap_or(Relation::Own);
+    let permission = permission.get(&ok).unwrap_or_default();
+    match app::change(site, clerk, call.language(), |cx| family::add(cx, member_id, guardian_id, relation, &permission))
+    {
+        Ok(_) => back(member_id, "guardian"),
+        Err(failure) if !failure.problems().is_empty() => {
+            let problem = sheet::words(failure, call.language())?;
+            page(site, call, clerk, Some((None, problem)))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// `POST /desk/members/{member_id}/guardians/end`: that adult does not act for this member any more.
+pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut body = form(call)?;
+    let guardian = body.required("guardian", fields::id);
+    let ok = body.finish()?;
+    let guardian_id = guardian.get(&ok);
+    _ = app::change(site, clerk, call.language(), |cx| family::end(cx, member_id, guardian_id))?;
+    back(member_id, "guardian-ended")
+}
+
+/// `POST /desk/members/{member_id}/emergency`: whom to call; empty takes it away.
+pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut body = form(call)?;
+    let name = body.optional("emergency_name", fields::line(NAME_CHARS_MAX));
+    let phone = body.optional("emergency_phone", fields::line(sheet::PHONE_CHARS_MAX));
+    let ok = body.finish()?;
+    let contact = Emergency { name: name.get(&ok).unwrap_or_default(), phone: phone.get(&ok).unwrap_or_default() };
+    _ = app::change(site, clerk, call.language(), |cx| app_consents::set_emergency(cx, member_id, &contact))?;
+    back(member_id, "emergency")
+}
+
+/// `POST /desk/members/{member_id}/consents/withdraw`: the member has taken a consent back.
+pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut body = form(call)?;
+    let kind = body.required("kind", fields::line(20));
+    let ok = body.finish()?;
+    let kind = Kind::parse(&kind.get(&ok)).ok_or_else(Failure::not_found)?;
+    _ = app::change(site, clerk, call.language(), |cx| app_consents::withdraw(cx, member_id, kind))?;
+    back(member_id, "withdrawn")
+}
+
+/// Nothing of this is there on a site that asks for no waiver.
+fn find_id(site: &Site, call: &Call) -> Result<i64, Failure> {
+    call.param_id(0).filter(|_| site.config.waiver.required).ok_or_else(Failure::not_found)
+}
+
+/// The page of a member who cannot be checked in, which says why and what to do.
+pub(crate) fn path(member_id: i64) -> String {
+    format!("{PART}/{member_id}/waiver")
+}
+
+fn back(member_id: i64, word: &str) -> Answer {
+    Ok(reply::see_other(&format!("{}?done={word}", path(member_id))))
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing>, String)>) -> Answer {
+    let member_id = find_id(site, call)?;
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let language = call.language();
+    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (sent, Some(problem)));
+    let page = site.store.read(|tx| {
+        let heading = person::heading(site, tx, call, member_id)?;
+        let due = app_waivers::find_due(site, tx, member_id)?;
+        let is_published = flights::find_demand(site, tx)?.is_some();
+        let state = state(&due, is_published, language);
+        let may_override = is_published && due.reason.is_some();
+        let sheet = match is_published {
+            true => Some(Sheet::read(tx, &[due], language, true, sent.as_ref())?),
+            false => None,
+        };
+        let allowed = allowed(site, tx, member_id, language)?;
+        let papers = papers(site, tx, member_id, language)?;
+        let years = site.config.waiver.keep_years;
+        let kept = match years {
+            0 => Text::new("papers.kept_as_account"),
+            years => Text::new("papers.kept_years").with("years", years),
+        };
+        let kept = language.say(&kept);
+        let right = |one: &Guardianship| {
+            let relation = language.say(&Text::new(relation_key(one.relation)));
+            if one.permission.is_empty() { relation } else { format!("{relation}: {}", one.permission) }
+        };
+        let guardians = guardianships::list_of_child(tx, member_id)?;
+        let guardians = guardians.iter().map(|one| (one.guardian_id, one.guardian.clone(), right(one))).collect();
+        let wards = family::list_wards(site, tx, member_id)?;
+        let wards = wards.iter().map(|one| (one.child_id, one.child.clone(), right(one))).collect();
+        let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+        let brief = briefs::find_last(tx, member_id)?.map(|(version, at)| {
+            let said =
+                Text::new("papers.brief_read").with("version", version).with("day", when::moment(language, &hall, at));
+            language.say(&said)
+        });
+        Ok(Page {
+            emergency: emergency_contacts::find(tx, member_id)?.unwrap_or_default(),
+            brief,
+            register: register(tx, member_id, &hall, language)?,
+            guardians,
+            wards,
+            frame,
+            heading,
+            state,
+            allowed,
+            may_override,
+            kept,
+            sheet,
+            papers,
+            problem,
+        })
+    })?;
+    Ok(show(status, language, &page))
+}
+
+fn state(due: &Due, is_published: bool, language: Language) -> Mark {
+    let say = |tone, key| Mark::new(tone, language.say(&Text::new(key)));
+    match due.reason {
+        _ if !is_published => say("soon", "papers.no_text"),
+        None => say("good", "papers.in_force"),
+        Some(reason) => say("bad", reason.key()),
+    }
+}
+
+/// How the waiver of a member stands, in a word; `None` on a site that asks for none.
+pub(super) fn find_mark(site: &Site, member_id: i64, language: Language) -> Result<Option<Mark>, Failure> {
+    if !site.config.waiver.required {
+        return Ok(None);
+    }
+    let denial = site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?;
+    let (tone, key) = if denial.is_some() { ("bad", "papers.missing") } else { ("good", "papers.in_force") };
+    Ok(Some(Mark::new(tone, language.say(&Text::new(key)))))
+}
+
+fn allowed(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
+    let Some(known) = waivers::find_override(tx, member_id, site.now())? else { return Ok(None) };
+    let by = waivers::find_clerk(tx, known.made_by)?;
+    Ok(Some(language.say(&Text::new("papers.allowed").with("by", by).with("reason", known.reason))))
+}
+
+fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<Paper>, Failure> {
+    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+    let mut papers = Vec::new();
+    for (signature_id, paper) in waivers::list(tx, member_id, PAPERS_MAX)? {
+        let text = site_texts::find(tx, Kind::Waiver, paper.version, &paper.language)?;
+        let asked = text.map(|text| text.questions).unwrap_or_default();
+        let yes = waiver::questions(&asked).zip(paper.answers.chars()).filter(|(_, answer)| *answer == 'y');
+        let yes: Vec<String> = yes.map(|(question, _)| question.to_owned()).collect();
+        let mut decisions = Vec::new();
+        for decision in waivers::list_decisions(tx, signature_id)? {
+            let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
+            let said = Text::new(key)
+                .with("by", waivers::find_clerk(tx, decision.decided_by)?)
+                .with("day", when::moment(language, &hall, decision.decided_at))
+                .with("word", decision.word);
+            decisions.push(language.say(&said));
+        }
+        let about = Text::new("papers.signed_by")
+            .with("name", &paper.signer_name)
+            .with("relation", language.say(&Text::new(relation_key(paper.relation))))
+            .with("place", language.say(&Text::new(place_key(paper.place))))
+            .with("version", paper.version)
+            .with("language", &paper.language);
+        papers.push(Paper {
+            signature_id,
+            signed: when::moment(language, &hall, paper.signed_at),
+            about: language.say(&about),
+            is_open: !yes.is_empty() && decisions.is_empty(),
+            yes,
+            decisions,
+        });
+    }
+    Ok(papers)
+}
+
+/// A row of the register of consents.
+struct Registered {
+    kind: &'static str,
+    said: String,
+    /// Whether it is a consent that counts now.
+    in_force: bool,
+}
+
+/// What a member said to the consents, the newest first.
+fn register(tx: &Read, member_id: i64, hall: &Hall, language: Language) -> Result<Vec<Registered>, Failure> {
+    let mut seen = Vec::new();
+    let mut rows = Vec::new();
+    for one in consents::list(tx, member_id, PAPERS_MAX)? {
+        let (name, given) = match one.kind {
+            Kind::Newsletter => ("waiver.newsletter", one.given),
+            _ => ("waiver.photos", one.given),
+        };
+        let said = Text::new(if given { "papers.consent_given" } else { "papers.consent_refused" })
+            .with("what", language.say(&Text::new(name)))
+            .with("version", one.version)
+            .with("day", when::moment(language, hall, one.said_at))
+            .with("place", language.say(&Text::new(place_key(one.place))));
+        let is_last = !seen.contains(&one.kind);
+        seen.push(one.kind);
+        rows.push(Registered { kind: one.kind.name(), said: language.say(&said), in_force: is_last && given });
+    }
+    Ok(rows)
+}
+
+fn relation_key(relation: Relation) -> &'static str {
+    ["waiver.relation_self", "waiver.relation_parent", "waiver.relation_guardian", "waiver.relation_permission"]
+        [relation as usize]
+}
+
+fn place_key(place: Place) -> &'static str {
+    ["papers.at_kiosk", "papers.at_phone", "papers.at_desk", "papers.at_app"][place as usize]
+}

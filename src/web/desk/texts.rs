@@ -1,0 +1,278 @@
+//! The operator's texts, as admins write and publish them: waiver, safety brief, consents.
+
+use crate::app;
+use crate::app::waivers::texts;
+use crate::auth::Clerk;
+use crate::domain::waiver::{self, BODY_CHARS_MAX, QUESTION_CHARS_MAX, QUESTIONS_MAX, TITLE_CHARS_MAX};
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::{Language, Text};
+use crate::keys::hex;
+use crate::site::Site;
+use crate::store::tables::site_texts::{self, Draft, Kind, SiteText};
+use crate::web::sheet::{paragraphs, words};
+use crate::web::{Frame, asked, done, form, show as shown};
+use askama::Template;
+use http::StatusCode;
+
+const PART: &str = "/desk/site";
+/// Versions of one text that a page lists.
+const VERSIONS_MAX: i64 = 50;
+/// What a form may bring: more than the rules take, so that the rules can say what is too long.
+const FORM_CHARS_MAX: usize = 2 * BODY_CHARS_MAX;
+const DONE: [(&str, &str); 3] =
+    [("saved", "texts.done_saved"), ("published", "texts.done_published"), ("discarded", "texts.done_discarded")];
+/// The questions that are offered for a first waiver.
+const USUAL: [&str; 3] = ["waiver.ask_weight", "waiver.ask_pregnancy", "waiver.ask_shoulder"];
+
+#[derive(Template)]
+#[template(path = "desk/texts.html", config = "assets/templates/askama.toml")]
+struct ListPage {
+    frame: Frame,
+    kinds: Vec<Tab>,
+    kind: &'static str,
+    languages: Vec<Written>,
+    versions: Vec<Version>,
+    has_drafts: bool,
+    is_waiver: bool,
+    problem: Option<String>,
+}
+
+struct Tab {
+    kind: &'static str,
+    name: String,
+    shown: bool,
+}
+
+struct Written {
+    tag: &'static str,
+    name: &'static str,
+    has_draft: bool,
+}
+
+struct Version {
+    version: i64,
+    at: String,
+    asks_again: bool,
+    languages: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "desk/text_edit.html", config = "assets/templates/askama.toml")]
+struct EditPage {
+    frame: Frame,
+    kind: &'static str,
+    name: String,
+    language: Language,
+    draft: Draft,
+    paragraphs: Vec<String>,
+    questions: Vec<String>,
+    is_waiver: bool,
+    title_max: usize,
+    body_max: usize,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "desk/text.html", config = "assets/templates/askama.toml")]
+struct TextPage {
+    frame: Frame,
+    name: String,
+    text: SiteText,
+    at: String,
+    hash: String,
+    paragraphs: Vec<String>,
+    questions: Vec<String>,
+}
+
+const KINDS: [(Kind, &str); 4] = [
+    (Kind::Waiver, "waiver.title"),
+    (Kind::Brief, "waiver.brief"),
+    (Kind::Photos, "waiver.photos"),
+    (Kind::Newsletter, "waiver.newsletter"),
+];
+
+fn name_key(kind: Kind) -> &'static str {
+    KINDS.iter().find(|(one, _)| *one == kind).map_or("waiver.title", |(_, key)| key)
+}
+
+/// Nothing of this is there on a site that asks for no waiver.
+fn find_kind(site: &Site, name: &str) -> Result<Kind, Failure> {
+    let known = if name.is_empty() { Some(Kind::Waiver) } else { Kind::parse(name) };
+    let known = known.filter(|kind| KINDS.iter().any(|(one, _)| one == kind));
+    known.filter(|_| site.config.waiver.required).ok_or_else(Failure::not_found)
+}
+
+fn find_language(tag: &str) -> Result<Language, Failure> {
+    Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)
+}
+
+/// `GET /desk/texts`: one kind (`kind`) with its drafts and versions.
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let kind = find_kind(site, &asked(call, "kind"))?;
+    page(site, call, clerk, kind, None)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<String>) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let (hall, language) = (site.hall()?, call.language());
+    let (drafts, versions) = site
+        .store
+        .read(|tx| Ok((site_texts::list_drafts(tx, kind)?, site_texts::list_versions(tx, kind, VERSIONS_MAX)?)))?;
+    let version = |one: site_texts::Version| Version {
+        version: one.version,
+        at: when::moment(language, &hall, one.published_at),
+        asks_again: one.asks_again,
+        languages: one.languages.split(", ").map(str::to_owned).collect(),
+    };
+    let written = |one: Language| Written {
+        tag: one.tag(),
+        name: one.name(),
+        has_draft: drafts.iter().any(|draft| draft.language == one.tag()),
+    };
+    let tab = |(one, key): (Kind, &'static str)| Tab { kind: one.name(), name: call.say(key), shown: one == kind };
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = ListPage {
+        kinds: KINDS.map(tab).into(),
+        kind: kind.name(),
+        languages: Language::AT_KIOSK.map(written).into(),
+        versions: versions.into_iter().map(version).collect(),
+        has_drafts: !drafts.is_empty(),
+        is_waiver: kind == Kind::Waiver,
+        problem,
+        frame,
+    };
+    Ok(shown(status, language, &page))
+}
+
+/// `GET /desk/texts/edit`: the draft of a kind in a language, or what it begins with: the version in force.
+pub(crate) fn edit(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let kind = find_kind(site, &asked(call, "kind"))?;
+    let language = find_language(&asked(call, "language"))?;
+    let draft = site.store.read(|tx| {
+        if let Some(draft) = site_texts::find_draft(tx, kind, language.tag())? {
+            return Ok(Some(draft));
+        }
+        let Some(in_force) = site_texts::find_in_force(tx, kind)? else { return Ok(None) };
+        let text = site_texts::find(tx, kind, in_force.version, language.tag())?;
+        Ok(text.map(|text| Draft {
+            language: text.language,
+            title: text.title,
+            body: text.body,
+            questions: text.questions,
+        }))
+    })?;
+    let draft = draft.unwrap_or_else(|| begin(kind, language));
+    edit_page(site, call, clerk, (kind, language), draft, None)
+}
+
+/// What a first text begins with: its title, and for a waiver the usual questions. The words are the operator's.
+fn begin(kind: Kind, language: Language) -> Draft {
+    let say = |key| language.say(&Text::new(key));
+    let questions = if kind == Kind::Waiver { USUAL.map(say).join("\n") } else { String::new() };
+    Draft { language: language.tag().to_owned(), title: say(name_key(kind)), body: String::new(), questions }
+}
+
+/// `POST /desk/texts/edit`: keeps the draft, and shows it as people will see it.
+pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let (kind, language) = (body.required("kind", fields::line(20)), body.required("language", fields::line(5)));
+    let title = body.optional("title", fields::line(FORM_CHARS_MAX));
+    let text = body.optional("body", fields::lines(FORM_CHARS_MAX));
+    let questions = body.optional("questions", fields::lines(FORM_CHARS_MAX));
+    let ok = body.finish()?;
+    let (kind, language) = (find_kind(site, &kind.get(&ok))?, find_language(&language.get(&ok))?);
+    let draft = Draft {
+        language: language.tag().to_owned(),
+        title: title.get(&ok).unwrap_or_default(),
+        body: text.get(&ok).unwrap_or_default(),
+        questions: questions.get(&ok).unwrap_or_default(),
+    };
+    match app::change(site, clerk, call.language(), |cx| texts::save(cx, kind, &draft)) {
+        Ok(()) => {
+            let (kind, tag) = (kind.name(), language.tag());
+            Ok(reply::see_other(&format!("/desk/texts/edit?kind={kind}&language={tag}&done=saved")))
+        }
+        Err(failure) if !failure.problems().is_empty() => {
+            let problem = words(failure, call.language())?;
+            edit_page(site, call, clerk, (kind, language), draft, Some(problem))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn edit_page(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    (kind, language): (Kind, Language),
+    draft: Draft,
+    problem: Option<String>,
+) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = EditPage {
+        kind: kind.name(),
+        name: call.say(name_key(kind)),
+        language,
+        paragraphs: paragraphs(&draft.body),
+        questions: waiver::questions(&draft.questions).map(str::to_owned).collect(),
+        draft,
+        is_waiver: kind == Kind::Waiver,
+        title_max: TITLE_CHARS_MAX,
+        body_max: BODY_CHARS_MAX.max(QUESTIONS_MAX * QUESTION_CHARS_MAX),
+        problem,
+        frame,
+    };
+    Ok(shown(status, call.language(), &page))
+}
+
+/// `POST /desk/texts/publish`: the drafts of a kind are its next version.
+pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let (kind, again) = (body.required("kind", fields::line(20)), body.optional("asks_again", fields::line(5)));
+    let ok = body.finish()?;
+    let (kind, again) = (find_kind(site, &kind.get(&ok))?, again.get(&ok).is_some());
+    match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again)) {
+        Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=published", kind.name()))),
+        Err(failure) if !failure.problems().is_empty() => {
+            let problem = words(failure, call.language())?;
+            page(site, call, clerk, kind, Some(problem))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// `POST /desk/texts/discard`: the drafts of a kind are thrown away.
+pub(crate) fn discard(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let kind = body.required("kind", fields::line(20));
+    let ok = body.finish()?;
+    let kind = find_kind(site, &kind.get(&ok))?;
+    _ = app::change(site, clerk, call.language(), |cx| texts::discard(cx, kind))?;
+    Ok(reply::see_other(&format!("/desk/texts?kind={}&done=discarded", kind.name())))
+}
+
+/// `GET /desk/texts/version`: a text as it was published.
+pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let kind = find_kind(site, &asked(call, "kind"))?;
+    let version = asked(call, "version").parse().map_err(|_| Failure::not_found())?;
+    let tag = asked(call, "language");
+    let text = site.store.read(|tx| Ok(site_texts::find(tx, kind, version, &tag)?))?.ok_or_else(Failure::not_found)?;
+    let page = TextPage {
+        frame: Frame::of(site, call, clerk, PART)?,
+        name: call.say(name_key(kind)),
+        at: when::moment(call.language(), &site.hall()?, text.published_at),
+        hash: hex(&text.text_hash),
+        paragraphs: paragraphs(&text.body),
+        questions: waiver::questions(&text.questions).map(str::to_owned).collect(),
+        text,
+    };
+    Ok(shown(StatusCode::OK, call.language(), &page))
+}

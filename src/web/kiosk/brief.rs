@@ -1,0 +1,64 @@
+//! The operator's safety brief: read at the kiosk, confirmed there, and then signed by the instructor whom the member chooses.
+
+use super::{Screen, show, status};
+use crate::app;
+use crate::app::waivers::brief;
+use crate::auth::Guest;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::store::tables::signers::{self, Able};
+use crate::store::tables::site_texts::{self, Kind, SiteText};
+use crate::web::form;
+use crate::web::sheet::{paragraphs, words};
+use askama::Template;
+
+#[derive(Template)]
+#[template(path = "kiosk/brief.html", config = "assets/templates/askama.toml")]
+struct Page {
+    screen: Screen,
+    text: SiteText,
+    paragraphs: Vec<String>,
+    signers: Vec<Able>,
+    problem: Option<String>,
+}
+
+/// `GET /kiosk/brief`
+pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    page(site, call, guest, None)
+}
+
+fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
+    let (text, mut able) = site.store.read(|tx| {
+        if !brief::is_due(site, tx, guest.member_id())? {
+            return Err(Failure::not_found());
+        }
+        let in_force = site_texts::find_in_force(tx, Kind::Brief)?.ok_or_else(Failure::not_found)?;
+        let text = site_texts::find_best(tx, Kind::Brief, in_force.version, call.language().tag())?;
+        let (_, item) = brief::find_item(site).ok_or_else(Failure::not_found)?;
+        let able = signers::list_able(tx, site.catalogue, item.level, site.tunnel_id, site.now())?;
+        Ok((text.ok_or_else(Failure::not_found)?, able))
+    })?;
+    able.retain(|one| one.member_id != guest.member_id());
+    let paragraphs = paragraphs(&text.body);
+    let page = Page { screen: Screen::of(site, call, guest)?, text, paragraphs, signers: able, problem };
+    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+}
+
+/// `POST /kiosk/brief`: read and understood; the instructor is asked to sign.
+pub(crate) fn confirm(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let mut body = form(call)?;
+    let version = body.required("version", fields::whole_in(1..=i64::MAX));
+    let language = body.required("language", fields::line(5));
+    let signer = body.required("signer", fields::id);
+    let Ok(ok) = body.finish() else { return page(site, call, guest, Some(call.say("kiosk.signer_missing"))) };
+    let (version, language, signer_id) = (version.get(&ok), language.get(&ok), signer.get(&ok));
+    let actor = super::actor(call, guest);
+    match app::change(site, actor, call.language(), |cx| brief::confirm(cx, version, &language, signer_id)) {
+        Ok(_) => Ok(reply::see_other("/kiosk/home?done=asked")),
+        Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
+    }
+}

@@ -1,0 +1,95 @@
+//! Signing at a kiosk: one's own waiver, and in one go those of the children for whom one acts; or on one's telephone.
+
+use super::{Screen, show, status};
+use crate::app;
+use crate::app::waivers::{self, Due, Signing, links};
+use crate::auth::Guest;
+use crate::documents::qr;
+use crate::domain::waiver::Place;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::site::Site;
+use crate::web::form;
+use crate::web::sheet::{self, Sheet};
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "kiosk/waiver.html", config = "assets/templates/askama.toml")]
+struct Page {
+    screen: Screen,
+    /// Who waits for staff, with what is in the way.
+    waiting: Vec<(String, String)>,
+    /// `None`: nothing is to be signed.
+    sheet: Option<Sheet>,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "kiosk/waiver_phone.html", config = "assets/templates/askama.toml")]
+struct PhonePage {
+    screen: Screen,
+    /// SVG of our own.
+    qr: String,
+    url: String,
+}
+
+/// `GET /kiosk/waiver`: what the member has to sign.
+pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    page(site, call, guest, None)
+}
+
+/// Who is to be signed for, and who waits for staff. Nothing of this is there on a site that asks for no waiver.
+pub(crate) fn list_due(site: &Site, member_id: i64) -> Result<(Vec<Due>, Vec<Due>), Failure> {
+    if !site.config.waiver.required {
+        return Err(Failure::not_found());
+    }
+    let due = site.store.read(|tx| waivers::list_due(site, tx, member_id))?;
+    Ok(due
+        .into_iter()
+        .filter(|one| one.reason.is_some())
+        .partition(|one| one.reason.is_some_and(|reason| reason.wants_signature())))
+}
+
+fn page(site: &Site, call: &Call, guest: &Guest, refused: Option<(Signing, String)>) -> Answer {
+    let language = call.language();
+    let (due, waiting) = list_due(site, guest.member_id())?;
+    let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (Some(sent), Some(problem)));
+    let sheet = match due.is_empty() {
+        true => None,
+        false => Some(site.store.read(|tx| Sheet::read(tx, &due, language, false, sent.as_ref()))?),
+    };
+    let said = |one: Due| (one.name, one.reason.map(|reason| call.say(reason.key())).unwrap_or_default());
+    let waiting = waiting.into_iter().map(said).collect();
+    let page = Page { screen: Screen::of(site, call, guest)?, waiting, sheet, problem };
+    Ok(show(status(page.problem.as_ref()), language, &page))
+}
+
+/// `POST /kiosk/waiver`: signed for all who are ticked, or for nobody.
+pub(crate) fn sign(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    let (due, _) = list_due(site, guest.member_id())?;
+    let signing = sheet::read(form(call)?, &due, Place::Kiosk)?;
+    let actor = super::actor(call, guest);
+    match app::change(site, actor, call.language(), |cx| waivers::sign(cx, &signing)) {
+        Ok(_) if signing.flyers.iter().any(|flyer| flyer.answers.contains('y')) => {
+            Ok(reply::see_other("/kiosk/waiver"))
+        }
+        Ok(_) => Ok(reply::see_other("/kiosk/home?done=signed")),
+        Err(failure) => {
+            let problem = sheet::words(failure, call.language())?;
+            page(site, call, guest, Some((signing, problem)))
+        }
+    }
+}
+
+/// `POST /kiosk/waiver/phone`: a code for the member's telephone, so that the kiosk is free for others.
+pub(crate) fn to_phone(site: &Site, call: &Call, guest: &Guest) -> Answer {
+    list_due(site, guest.member_id())?;
+    let (actor, member_id) = (super::actor(call, guest), guest.member_id());
+    let code = app::change(site, actor, call.language(), |cx| links::make(cx, member_id))?;
+    let url = format!("{}/sign?lang={}&code={code}", site.public_url(), call.language().tag());
+    let qr = qr::svg(&url).ok_or_else(Failure::broken)?;
+    Ok(show(StatusCode::OK, call.language(), &PhonePage { screen: Screen::of(site, call, guest)?, qr, url }))
+}

@@ -1,0 +1,516 @@
+//! Waivers: no waiver, no flight; how one is signed, decided on and done without; and nothing of it where it is off.
+
+use crate::desk::kiosk::{enter, paired};
+use crate::desk::{Clerk, book};
+use crate::harness::{Caller, Reply, Site};
+use http::Method;
+use serde_json::json;
+use std::io::Write;
+use tunneldesk::config::Config;
+
+const YEAR: i64 = 365 * 86_400;
+
+/// A site on which everybody signs, with two versions of a text that asks one question.
+fn demand(site: &Site) -> Clerk {
+    let admin = Clerk::at(site, &site.admin());
+    for body in ["I fly at my own risk.", "I fly at my own risk, and with a helmet."] {
+        let form = [("kind", "waiver"), ("language", "en"), ("title", "Waiver"), ("body", body)];
+        let reply = admin.post("/desk/texts/edit", &[&form[..], &[("questions", "Is a shoulder hurt?")]].concat());
+        assert_eq!(reply.status, 303, "{reply}");
+        let reply = admin.post("/desk/texts/publish", &[("kind", "waiver"), ("asks_again", "on")]);
+        assert_eq!(reply.status, 303, "{reply}");
+    }
+    admin
+}
+
+fn on(config: &mut Config) {
+    (config.demo, config.waiver.required) = (true, true);
+}
+
+/// A waiver as it lies in the file.
+struct Paper {
+    version: i64,
+    age_days: i64,
+    years: i64,
+    relation: &'static str,
+    answer: &'static str,
+    decision: Option<bool>,
+}
+
+const GOOD: Paper = Paper { version: 2, age_days: 1, years: 30, relation: "self", answer: "n", decision: None };
+
+fn put(site: &Site, member: &Caller, paper: &Paper) {
+    site.change(|tx| {
+        let sql = "INSERT INTO waiver_signatures (member_id, version, language, text_hash, signed_at, place, flyer_name, born,
+                        relation, signer_name, strokes, answers, kept)
+                   VALUES (?1, ?2, 'en', zeroblob(32), ?3, 'desk', 'x', ?4, ?5, 'x', '', ?6, 0)";
+        let (at, born) = (tx.now() - paper.age_days * 86_400, tx.now() - paper.years * YEAR - 20 * 86_400);
+        tx.run(sql, (member.id, paper.version, at, born, paper.relation, paper.answer))?;
+        if let Some(may_fly) = paper.decision {
+            let sql = "INSERT INTO waiver_decisions (signature_id, may_fly, word, decided_at)
+                       SELECT max(signature_id), ?1, 'asked', ?2 FROM waiver_signatures";
+            tx.run(sql, (may_fly, tx.now()))?;
+        }
+        Ok(())
+    });
+}
+
+/// What a member has flown and been checked in for: minutes and arrivals.
+fn flown(site: &Site, member: &Caller) -> (i64, i64) {
+    site.change(|tx| {
+        let sql = "SELECT (SELECT coalesce(sum(minutes), 0) FROM entries WHERE member_id = ?1 AND kind = 'time'),
+                          (SELECT count(arrived_at) FROM bookings WHERE member_id = ?1)";
+        Ok(tx.get(sql, [member.id], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    })
+}
+
+struct Stage {
+    site: Site,
+    admin: Clerk,
+    kiosk: Clerk,
+    partner: Caller,
+    signer: Caller,
+}
+
+type Path = (&'static str, fn(&Stage, &Caller));
+
+impl Stage {
+    fn number(&self) -> String {
+        self.site.next_number().to_string()
+    }
+
+    fn ask(&self, member: &Caller, minutes: i64) -> serde_json::Value {
+        json!({
+            "member_id": member.id, "member_pin": self.site.pin(member), "registration_id": self.site.next_number(),
+            "flight_date": self.site.now() + 600, "minutes_booked": minutes, "tunnel_id": Site::TUNNEL_ID,
+        })
+    }
+
+    fn kiosk_of(&self, member: &Caller) -> &Clerk {
+        self.kiosk.post("/kiosk/leave", &[]);
+        enter(&self.site, &self.kiosk, member);
+        &self.kiosk
+    }
+}
+
+/// Every path to a check-in or to flight time, but for lists.
+const PATHS: [Path; 12] = [
+    ("check-in at the desk", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        stage.admin.post(&format!("/desk/bookings/{booking}/check-in"), &[]);
+    }),
+    ("walk-in at the desk", |stage, member| {
+        let (who, number) = (member.id.to_string(), stage.number());
+        let form = [("member", &*who), ("minutes", "12"), ("here", "on"), ("number", &number)];
+        stage.admin.post("/desk/bookings", &form);
+    }),
+    ("time at the desk", |stage, member| {
+        stage.admin.post(&format!("/desk/members/{}/time", member.id), &[("minutes", "12")]);
+    }),
+    ("time by the app", |stage, member| {
+        member.post("/account/logbook/time/", json!({ "entry_date": stage.site.now(), "time": 12 }));
+    }),
+    ("time by existing clients", |stage, member| {
+        member.post("/account/logbook/member/time/", json!({ "entry_date": stage.site.now(), "time": "12" }));
+    }),
+    ("more time by an edit", |stage, member| {
+        let sql = "SELECT max(entry_id) FROM entries WHERE member_id = ?1 AND kind = 'time'";
+        let entry: i64 = stage.site.change(|tx| Ok(tx.get(sql, [member.id], |row| row.get(0))?));
+        let body = json!({ "entry_date": stage.site.now(), "time": "400", "tunnel": "7", "comment": "" });
+        member.ask(Method::PUT, &format!("/account/logbook/time/{entry}")).json(&body).send();
+    }),
+    ("check-in at the kiosk", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        stage.kiosk_of(member).post(&format!("/kiosk/bookings/{booking}/check-in"), &[]);
+    }),
+    ("time at the kiosk", |stage, member| {
+        stage.kiosk_of(member).post("/kiosk/time", &[("minutes", "12")]);
+    }),
+    ("a partner's booking", |stage, member| {
+        let reply = stage.partner.post("/external/partner-metrics/op/generate-token", stage.ask(member, 12)).ok();
+        assert_eq!(reply.json()["status"], true, "the booking is taken: {reply}");
+    }),
+    ("a booking at the desk", |stage, member| {
+        let (who, number) = (member.id.to_string(), stage.number());
+        let form = [("member", &*who), ("minutes", "12"), ("clock", "23:30"), ("number", &number)];
+        assert_eq!(stage.admin.post("/desk/bookings", &form).status, 303);
+    }),
+    ("a booking in force again", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        let sql = "UPDATE bookings SET ended_as = 'cancelled', ended_at = ?2, removed_date = ?2, removed_minutes = 12,
+                          removed_comment = '' WHERE booking_id = ?1";
+        stage.site.change(|tx| Ok(tx.run(sql, (booking, tx.now()))?));
+        assert_eq!(stage.admin.post(&format!("/desk/bookings/{booking}/reinstate"), &[]).status, 303);
+    }),
+    ("an opening balance", |stage, member| {
+        let body = json!({
+            "instructor": stage.signer.id, "entry_date": stage.site.now(), "tunnel": Site::TUNNEL_ID, "time": 60, "skills": "",
+        });
+        let desk = stage.site.desk();
+        desk.post(&format!("/account/logbook/opening-balance/{}", member.id), body);
+    }),
+];
+
+fn import(site: &Site, members: &[Caller]) -> bool {
+    let mut list = "username,kind,entry_date,minutes\n".to_owned();
+    for member in members {
+        list += &format!("{},time,{},12\n", member.name, site.now());
+    }
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the list");
+    file.write_all(list.as_bytes()).expect("the list is written");
+    site.try_shell(&["import", "logbook", &file.path().to_string_lossy()])
+}
+
+#[test]
+fn no_waiver_no_flight_by_any_path_in_any_state() {
+    let site = Site::open_with(on);
+    let (admin, kiosk, partner) = (demand(&site), paired(&site), site.partner());
+    let signer = site.signer("ines", &[("Instructor", "4")]);
+    let stage = Stage { site, admin, kiosk, partner, signer };
+    let site = &stage.site;
+    let denied: [(&str, Option<Paper>); 8] = [
+        ("none", None),
+        ("expired", Some(Paper { age_days: 365, ..GOOD })),
+        ("old_version", Some(Paper { version: 1, ..GOOD })),
+        ("minor_alone", Some(Paper { years: 10, ..GOOD })),
+        ("came_of_age", Some(Paper { relation: "parent", ..GOOD })),
+        ("undecided", Some(Paper { answer: "y", ..GOOD })),
+        ("refused", Some(Paper { answer: "y", decision: Some(false), ..GOOD })),
+        ("refused_and_old", Some(Paper { answer: "y", decision: Some(false), version: 1, ..GOOD })),
+    ];
+    let mut grounded = Vec::new();
+    for (name, paper) in denied {
+        let member = site.flyer(name);
+        paper.iter().for_each(|paper| put(site, &member, paper));
+        let before = flown(site, &member);
+        for (path, take) in PATHS {
+            take(&stage, &member);
+            assert_eq!(flown(site, &member), before, "{name} flies by {path}");
+        }
+        member.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 })).refused(409);
+        grounded.push(member);
+    }
+    assert!(!import(site, &grounded), "a list with them is refused");
+    assert!(grounded.iter().all(|member| flown(site, member) == (10, 0)));
+
+    let allowed = [
+        ("signed", Some(GOOD)),
+        ("child", Some(Paper { years: 10, relation: "parent", ..GOOD })),
+        ("cleared", Some(Paper { answer: "y", decision: Some(true), ..GOOD })),
+        ("overridden", None),
+    ];
+    let mut flyers = Vec::new();
+    for (name, paper) in allowed {
+        let member = site.flyer(name);
+        match &paper {
+            Some(paper) => put(site, &member, paper),
+            None => {
+                let form = format!("/desk/members/{}/waiver/override", member.id);
+                assert_eq!(stage.admin.post(&form, &[("reason", " ")]).status, 422, "a reason is needed");
+                assert_eq!(stage.admin.post(&form, &[("reason", "the paper lies here")]).status, 303);
+            }
+        }
+        for (path, take) in PATHS {
+            let before = flown(site, &member);
+            take(&stage, &member);
+            assert_ne!(flown(site, &member), before, "{name} does not fly by {path}");
+        }
+        flyers.push(member);
+    }
+    assert!(import(site, &flyers), "a list with them is taken");
+    let sql = "SELECT count(*) FROM audit WHERE deed = 'waiver.overridden' AND detail NOT LIKE '%paper%'";
+    assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, [], |row| row.get(0))?)), 1, "audited, without the reason");
+    site.advance(std::time::Duration::from_secs(86_400));
+    let overridden = flyers.pop().expect("the last one");
+    let late = overridden.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 }));
+    assert_eq!(late.refused(409).json()["code"], "waiver_missing", "an override is for a day");
+    // What was flown before the site asked, or elsewhere, is nobody's waiver here.
+    let before = json!({ "entry_date": site.now() - 3 * 86_400, "time": 12 });
+    overridden.post("/account/logbook/time/", before).ok();
+}
+
+/// The form of the desk, at a member's waiver.
+fn sign(clerk: &Clerk, member: &Caller, more: &[(&str, &str)]) -> Reply {
+    let form = [("version", "2"), ("language", "en"), ("signer_name", "Jane Doe")];
+    clerk.post(&format!("/desk/members/{}/waiver", member.id), &[&form[..], more].concat())
+}
+
+#[test]
+fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
+    let site = Site::open_with(on);
+    let (admin, jane) = (demand(&site), site.flyer("jane"));
+    let card = format!("/desk/members/{}/waiver", jane.id);
+    let (dob, answer) = (format!("dob_{}", jane.id), format!("answer_{}_1", jane.id));
+    let relation = format!("relation_{}", jane.id);
+    for (form, said) in [
+        (vec![(&*answer, "n")], "date of birth"),
+        (vec![(&*dob, "1990-05-31")], "answer each question"),
+        (vec![(&*dob, "2020-05-31"), (&*answer, "n")], "needs a parent"),
+        (vec![(&*dob, "1990-05-31"), (&*answer, "n"), (&*relation, "parent")], "signs in person"),
+        (vec![(&*dob, "1990-05-31"), (&*answer, "n"), ("strokes", "M 1 1 L x")], "drawn signature"),
+    ] {
+        let reply = sign(&admin, &jane, &form);
+        assert!(reply.status == 422 && reply.page().contains(said), "{said}: {reply}");
+    }
+    let old = admin.post(
+        &card,
+        &[("version", "1"), ("language", "en"), ("signer_name", "J"), (&dob, "1990-05-31"), (&answer, "n")],
+    );
+    assert!(old.status == 422 && old.page().contains("has changed since"), "{old}");
+    assert_eq!(
+        sign(&admin, &jane, &[(&dob, "1990-05-31"), (&answer, "y"), ("strokes", "M 1 1 L 2 2 L 3 3")]).status,
+        303
+    );
+    let page = admin.get(&card).page();
+    assert!(page.contains("needs a word with our staff") && page.contains("Is a shoulder hurt?"), "{page}");
+    let entry = || json!({ "entry_date": site.now(), "time": 12 });
+    let refused = jane.post("/account/logbook/time/", entry()).refused(409).json();
+    assert!(refused["message"].as_str().unwrap().contains("word with our staff"), "{refused}");
+    // The partner whose booking it is learns that there is something, and not what.
+    let (partner, booked) = (site.partner(), site.now() + 600);
+    let ask = json!({
+        "member_id": jane.id, "member_pin": site.pin(&jane), "registration_id": 1, "flight_date": booked,
+        "minutes_booked": 12, "tunnel_id": Site::TUNNEL_ID,
+    });
+    partner.post("/external/partner-metrics/op/generate-token", ask).ok();
+    assert!(site.notices(&jane).iter().any(|notice| notice.contains("booking_waits")));
+    let decide = format!("{card}/decide");
+    assert_eq!(admin.post(&decide, &[("signature", "1"), ("may_fly", "yes"), ("word", "")]).status, 422);
+    assert_eq!(admin.post(&decide, &[("signature", "2"), ("may_fly", "yes"), ("word", "x")]).status, 404);
+    assert_eq!(
+        admin.post(&decide, &[("signature", "1"), ("may_fly", "yes"), ("word", "saw the doctor's note")]).status,
+        303
+    );
+    assert!(admin.get(&card).page().contains("saw the doctor&#39;s note"), "the word stands on the card");
+    jane.post("/account/logbook/time/", entry()).ok();
+    // The flight time of the booking waited for the check-in, and goes with it.
+    let (minutes, _) = flown(&site, &jane);
+    assert_eq!(minutes, 22);
+    let booking: i64 = site.change(|tx| Ok(tx.get("SELECT max(booking_id) FROM bookings", [], |row| row.get(0))?));
+    assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in"), &[]).status, 303);
+    assert_eq!(flown(&site, &jane), (34, 1));
+    assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in/undo"), &[]).status, 303);
+    assert_eq!(flown(&site, &jane), (22, 0));
+    // Nothing of it is ever changed.
+    for sql in [
+        "UPDATE waiver_signatures SET answers = 'n'",
+        "UPDATE waiver_decisions SET may_fly = 0",
+        "UPDATE site_texts SET body = ''",
+        "DELETE FROM site_texts",
+    ] {
+        assert!(site.try_change(|tx| Ok(tx.run(sql, [])?)).is_err(), "{sql}");
+    }
+}
+
+#[test]
+fn a_member_signs_at_the_kiosk_or_on_a_telephone_and_not_around_a_decision() {
+    let site = Site::open_with(on);
+    let (_, kiosk) = (demand(&site), paired(&site));
+    let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
+    enter(&site, &kiosk, &jane);
+    let booking = book(&site, &jane, 60);
+    let sent = kiosk.post(&format!("/kiosk/bookings/{booking}/check-in"), &[]);
+    assert_eq!(sent.header("location"), Some("/kiosk/waiver"), "{sent}");
+    let page = kiosk.get("/kiosk/waiver").page();
+    assert!(page.contains("with a helmet") && page.contains("Is a shoulder hurt?"), "{page}");
+    let (dob, answer) = (format!("dob_{}", jane.id), format!("answer_{}_1", jane.id));
+    let form = [("version", "2"), ("language", "en"), ("signer_name", "Jane"), (&*dob, "1990-05-31")];
+    let signed = kiosk.post("/kiosk/waiver", &[&form[..], &[(&*answer, "n")]].concat());
+    assert_eq!(signed.header("location"), Some("/kiosk/home?done=signed"), "{signed}");
+    assert_eq!(kiosk.post(&format!("/kiosk/bookings/{booking}/check-in"), &[]).status, 303);
+    assert_eq!(flown(&site, &jane).1, 1);
+    assert!(kiosk.get("/kiosk/waiver").page().contains("Everything is signed"));
+
+    kiosk.post("/kiosk/leave", &[]);
+    enter(&site, &kiosk, &mark);
+    let page = kiosk.post("/kiosk/waiver/phone", &[]).page();
+    let code = page.split("code=").nth(1).and_then(|rest| rest.split('<').next()).expect("a code").to_owned();
+    assert_eq!(site.holds_text(&code), [""; 0], "the code is in the file only as a hash");
+    let phone = Clerk::outside(&site);
+    assert_eq!(phone.get("/sign?code=aaaa-bbbb-cccc").status, 404);
+    assert!(phone.get(&format!("/sign?code={code}&lang=it")).page().contains("Dichiarazione"));
+    let (dob, answer) = (format!("dob_{}", mark.id), format!("answer_{}_1", mark.id));
+    let form = [("code", &*code), ("version", "2"), ("language", "en"), ("signer_name", "Mark"), (&*dob, "1990-05-31")];
+    let said = phone.post("/sign", &[&form[..], &[(&*answer, "y")]].concat());
+    assert!(said.status == 200 && said.page().contains("have a word with our staff"), "{said}");
+    assert_eq!(phone.get(&format!("/sign?code={code}")).status, 404, "a code is for one signing");
+    let page = kiosk.get("/kiosk/waiver").page();
+    assert!(page.contains("needs a word with our staff") && !page.contains("signer_name"), "{page}");
+    let again =
+        kiosk.post("/kiosk/waiver", &[("version", "2"), ("language", "en"), ("signer_name", "Mark"), (&*answer, "n")]);
+    assert_eq!(again.status, 422, "nobody signs around a decision");
+}
+
+#[test]
+fn where_no_waiver_is_asked_for_nothing_of_it_shows() {
+    let site = Site::open_with(|config| config.demo = true);
+    let (admin, jane, kiosk) = (Clerk::at(&site, &site.admin()), site.flyer("jane"), paired(&site));
+    enter(&site, &kiosk, &jane);
+    let booking = book(&site, &jane, 60);
+    let card = format!("/desk/members/{}", jane.id);
+    for path in ["/desk", &card, "/desk/site", "/desk/reports"] {
+        assert!(!admin.get(path).page().to_lowercase().contains("waiver"), "{path}");
+    }
+    assert!(!kiosk.get("/kiosk/home").page().to_lowercase().contains("waiver"));
+    for path in [&format!("{card}/waiver"), "/desk/texts", "/desk/texts/edit?kind=waiver&language=en"] {
+        assert_eq!(admin.get(path).status, 404, "{path}");
+    }
+    assert_eq!((kiosk.get("/kiosk/waiver").status, Clerk::outside(&site).get("/sign?code=x").status), (404, 404));
+    assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in"), &[]).status, 303);
+    jane.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 })).ok();
+    assert_eq!(flown(&site, &jane), (22, 1));
+}
+
+#[test]
+fn one_adult_signs_and_checks_in_for_all_until_a_child_is_of_age() {
+    let site = Site::open_with(on);
+    let (admin, kiosk) = (demand(&site), paired(&site));
+    let (mother, aunt, child) = (site.flyer("mother"), site.flyer("aunt"), site.flyer("child"));
+    site.born(&mother, site.now() - 40 * YEAR);
+    let card = format!("/desk/members/{}/guardians", child.id);
+    let add = |guardian: &Caller, relation: &str, permission: &str| {
+        let number = guardian.id.to_string();
+        admin.post(&card, &[("guardian", &number), ("relation", relation), ("permission", permission)])
+    };
+    let unknown = add(&mother, "parent", "");
+    assert!(unknown.status == 422 && unknown.page().contains("date of birth"), "{unknown}");
+    site.born(&child, site.now() - 17 * YEAR);
+    assert_eq!(add(&child, "parent", "").status, 422, "nobody is the own guardian");
+    assert_eq!(add(&mother, "parent", "").status, 303);
+    assert_eq!(add(&aunt, "permission", "").status, 422, "a written permission is noted");
+    assert_eq!(add(&aunt, "permission", "of the mother, 3 May").status, 303);
+
+    enter(&site, &kiosk, &mother);
+    let bookings = [book(&site, &mother, 60), book(&site, &child, 60)];
+    assert!(kiosk.get("/kiosk/home").page().contains("/kiosk/family"));
+    let sent = kiosk.post("/kiosk/family", &[]);
+    assert_eq!(sent.header("location"), Some("/kiosk/waiver"), "{sent}");
+    assert_eq!((flown(&site, &mother).1, flown(&site, &child).1), (0, 0), "all or nobody");
+    let page = kiosk.get("/kiosk/waiver").page();
+    assert!(page.contains(&format!("flies_{}", child.id)) && page.contains(&format!("flies_{}", mother.id)), "{page}");
+    let (own, theirs) = (format!("answer_{}_1", mother.id), format!("answer_{}_1", child.id));
+    let (flies, too) = (format!("flies_{}", mother.id), format!("flies_{}", child.id));
+    let form = [
+        ("version", "2"),
+        ("language", "en"),
+        ("signer_name", "Mother"),
+        (&*flies, "on"),
+        (&*too, "on"),
+        (&*own, "n"),
+        (&*theirs, "n"),
+        ("strokes", "M 1 1 L 2 2 L 3 3"),
+    ];
+    assert_eq!(kiosk.post("/kiosk/waiver", &form).header("location"), Some("/kiosk/home?done=signed"));
+    assert_eq!(kiosk.post("/kiosk/family", &[]).header("location"), Some("/kiosk/home?done=arrived"));
+    assert_eq!((flown(&site, &mother).1, flown(&site, &child).1), (1, 1));
+    let sql = "SELECT relation FROM waiver_signatures WHERE signer_id = ?1";
+    let relation: String = site.change(|tx| Ok(tx.get(sql, [mother.id], |row| row.get(0))?));
+    assert_eq!(relation, "parent");
+    let pdf = admin.get(&format!("/desk/members/{}/waiver.pdf?number=2", child.id));
+    assert!(pdf.body.starts_with(b"%PDF-"), "{pdf}");
+    assert_eq!(admin.get(&format!("/desk/members/{}/waiver.pdf?number=2", mother.id)).status, 404);
+    let user = child.get("/account/profile/user").ok().json();
+    assert_eq!(
+        (user["waiver"].as_str(), user["may_check_in"].as_bool(), user["guardian"].as_bool()),
+        (Some("in_force"), Some(true), Some(true))
+    );
+
+    // Nobody else's child, and no child any more.
+    kiosk.post("/kiosk/leave", &[]);
+    let stranger = site.flyer("stranger");
+    enter(&site, &kiosk, &stranger);
+    assert_eq!(kiosk.get("/kiosk/family").status, 404);
+    let again = book(&site, &child, 120);
+    assert_eq!(kiosk.post(&format!("/kiosk/bookings/{again}/check-in"), &[]).status, 422);
+    assert_eq!(flown(&site, &child).1, 1, "nobody checks a stranger's child in");
+    assert_eq!(bookings.len(), 2);
+    let mother_s = mother.id.to_string();
+    assert_eq!(admin.post(&format!("{card}/end"), &[("guardian", &mother_s)]).status, 303);
+    site.born(&child, site.now() - 19 * YEAR);
+    child.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 })).refused(409);
+    assert_eq!(child.get("/account/profile/user").ok().json()["waiver"], "came_of_age");
+    kiosk.post("/kiosk/leave", &[]);
+    enter(&site, &kiosk, &aunt);
+    assert_eq!(kiosk.get("/kiosk/family").status, 404, "at that age the account is the person's own");
+}
+
+#[test]
+fn a_signed_waiver_outlives_its_account_as_long_as_the_setting_says() {
+    for (keep_years, left) in [(0, 0), (10, 1)] {
+        let site = Site::open_with(|config| {
+            on(config);
+            config.waiver.keep_years = keep_years;
+        });
+        let (admin, jane) = (demand(&site), site.flyer("jane"));
+        let (dob, answer) = (format!("dob_{}", jane.id), format!("answer_{}_1", jane.id));
+        assert_eq!(sign(&admin, &jane, &[(&dob, "1990-05-31"), (&answer, "y")]).status, 303);
+        site.shell(&["member", "erase", "jane", "--yes"]);
+        let count = |site: &Site| site.rows()["waiver_signatures"];
+        assert_eq!(count(&site), left, "{keep_years} years");
+        site.advance(std::time::Duration::from_secs(11 * 366 * 86_400));
+        tunneldesk::jobs::sweep_all(&site.for_a_job()).expect("what is over is removed");
+        assert_eq!(count(&site), 0, "nothing is kept for ever");
+    }
+}
+
+fn publish(admin: &Clerk, kind: &str, body: &str) {
+    let form = [("kind", kind), ("language", "en"), ("title", kind), ("body", body), ("questions", "")];
+    assert_eq!(admin.post("/desk/texts/edit", &form).status, 303);
+    assert_eq!(admin.post("/desk/texts/publish", &[("kind", kind)]).status, 303);
+}
+
+#[test]
+fn consents_are_a_register_and_staff_knows_whom_to_call() {
+    let site = Site::open_with(on);
+    let (admin, jane) = (demand(&site), site.flyer("jane"));
+    publish(&admin, "photos", "We may show pictures of your flight.");
+    let (dob, answer) = (format!("dob_{}", jane.id), format!("answer_{}_1", jane.id));
+    let form = [
+        (&*dob, "1990-05-31"),
+        (&*answer, "n"),
+        ("photos_version", "1"),
+        ("photos_language", "en"),
+        ("photos", "on"),
+        ("emergency_name", "Joan"),
+        ("emergency_phone", "+41 52 000 00 00"),
+    ];
+    assert_eq!(sign(&admin, &jane, &form).status, 303);
+    let card = format!("/desk/members/{}/waiver", jane.id);
+    let page = admin.get(&card).page();
+    assert!(page.contains("agreed") && page.contains("+41 52 000 00 00"), "{page}");
+    let withdraw = format!("/desk/members/{}/consents/withdraw", jane.id);
+    assert_eq!(admin.post(&withdraw, &[("kind", "photos")]).status, 303);
+    assert_eq!(admin.post(&withdraw, &[("kind", "photos")]).status, 303, "a second time changes nothing");
+    let said: Vec<(bool, i64)> = site.change(|tx| {
+        Ok(tx.list("SELECT given, version FROM consents ORDER BY consent_id", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?)
+    });
+    assert_eq!(said, [(true, 1), (false, 1)], "the register keeps both");
+    assert!(site.try_change(|tx| Ok(tx.run("UPDATE consents SET given = 1", [])?)).is_err());
+    let emergency = format!("/desk/members/{}/emergency", jane.id);
+    assert_eq!(admin.post(&emergency, &[("emergency_name", ""), ("emergency_phone", "")]).status, 303);
+    assert_eq!(site.rows()["emergency_contacts"], 0);
+}
+
+#[test]
+fn a_beginner_reads_the_brief_at_the_kiosk_and_an_instructor_is_asked_to_sign() {
+    let site = Site::open_with(on);
+    let (admin, kiosk, ines) = (demand(&site), paired(&site), site.signer("ines", &[("Instructor", "4")]));
+    let newcomer = site.member("newcomer");
+    enter(&site, &kiosk, &newcomer);
+    assert_eq!(kiosk.get("/kiosk/brief").status, 404, "there is no brief yet");
+    publish(&admin, "brief", "Chin up, and wait for the sign.");
+    assert!(kiosk.get("/kiosk/home").page().contains("/kiosk/brief"));
+    assert!(kiosk.get("/kiosk/brief").page().contains("Chin up"));
+    let signer = ines.id.to_string();
+    let form = [("version", "1"), ("language", "en"), ("signer", &*signer)];
+    assert_eq!(kiosk.post("/kiosk/brief", &[("version", "2"), form[1], form[2]]).status, 422, "another version");
+    assert_eq!(kiosk.post("/kiosk/brief", &form).header("location"), Some("/kiosk/home?done=asked"));
+    assert_eq!(kiosk.get("/kiosk/brief").status, 404, "nothing is asked twice");
+    let sql = "SELECT kind || ' ' || skill || ' ' || status FROM entries WHERE member_id = ?1";
+    let entry: String = site.change(|tx| Ok(tx.get(sql, [newcomer.id], |row| row.get(0))?));
+    assert_eq!(entry, "safety 10001 pending");
+    assert_eq!(site.rows()["brief_confirmations"], 1);
+    assert!(admin.get(&format!("/desk/members/{}/waiver", newcomer.id)).page().contains("Safety brief read"));
+}
