@@ -192,7 +192,10 @@ impl Call {
 
     /// The language that the caller reads.
     pub fn language(&self) -> Language {
-        language(&self.headers)
+        let members = MEMBERS_PAGES
+            .iter()
+            .any(|page| self.path.strip_prefix(page).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)));
+        if members { best_of(&self.headers, &Language::AT_KIOSK) } else { language(&self.headers) }
     }
 
     /// Whether the caller says which language that is.
@@ -322,6 +325,9 @@ impl Page {
     }
 }
 
+/// Pages that mails, papers and QR codes lead to: they speak every language that members read.
+const MEMBERS_PAGES: [&str; 6] = ["/join", "/claim", "/confirm", "/recover", "/undo", "/verify"];
+
 /// The cookie with the language that somebody chose at a kiosk. Its path is the kiosk's, so no other page gets it.
 pub(crate) const KIOSK_LANGUAGE: &str = "kiosk-language";
 
@@ -331,7 +337,12 @@ pub(crate) fn language(headers: &HeaderMap) -> Language {
     if let Some(chosen) = chosen_at_kiosk(headers) {
         return chosen;
     }
-    let accepted = |name| Language::accepted(headers.get(name)?.to_str().ok()?);
+    best_of(headers, &Language::ALL)
+}
+
+/// The best of these languages for what the headers accept.
+fn best_of(headers: &HeaderMap, known: &[Language]) -> Language {
+    let accepted = |name| Language::accepted(headers.get(name)?.to_str().ok()?, known);
     [TILDE_ACCEPT_LANGUAGE, header::ACCEPT_LANGUAGE].into_iter().find_map(accepted).unwrap_or_default()
 }
 

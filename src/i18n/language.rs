@@ -112,15 +112,15 @@ impl Language {
         Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(tag))
     }
 
-    /// The best match for an `accept-language` value: by quality, then by order; a region is ignored where only the
-    /// language is known. `None` when nothing matches.
-    pub fn accepted(header: &str) -> Option<Language> {
+    /// The best match of these languages for an `accept-language` value: by quality, then by order; a region is ignored where
+    /// only the language is known. `None` when nothing matches.
+    pub fn accepted(header: &str, known: &[Language]) -> Option<Language> {
         let mut best = (0.0_f32, None);
         for choice in header.split(',').take(20) {
             let mut parts = choice.split(';');
             let primary = parts.next().unwrap_or("").trim().split('-').next().unwrap_or("").to_ascii_lowercase();
             let quality = parts.find_map(|p| p.trim().strip_prefix("q=")).map_or(1.0, quality);
-            if let Some(language) = Language::ALL.into_iter().find(|l| l.tag() == primary)
+            if let Some(language) = known.iter().copied().find(|l| l.tag() == primary)
                 && quality > best.0
             {
                 best = (quality, Some(language));
@@ -228,7 +228,7 @@ mod tests {
             ("es-419,es;q=0.9,en;q=0.8", Some(Spanish)),
             ("de-CH-1996", Some(German)),
         ] {
-            assert_eq!(Language::accepted(header), language, "{header}");
+            assert_eq!(Language::accepted(header, &Language::ALL), language, "{header}");
         }
     }
 

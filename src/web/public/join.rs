@@ -9,7 +9,7 @@ use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::web::{asked, form_number};
 use askama::Template;
-use http::{StatusCode, header};
+use http::StatusCode;
 
 #[derive(Template)]
 #[template(path = "public/join.html", config = "assets/templates/askama.toml")]
@@ -42,12 +42,9 @@ struct Welcome {
     pin: String,
 }
 
-/// The language that was chosen on the page, else the best of the browser's; kiosks speak all of them, and so does this page.
+/// The language that was chosen on the page, else the best of the browser's.
 fn language(call: &Call, chosen: &str) -> Language {
-    let find = |tag: &str| Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag);
-    let accepted = call.header(header::ACCEPT_LANGUAGE.as_str()).unwrap_or("");
-    let primary = accepted.split([',', ';', '-']).next().unwrap_or("").trim().to_ascii_lowercase();
-    find(chosen).or_else(|| find(&primary)).unwrap_or_else(|| call.language())
+    Language::of_member(chosen).unwrap_or_else(|| call.language())
 }
 
 fn frame(site: &Site, language: Language) -> Result<Frame, Failure> {

@@ -5,6 +5,7 @@ use super::kiosk_screens::{a_kiosk, judge};
 use super::till::field;
 use super::{Clerk, demo};
 use crate::harness::{Reply, Site, senders};
+use http::Method;
 use serde_json::json;
 
 /// What somebody types at a kiosk; later values win.
@@ -98,6 +99,12 @@ fn a_telephone_signs_up_in_its_language_with_a_password() {
     let site = with_mail(false);
     let phone = Clerk::outside(&site);
     assert!(phone.get("/join?language=it").page().contains("La prima volta qui?"));
+    for (path, said) in
+        [("/join", "La prima volta qui?"), ("/claim", "Apri il tuo account"), ("/recover", "Una nuova password")]
+    {
+        let reply = site.stranger().ask_at_root(Method::GET, path).header("accept-language", "it-CH, de;q=0.8").send();
+        assert!(String::from_utf8_lossy(&reply.body).contains(said), "{path}: {reply}");
+    }
     let send = |password: &str| {
         let number = field(&phone.get("/join?language=it").page(), "number");
         let own = [("language", "it"), ("dob", "1995-12-01"), ("year", ""), ("password", password)];
