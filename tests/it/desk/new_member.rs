@@ -232,7 +232,7 @@ fn no_code_opens_an_account_that_somebody_signs_in_to_without_a_password() {
         ),
         (
             "passkeys",
-            "INSERT INTO passkeys (member_id, rp_id, credential_id, public_key, created_at) VALUES (?1, 'r', x'01', '{}', 1)",
+            "INSERT INTO passkeys (member_id, rp_id, credential_id, public_key, name, created_at) VALUES (?1, 'r', x'01', '{}', 'key', 1)",
         ),
     ] {
         site.change(|tx| Ok(tx.run(sql, [ada])?));
