@@ -69,7 +69,7 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
     })?;
     // Where anyone may call, a credential may still change the answer: what one carried is not for another.
     let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
-    let whose = format!("{caller} {carried}");
+    let whose = format!("{} {carried}", caller.text());
     // The numbers in the path are part of the request: the same key for another entry is another key.
     let mut parts = vec![call.row.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
     parts.extend(call.params.iter().map(String::as_bytes));

@@ -1,7 +1,7 @@
 //! One connection: HTTP/1.1 with a limit on everything a slow or hostile client could drag out.
 
 use super::limiter::{Progress, Waits};
-use super::service::{HttpService, ListenerKind};
+use super::service::{HttpService, ListenerKind, Peer};
 use super::unread;
 use bytes::{Buf, Bytes};
 use http::StatusCode;
@@ -13,7 +13,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::future::Future;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::RawFd;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -40,7 +39,7 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     service: Arc<HttpService>,
     stream: S,
     socket: RawFd,
-    peer: IpAddr,
+    peer: Peer,
     kind: ListenerKind,
     progress: Arc<Progress>,
 ) -> http1::Connection<
@@ -52,12 +51,14 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         Future: Send,
     >,
 > {
-    let with_write_timeout = WithWriteTimeout::new(stream, socket, progress.clone(), refusing(service.clone(), peer));
+    let peer = Arc::new(peer);
+    let refuse = refusing(service.clone(), peer.clone());
+    let with_write_timeout = WithWriteTimeout::new(stream, socket, progress.clone(), refuse);
     let service = service_fn(move |request| {
-        let (service, progress) = (service.clone(), progress.clone());
+        let (service, peer, progress) = (service.clone(), peer.clone(), progress.clone());
         async move {
             progress.set(Waits::Rest);
-            let answer = service.answer(request, peer, kind, &progress).await;
+            let answer = service.answer(request, &peer, kind, &progress).await;
             progress.set(Waits::Taking);
             Ok(answer)
         }
@@ -65,8 +66,8 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     limited().serve_connection(with_write_timeout, service)
 }
 
-fn refusing(service: Arc<HttpService>, peer: IpAddr) -> Refuse {
-    Box::new(move |status| service.refuse_unread(status, peer))
+fn refusing(service: Arc<HttpService>, peer: Arc<Peer>) -> Refuse {
+    Box::new(move |status| service.refuse_unread(status, &peer))
 }
 
 /// HTTP/1.1 with the limits on heads; without a timer hyper would keep none of the times.

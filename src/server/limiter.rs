@@ -5,8 +5,9 @@ use crate::stats::Stats;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Notify, Semaphore};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 /// The connections of one kind of listener.
 pub(super) struct Limiter {
@@ -63,8 +64,9 @@ pub(super) struct Progress {
     last: AtomicBool,
     /// Between two requests the connection is closed.
     closing: AtomicBool,
-    /// Tells the connection's task to drop it.
-    pub evicted: Notify,
+    evicted: AtomicBool,
+    /// The connection's task, which ends with it.
+    task: OnceLock<AbortHandle>,
 }
 
 impl Progress {
@@ -86,6 +88,20 @@ impl Progress {
 
     pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
+    }
+
+    /// Names the task that has the connection, once that was begun.
+    pub(super) fn belongs_to(&self, task: AbortHandle) {
+        let task = self.task.get_or_init(|| task);
+        if self.evicted.load(Ordering::SeqCst) {
+            task.abort();
+        }
+    }
+
+    /// Drops the connection with its task: nothing of it is looked at while it goes on, so that no request pays for this.
+    fn evict(&self) {
+        self.evicted.store(true, Ordering::SeqCst);
+        self.task.get().inspect(|task| task.abort());
     }
 
     pub(super) fn close(&self) {
@@ -147,7 +163,7 @@ impl Open {
         let candidates = larger.filter_map(|(network, one)| Some((one.connections.len(), *network, one.newest()?)));
         let Some((_, network, place)) = candidates.max_by_key(|(count, ..)| *count) else { return false };
         let progress = self.remove(network, place);
-        progress.evicted.notify_one();
+        progress.evict();
         true
     }
 
@@ -196,12 +212,29 @@ mod tests {
     }
 
     /// Whether the connection was told to go.
-    async fn is_evicted(slot: &Slot) -> bool {
-        tokio::time::timeout(std::time::Duration::ZERO, slot.progress.evicted.notified()).await.is_ok()
+    fn is_evicted(slot: &Slot) -> bool {
+        slot.progress.evicted.load(Ordering::SeqCst)
     }
 
     #[tokio::test]
-    async fn where_all_places_are_taken_the_newest_idle_one_of_the_fullest_network_goes() {
+    async fn a_connection_that_is_told_to_go_takes_its_task_along_also_before_the_task_is_known() {
+        for is_known in [true, false] {
+            let progress = Progress::default();
+            let task = tokio::spawn(std::future::pending::<()>());
+            if is_known {
+                progress.belongs_to(task.abort_handle());
+            }
+            progress.evict();
+            if !is_known {
+                progress.belongs_to(task.abort_handle());
+            }
+            let ended = tokio::time::timeout(std::time::Duration::from_secs(60), task).await;
+            assert!(ended.expect("it ends").unwrap_err().is_cancelled());
+        }
+    }
+
+    #[test]
+    fn where_all_places_are_taken_the_newest_idle_one_of_the_fullest_network_goes() {
         let limiter = limiter(7, 4);
         let enter = |from: &str| limiter.enter(address(from));
         let fullest: Vec<Slot> = (0..4).map(|_| enter("10.0.0.1").unwrap()).collect();
@@ -210,9 +243,9 @@ mod tests {
         fullest[3].progress.set(Waits::Answer);
         fullest[2].progress.set(Waits::Rest);
         let newcomer = enter("10.0.0.3").expect("there is an idle one");
-        assert!(is_evicted(&fullest[1]).await);
+        assert!(is_evicted(&fullest[1]));
         for kept in [&fullest[0], &fullest[2], &fullest[3]] {
-            assert!(!is_evicted(kept).await);
+            assert!(!is_evicted(kept));
         }
         // Now both have three: the other network has the one that came to it last.
         let mut newcomers = vec![newcomer];
@@ -225,15 +258,15 @@ mod tests {
         assert_eq!(limiter.stats.connections_open.load(Ordering::Relaxed), 0);
     }
 
-    #[tokio::test]
-    async fn whoever_is_being_served_stays_and_whoever_lets_the_server_wait_goes() {
+    #[test]
+    fn whoever_is_being_served_stays_and_whoever_lets_the_server_wait_goes() {
         for waits in ALL {
             let limiter = limiter(2, 2);
             let held: Vec<Slot> = (0..2).map(|_| limiter.enter(address("10.0.0.1")).unwrap()).collect();
             held.iter().for_each(|slot| slot.progress.set(waits));
             let entered = limiter.enter(address("10.0.0.2"));
             assert_eq!(entered.is_some(), waits != Waits::Answer, "{waits:?}");
-            assert_eq!(is_evicted(&held[1]).await, waits != Waits::Answer, "{waits:?}");
+            assert_eq!(is_evicted(&held[1]), waits != Waits::Answer, "{waits:?}");
         }
     }
 

@@ -67,33 +67,31 @@ impl Listener {
         };
         let Some(slot) = limiter.enter(peer) else { return };
         _ = stream.set_nodelay(true);
-        let (this, socket) = (self.clone(), stream.as_raw_fd());
-        match self.acceptor.clone() {
-            Some(acceptor) if self.kind == ListenerKind::Secure => {
-                tokio::spawn(async move {
-                    slot.progress.set(Waits::Rest);
-                    if let Some(stream) = this.shake(&acceptor, &slot, stream).await {
-                        slot.progress.set(Waits::Idle);
-                        this.serve(slot, stream, socket, peer, ListenerKind::Secure).await;
-                    }
-                });
-            }
+        let (this, socket, progress) = (self.clone(), stream.as_raw_fd(), slot.progress.clone());
+        let task = match self.acceptor.clone() {
+            Some(acceptor) if self.kind == ListenerKind::Secure => tokio::spawn(async move {
+                slot.progress.set(Waits::Rest);
+                if let Some(stream) = this.shake(&acceptor, &slot, stream).await {
+                    slot.progress.set(Waits::Idle);
+                    this.serve(slot, stream, socket, peer, ListenerKind::Secure).await;
+                }
+            }),
             acceptor => {
                 let own = stream.local_addr().map(|own| own.ip());
                 let trusted = self.service.is_proxy(peer);
                 let clear = !trusted && own.is_ok_and(|own| is_clear(self.kind, own, acceptor.is_some()));
                 let kind = if clear { ListenerKind::Clear } else { self.kind };
-                tokio::spawn(async move { this.serve(slot, stream, socket, peer, kind).await });
+                tokio::spawn(async move { this.serve(slot, stream, socket, peer, kind).await })
             }
-        }
+        };
+        progress.belongs_to(task.abort_handle());
     }
 
-    /// The handshake; `None` where none came of it, or the connection has to go before.
+    /// The handshake; `None` where none came of it, or the server closes before.
     async fn shake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<Shaken> {
         let mut phase = self.phase.clone();
         tokio::select! {
             shaken = acceptor.shake(&self.service, &slot.handshakes, stream) => shaken,
-            () = slot.progress.evicted.notified() => None,
             _ = phase.wait_for(|phase| *phase == Phase::Close) => None,
         }
     }
@@ -103,15 +101,20 @@ impl Listener {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let progress = &slot.progress;
-        let mut connection =
-            pin!(connection::serve(self.service.clone(), stream, socket, peer, kind, progress.clone()));
+        let mut connection = pin!(connection::serve(
+            self.service.clone(),
+            stream,
+            socket,
+            self.service.peer(peer),
+            kind,
+            progress.clone()
+        ));
         // The first look is at the phase in which the connection came.
         self.phase.mark_changed();
         let outcome = loop {
             tokio::select! {
                 biased;
                 outcome = &mut connection => break outcome,
-                () = progress.evicted.notified() => return,
                 Ok(()) = self.phase.changed() => follow(*self.phase.borrow_and_update(), progress),
             }
         };

@@ -24,6 +24,7 @@ use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
 use ipnet::IpNet;
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -89,13 +90,22 @@ pub(super) struct HttpService {
     hsts: Option<HeaderValue>,
 }
 
+/// The other end of a connection.
+pub(super) struct Peer {
+    address: IpAddr,
+    /// The address as the log has it: put into words once, not at each request.
+    shown: Option<String>,
+}
+
 /// The facts of a request that the log line has beside the answer.
-struct Line {
+struct Line<'p> {
     started: Instant,
     request_id: String,
     method: Method,
     /// Who asked, as the proxies say.
     caller: IpAddr,
+    /// The same as the log has it.
+    shown: Option<Cow<'p, str>>,
     /// Whether it came by TLS.
     secure: bool,
     row: Option<usize>,
@@ -131,11 +141,16 @@ impl HttpService {
         }
     }
 
+    pub(super) fn peer(&self, address: IpAddr) -> Peer {
+        let address = address.to_canonical();
+        Peer { address, shown: self.log_addresses.shown(address).map(|shown| shown.to_string()) }
+    }
+
     /// Answers one request, whatever it is.
     pub(super) async fn answer(
         &self,
         request: Request<Incoming>,
-        peer: IpAddr,
+        peer: &Peer,
         kind: ListenerKind,
         progress: &Progress,
     ) -> Response {
@@ -150,15 +165,17 @@ impl HttpService {
     async fn answer_one(
         &self,
         request: Request<Incoming>,
-        peer: IpAddr,
+        peer: &Peer,
         kind: ListenerKind,
         progress: &Progress,
     ) -> Response {
+        let caller = self.caller(peer.address, request.headers());
         let mut line = Line {
             started: Instant::now(),
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
-            caller: self.caller(peer, request.headers()),
+            caller,
+            shown: self.shown(peer, caller),
             secure: kind == ListenerKind::Secure,
             row: None,
             monitor_user: None,
@@ -215,12 +232,13 @@ impl HttpService {
 
     /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
     /// sender reads.
-    pub(super) fn refuse_unread(&self, status: StatusCode, peer: IpAddr) -> Vec<u8> {
+    pub(super) fn refuse_unread(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
         let line = Line {
             started: Instant::now(),
             request_id: call::request_id(None),
             method: Method::from_bytes(b"-").expect("a dash is a token"),
-            caller: peer.to_canonical(),
+            caller: peer.address,
+            shown: self.shown(peer, peer.address),
             secure: false,
             row: None,
             monitor_user: None,
@@ -250,7 +268,7 @@ impl HttpService {
         &self,
         request: Request<Incoming>,
         kind: ListenerKind,
-        line: &mut Line,
+        line: &mut Line<'_>,
     ) -> Result<(&'static Access, Call), Failure> {
         let (head, incoming) = request.into_parts();
         let (place, params) = match self.find(&head, kind) {
@@ -344,7 +362,7 @@ impl HttpService {
     fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let lines = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok());
         let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
-        let mut caller = peer.to_canonical();
+        let mut caller = peer;
         for one in named.into_iter().rev() {
             if !self.is_proxy(caller) {
                 break;
@@ -355,12 +373,20 @@ impl HttpService {
         caller
     }
 
+    /// A caller's address as the log has it.
+    fn shown<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
+        if caller == peer.address {
+            return peer.shown.as_deref().map(Cow::Borrowed);
+        }
+        self.log_addresses.shown(caller).map(|shown| Cow::Owned(shown.to_string()))
+    }
+
     /// Runs `look` on the site, for `/metrics`.
     pub(super) fn with_site<T>(&self, look: impl FnOnce(&Site) -> T) -> T {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    fn respond(&self, line: Line, mut finished: Finished, asked: cors::Asked) -> Response {
+    fn respond(&self, line: Line<'_>, mut finished: Finished, asked: cors::Asked) -> Response {
         let goes_on = line.row.is_some_and(|row| TABLE[row].live) && finished.reply.status == StatusCode::OK;
         let mut live = None;
         if goes_on && line.method == Method::GET {
@@ -377,8 +403,7 @@ impl HttpService {
         let took = line.started.elapsed();
         let status = finished.reply.status;
         self.stats.answered(line.row, status.as_u16(), took);
-        let address = self.log_addresses.shown(line.caller);
-        log(&line, &finished, address, status, took.as_micros() as u64);
+        log(&line, &finished, status, took.as_micros() as u64);
         let Reply { status, mut headers, body, .. } = finished.reply;
         asked.dress(&mut headers);
         headers.insert(
@@ -434,15 +459,15 @@ fn finished(reply: Reply) -> Finished {
 }
 
 /// One line a request, without a value that came from a person.
-fn log(line: &Line, finished: &Finished, address: Option<IpAddr>, status: StatusCode, micros: u64) {
+fn log(line: &Line<'_>, finished: &Finished, status: StatusCode, micros: u64) {
     let route = line.row.map_or("-", |row| TABLE[row].path);
-    let (id, method, who, status) = (&*line.request_id, line.method.as_str(), finished.who, status.as_u16());
+    let (id, method, who, status) = (&*line.request_id, line.method.as_str(), &*finished.who.text(), status.as_u16());
     let (code, cause, tag) = (finished.code, finished.cause.as_deref(), line.monitor_user.as_deref());
-    let (outcome, address) = (finished.outcome.word(status), address.map(tracing::field::display));
+    let (outcome, address) = (finished.outcome.word(status), line.shown.as_deref());
     if status >= 500 {
-        tracing::error!(id, method, route, %who, address, status, outcome, micros, code, cause, tag, "request");
+        tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
     } else {
-        tracing::info!(id, method, route, %who, address, status, outcome, micros, code, tag, "request");
+        tracing::info!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
     }
 }
 

@@ -13,7 +13,8 @@ use crate::store::engine::bell::Bell;
 use crate::store::engine::changes::Changes;
 use crate::store::engine::connection::{note_log_pages, open_writer};
 use crate::store::engine::reader::{Reader, Readers};
-use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
+use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
+use rusqlite::{Connection, Params, Row, ToSql};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 #[cfg(debug_assertions)]
@@ -47,6 +48,8 @@ pub struct Store {
 /// A read transaction.
 pub struct Read<'c> {
     conn: &'c Connection,
+    /// Those that the connection keeps, where it keeps any.
+    statements: Option<&'c Statements>,
 }
 
 /// A write transaction: reads too, and carries the moment that all its rows bear.
@@ -156,7 +159,7 @@ impl Store {
             self.reader.replace(Some(self.readers.take()?));
         }
         let reader = self.reader.borrow();
-        let answer = question(&Read { conn: reader.as_ref().expect("it was taken").conn() });
+        let answer = question(&Read::of(reader.as_ref().expect("it was taken").conn()));
         answer.inspect_err(|failure| {
             if failure.disk_fault() == Some(DiskFault::Unreadable) {
                 reader.as_ref().expect("it was taken").distrust();
@@ -173,8 +176,8 @@ impl Store {
         crate::store::engine::writer_held::forbid("another write");
         self.rest();
         let mut queued = false;
-        let in_transaction = |conn: &Connection| {
-            let tx = Write { chain_key: self.chain_key(), ..Write::on(conn, now) };
+        let in_transaction = |conn: &WithStatements| {
+            let tx = Write { read: Read::of(conn), now, chain_key: self.chain_key(), queued: Cell::new(false) };
             let value = change(&tx)?;
             queued = tx.queued.get();
             Ok(value)
@@ -237,34 +240,38 @@ impl Drop for Store {
 impl<'c> Read<'c> {
     /// A transaction over a connection that is not a store's: migrations, bulk loads, tests.
     pub fn on(conn: &'c Connection) -> Read<'c> {
-        Read { conn }
+        Read { conn, statements: None }
+    }
+
+    fn of(conn: &'c WithStatements) -> Read<'c> {
+        Read { conn, statements: Some(conn.statements()) }
     }
 
     #[track_caller]
-    fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'c>> {
+    fn prepare(&self, sql: Text<'_>) -> rusqlite::Result<Handle<'c>> {
         #[cfg(debug_assertions)]
-        crate::store::engine::prepared::note(sql, Location::caller());
-        self.conn.prepare_cached(sql)
+        crate::store::engine::prepared::note(sql.as_str(), Location::caller());
+        statements::prepare(self.conn, self.statements, sql)
     }
 
     /// The one row that the statement finds, if there is one.
     #[track_caller]
-    pub fn find<T>(
+    pub fn find<'s, T>(
         &self,
-        sql: &str,
+        sql: impl Into<Text<'s>>,
         params: impl Params,
         row: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
-        let mut statement = self.prepare(sql)?;
+        let mut statement = self.prepare(sql.into())?;
         let mut rows = statement.query(params)?;
         rows.next()?.map(row).transpose()
     }
 
     /// The one row that an aggregate or a key that is known to exist gives.
     #[track_caller]
-    pub fn get<T>(
+    pub fn get<'s, T>(
         &self,
-        sql: &str,
+        sql: impl Into<Text<'s>>,
         params: impl Params,
         row: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
@@ -272,27 +279,27 @@ impl<'c> Read<'c> {
     }
 
     #[track_caller]
-    pub fn list<T>(
+    pub fn list<'s, T>(
         &self,
-        sql: &str,
+        sql: impl Into<Text<'s>>,
         params: impl Params,
         row: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
-        self.prepare(sql)?.query_map(params, row)?.collect()
+        self.prepare(sql.into())?.query_map(params, row)?.collect()
     }
 }
 
 impl Read<'_> {
     /// Hands over each row as it is read, until `take` breaks off: no long list has to be in memory as a whole.
     #[track_caller]
-    pub fn each<T>(
+    pub fn each<'s, T>(
         &self,
-        sql: &str,
+        sql: impl Into<Text<'s>>,
         params: impl Params,
         mut row: impl FnMut(&Row) -> rusqlite::Result<T>,
         mut take: impl FnMut(T) -> ControlFlow<()>,
     ) -> rusqlite::Result<()> {
-        let mut statement = self.prepare(sql)?;
+        let mut statement = self.prepare(sql.into())?;
         let mut rows = statement.query(params)?;
         while let Some(found) = rows.next()? {
             if take(row(found)?).is_break() {
@@ -306,7 +313,7 @@ impl Read<'_> {
 impl<'c> Write<'c> {
     /// See [`Read::on`].
     pub fn on(conn: &'c Connection, now: i64) -> Write<'c> {
-        Write { read: Read { conn }, now, chain_key: None, queued: Cell::new(false) }
+        Write { read: Read::on(conn), now, chain_key: None, queued: Cell::new(false) }
     }
 
     /// The moment of the transaction, in Unix seconds.
@@ -321,13 +328,13 @@ impl<'c> Write<'c> {
 
     /// Runs a statement and returns how many rows it changed.
     #[track_caller]
-    pub fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
-        self.read.prepare(sql)?.execute(params)
+    pub fn run<'s>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<usize> {
+        self.read.prepare(sql.into())?.execute(params)
     }
 
     /// Runs an `INSERT` and returns the new row's number.
     #[track_caller]
-    pub fn insert(&self, sql: &str, params: impl Params) -> rusqlite::Result<i64> {
+    pub fn insert<'s>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<i64> {
         self.run(sql, params)?;
         Ok(self.read.conn.last_insert_rowid())
     }

@@ -146,16 +146,11 @@ pub fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'
 /// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety
 /// record; `None` also for a skill that the catalogue does not have.
 pub fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: &[String]) -> Option<Obstacle> {
-    let has_record = |programme: &Programme| briefed.contains(&programme.safety_logbook);
     if let Some((level, _)) = catalogue.find_skill(skill) {
-        let programme = catalogue.find_programme(&level.cat_group)?;
-        if !has_record(programme) {
-            return Some(brief_of(catalogue, programme));
-        }
-        return missing(catalogue, level, held);
+        return level_obstacle(catalogue, level, held, briefed);
     }
     let (programme, safety) = catalogue.find_safety(skill)?;
-    if safety.kind == SafetyKind::Recurrent && !has_record(programme) {
+    if safety.kind == SafetyKind::Recurrent && !briefed.contains(&programme.safety_logbook) {
         return Some(brief_of(catalogue, programme));
     }
     // The brief is for whoever holds, or may enter, a programme that keeps its records there.
@@ -165,6 +160,20 @@ pub fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: 
         return None;
     }
     missing(catalogue, programme.levels.first()?, held)
+}
+
+/// The same for each skill of a level.
+pub(crate) fn level_obstacle(
+    catalogue: &Catalogue,
+    level: &Level,
+    held: &[LevelKey],
+    briefed: &[String],
+) -> Option<Obstacle> {
+    let programme = catalogue.find_programme(&level.cat_group)?;
+    if !briefed.contains(&programme.safety_logbook) {
+        return Some(brief_of(catalogue, programme));
+    }
+    missing(catalogue, level, held)
 }
 
 fn brief_of(catalogue: &Catalogue, programme: &Programme) -> Obstacle {

@@ -48,3 +48,25 @@ fn any_bit_of_a_backup_that_flips_is_an_alarm_until_the_backup_is_gone() {
     std::fs::remove_dir_all(&backup.dir).unwrap();
     assert_eq!(walk(&site), None);
 }
+
+#[test]
+fn a_file_whose_sum_is_known_is_an_alarm_when_it_changes_and_none_when_it_is_whole_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let site = site(dir.path());
+    let backup = crate::ops::backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().backup;
+    let mut backups = Backups::default();
+    let mut walk = || {
+        (0..3).for_each(|_| backups.read(&site, u64::from(u32::MAX)));
+        (alarm::find(&site.config.data, alarm::Kind::SpoiltBackup).map(|alarm| alarm.cause), backups.known.len())
+    };
+    let (none, all) = walk();
+    assert!(none.is_none() && all > 1);
+    let path = backup.dir.join(backup.manifest.files.keys().next().unwrap());
+    let whole = std::fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    std::fs::write(&path, flipped).unwrap();
+    assert_eq!(walk(), (Some(backup.name()), all - 1));
+    std::fs::write(&path, whole).unwrap();
+    assert_eq!(walk(), (None, all));
+}

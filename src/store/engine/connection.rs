@@ -1,6 +1,6 @@
 //! How a file is opened: what every connection has, and what only the writer's has.
 
-use super::{checked_file, log_mark};
+use super::{checked_file, log_mark, statements};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
@@ -13,7 +13,6 @@ use std::time::Duration;
 pub(crate) const WRITER_CACHE_KIB: i64 = 1024;
 /// While very many rows are written at once: what a hundred thousand entries and their indexes touch.
 pub(crate) const MANY_CACHE_KIB: i64 = 48 * 1024;
-const STATEMENTS_KEPT: usize = 128;
 /// Pages in the write-ahead log from which on a commit moves them into the file.
 pub(crate) const LOG_PAGES_MAX: i32 = 1000;
 /// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
@@ -109,7 +108,7 @@ pub(crate) fn move_log(conn: &Connection) -> rusqlite::Result<()> {
 /// the cache.
 pub(crate) fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(LOCK_WAIT)?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    conn.set_prepared_statement_cache_capacity(statements::KEPT_MAX);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     // Plans do not depend on bound values; without this SQLite parses a statement anew whenever it is given others.

@@ -6,9 +6,9 @@
 //! another salt is a later one, since each begins only when all of the last is in the database.
 
 use super::capture::{Noted, Position};
+use super::sums::sum;
 use super::{log_match, place};
 use rusqlite::{Connection, ffi};
-use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -17,8 +17,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"tdlogmk1";
-const MARK_BYTES: usize = 48;
+/// A mark of an earlier version says nothing.
+const MAGIC: &[u8; 8] = b"tdlogmk2";
+const MARK_BYTES: usize = 32;
 pub(super) const HEADER_BYTES: usize = 32;
 pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const MAGIC_OF_LOG: u32 = 0x377f_0682;
@@ -38,8 +39,8 @@ struct Mark {
     frames: u32,
     /// The page of the last of them.
     page: u32,
-    /// The sum of what that page holds.
-    sum: [u8; 8],
+    /// The sum of what that page holds: against a disk and other programs, not against somebody who means it.
+    sum: u32,
 }
 
 /// The mark of a database that this process writes.
@@ -78,7 +79,7 @@ fn open(database: &Path) -> io::Result<File> {
 
 /// To be called before the log of a database is emptied: what it holds is in the database then.
 pub(crate) fn begin_to_empty(database: &Path) {
-    let empty = Mark { salt: [0; 8], frames: 0, page: 0, sum: [0; 8] };
+    let empty = Mark { salt: [0; 8], frames: 0, page: 0, sum: 0 };
     let written = open(database).and_then(|file| file.write_all_at(&empty.bytes(), 0).and_then(|()| file.sync_data()));
     _ = written.inspect_err(|e| tracing::warn!(cause = %e, "the mark of the write-ahead log was not written"));
 }
@@ -126,10 +127,6 @@ fn read(database: &Path) -> io::Result<Option<Mark>> {
     Ok(Mark::from_bytes(&bytes))
 }
 
-fn sum(bytes: &[u8]) -> [u8; 8] {
-    Sha256::digest(bytes)[..8].try_into().expect("a digest is longer")
-}
-
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
@@ -170,17 +167,17 @@ impl Mark {
         bytes[8..16].copy_from_slice(&self.salt);
         bytes[16..20].copy_from_slice(&self.frames.to_be_bytes());
         bytes[20..24].copy_from_slice(&self.page.to_be_bytes());
-        bytes[24..32].copy_from_slice(&self.sum);
-        let own = sum(&bytes[..32]);
-        bytes[32..40].copy_from_slice(&own);
+        bytes[24..28].copy_from_slice(&self.sum.to_be_bytes());
+        let own = sum(&bytes[..28]);
+        bytes[28..].copy_from_slice(&own.to_be_bytes());
         bytes
     }
 
     /// `None`: torn, damaged, or of another version; it says nothing.
     fn from_bytes(bytes: &[u8; MARK_BYTES]) -> Option<Mark> {
-        let whole = bytes[..8] == *MAGIC && bytes[32..40] == sum(&bytes[..32]);
-        let part = |at: usize| bytes[at..at + 8].try_into().expect("eight bytes");
-        whole.then(|| Mark { salt: part(8), frames: word(bytes, 16), page: word(bytes, 20), sum: part(24) })
+        let whole = bytes[..8] == *MAGIC && word(bytes, 28) == sum(&bytes[..28]);
+        let salt = bytes[8..16].try_into().expect("eight bytes");
+        whole.then(|| Mark { salt, frames: word(bytes, 16), page: word(bytes, 20), sum: word(bytes, 24) })
     }
 }
 

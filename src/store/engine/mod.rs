@@ -25,6 +25,7 @@ pub(crate) mod reader;
 pub(crate) mod repair;
 pub(crate) mod scrub;
 pub(crate) mod soundness;
+pub mod statements;
 pub(crate) mod sums;
 pub(crate) mod writer;
 pub(crate) mod writer_held;

@@ -7,6 +7,7 @@
 //! every write that was acknowledged, and none pins the write-ahead log.
 
 use super::connection::{open_checked, open_without_index, open_without_log, prepare_connection};
+use super::statements::{Sql, WithStatements};
 use crate::http::failure::Failure;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -72,7 +73,7 @@ impl Drop for Change<'_> {
 
 /// A connection with a snapshot of the file.
 pub(crate) struct Reader {
-    conn: Connection,
+    conn: WithStatements,
     opened: Instant,
     /// Milliseconds after `opened` at which a statement is stopped.
     stop_at: Arc<AtomicU64>,
@@ -227,10 +228,16 @@ impl Reader {
         let deadline = stop_at.clone();
         let late = move || opened.elapsed().as_millis() as u64 > deadline.load(Ordering::Relaxed);
         conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(late))?;
-        Ok(Reader { conn, opened, stop_at, begun_at: Cell::new(0), distrusted: Cell::new(false) })
+        Ok(Reader {
+            conn: WithStatements::of(conn),
+            opened,
+            stop_at,
+            begun_at: Cell::new(0),
+            distrusted: Cell::new(false),
+        })
     }
 
-    pub(crate) fn conn(&self) -> &Connection {
+    pub(crate) fn conn(&self) -> &WithStatements {
         &self.conn
     }
 
@@ -246,13 +253,14 @@ impl Reader {
     }
 
     fn begin(&self) -> rusqlite::Result<()> {
-        self.conn.prepare_cached("BEGIN")?.execute([]).map(drop)
+        static BEGIN: Sql = Sql::new("BEGIN");
+        self.conn.run(&BEGIN, []).map(drop)
     }
 
     /// Whether its snapshot could be let go of; if not, the connection must be closed.
     fn ends(&self) -> bool {
-        let ended = || self.conn.prepare_cached("COMMIT")?.execute([]);
-        let outcome = if self.conn.is_autocommit() { Ok(0) } else { ended() };
+        static COMMIT: Sql = Sql::new("COMMIT");
+        let outcome = if self.conn.is_autocommit() { Ok(0) } else { self.conn.run(&COMMIT, []) };
         outcome.inspect_err(|e| tracing::warn!(cause = %e, "a read transaction did not end")).is_ok()
     }
 }

@@ -10,6 +10,7 @@ use super::condition::{Condition, Watched};
 use super::connection::{checkpoint_if_due, move_log};
 use super::log_mark::LogMark;
 use super::reader::Readers;
+use super::statements::{Sql, WithStatements};
 use super::writer_held::Held;
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
@@ -21,6 +22,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How far time may run before the file remembers it again.
 const CLOCK_MARK_SECONDS: i64 = 60;
+
+static BEGIN: Sql = Sql::new("BEGIN IMMEDIATE");
+static COMMIT: Sql = Sql::new("COMMIT");
+static SAVEPOINT: Sql = Sql::new("SAVEPOINT one");
+static RELEASE: Sql = Sql::new("RELEASE one");
+static ROLLBACK_TO: Sql = Sql::new("ROLLBACK TO one");
 
 pub struct Writer {
     line: Mutex<Line>,
@@ -40,7 +47,7 @@ pub struct Writer {
 }
 
 struct Line {
-    conn: Connection,
+    conn: WithStatements,
     /// The group whose transaction is open.
     group: Option<Arc<Group>>,
     clock_mark: i64,
@@ -66,7 +73,13 @@ impl Writer {
     pub(crate) fn new(mut conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
         Writer {
             changes: Changes::of(&mut conn),
-            line: Mutex::new(Line { mark: LogMark::of(&conn), conn, group: None, clock_mark: 0, moment: 0 }),
+            line: Mutex::new(Line {
+                mark: LogMark::of(&conn),
+                conn: WithStatements::of(conn),
+                group: None,
+                clock_mark: 0,
+                moment: 0,
+            }),
             waiting: AtomicUsize::new(0),
             grouped,
             readers,
@@ -97,7 +110,7 @@ impl Writer {
     pub fn write<T>(
         &self,
         now: i64,
-        change: impl FnOnce(&Connection) -> Result<T, Failure>,
+        change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_flush: impl FnOnce(),
     ) -> Result<T, Failure> {
         let mut line = self.take_connection();
@@ -122,14 +135,14 @@ impl Writer {
     }
 
     /// The connection outside any transaction, for checkpoints, backups and closing.
-    pub fn alone<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> T {
+    pub fn alone<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
         let mut line = self.take_connection();
         if let Some(group) = line.group.take() {
             self.commit(&line, &group);
         }
         let _change = self.readers.change();
         let _held = Held::mark();
-        let value = work(&mut line.conn);
+        let value = work(&line.conn);
         self.changes.tell();
         self.capture.note(line.mark.follow(&line.conn), line.moment);
         self.checkpoint(&line.conn);
@@ -160,7 +173,7 @@ impl Writer {
     fn commit(&self, line: &Line, group: &Group) {
         let conn = &line.conn;
         let change = self.readers.change();
-        let fate = match conn.prepare_cached("COMMIT").and_then(|mut s| s.execute([])) {
+        let fate = match conn.run(&COMMIT, []) {
             Ok(_) => {
                 self.capture.note(line.mark.follow(conn), line.moment);
                 self.changes.tell();
@@ -232,7 +245,7 @@ impl Line {
         if let Some(group) = &self.group {
             return Ok(group.clone());
         }
-        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.conn.run(&BEGIN, [])?;
         if now >= self.clock_mark + CLOCK_MARK_SECONDS {
             // Not there yet while the first migrations run; the mark can wait for the next group then.
             let sql = "UPDATE site SET clock_high_water = max(clock_high_water, ?1)";
@@ -262,15 +275,17 @@ impl Group {
 
 /// All of `change` or nothing of it, whether it fails or panics. A disk error may have rolled back more than the
 /// savepoint; the caller sees that by the connection being outside a transaction.
-fn in_savepoint<T>(conn: &Connection, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
-    conn.prepare_cached("SAVEPOINT one")?.execute([])?;
+fn in_savepoint<T>(
+    conn: &WithStatements,
+    change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    conn.run(&SAVEPOINT, [])?;
     let outcome = catch_unwind(AssertUnwindSafe(|| change(conn)));
     if !conn.is_autocommit() {
-        let end = if matches!(outcome, Ok(Ok(_))) { "RELEASE one" } else { "ROLLBACK TO one" };
-        conn.prepare_cached(end)?.execute([])?;
-        if end != "RELEASE one" {
-            conn.prepare_cached("RELEASE one")?.execute([])?;
+        if !matches!(outcome, Ok(Ok(_))) {
+            conn.run(&ROLLBACK_TO, [])?;
         }
+        conn.run(&RELEASE, [])?;
     }
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -289,7 +304,7 @@ mod tests {
     }
 
     fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
-        writer.write(0, change, || ())
+        writer.write(0, |conn| change(conn), || ())
     }
 
     fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use crate::domain::entry::{Kind, Status};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::engine::columns::{Columns, FromRow, row};
+use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 use serde::{Deserialize, Serialize};
@@ -119,7 +120,7 @@ pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Name
 
 /// By the member's own entries, in the order of [`Entry`]: no index of what most entries have none of (`+`), which would
 /// lead to all of those.
-const SAME: &str = sql!(
+static SAME: &Sql = sql!(
     "SELECT count(*) FROM entries WHERE member_id = ? AND kind = ? AND status = ? AND entry_date = ? AND minutes = ?
          AND tunnel_id = ? AND cat_group = ? AND cat_id = ? AND skill = ? AND +instructor_id IS ? AND approval_date IS ?
          AND comment = ? AND comments_instructor = ? AND comment_denial = ? AND author_id = ? AND +booking_id IS ?"
@@ -174,7 +175,7 @@ mod tests {
     fn the_same_entry_is_looked_for_among_the_member_s_own() {
         let mut conn = Connection::open_in_memory().unwrap();
         migrate::migrate(&mut conn).unwrap();
-        let plan = format!("EXPLAIN QUERY PLAN {SAME}");
+        let plan = format!("EXPLAIN QUERY PLAN {}", SAME.text());
         let mut statement = conn.prepare(&plan).unwrap();
         let mut steps = statement.raw_query();
         let first: String = steps.next().unwrap().unwrap().get(3).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::domain::reminder::Reminder;
 use crate::store::engine::columns::row;
+use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -44,7 +45,7 @@ pub(crate) fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i
     Ok(Step { members, next })
 }
 
-fn sql(by: By) -> &'static str {
+fn sql(by: By) -> &'static Sql {
     macro_rules! step {
         ($kind:literal, $same:literal) => {
             sql!(
@@ -103,7 +104,7 @@ mod tests {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(include_str!("../../../sql/schema.sql")).unwrap();
         for (by, index) in [(By::Flying, "entries_flown"), (By::Training, "entries_trained")] {
-            let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql(by))).unwrap();
+            let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql(by).text())).unwrap();
             let zeros = named_params! {":now": 0, ":date": 0, ":id": 0, ":until": 0, ":rows": 0};
             let steps: Vec<String> = plan.query_map(zeros, |row| row.get(3)).unwrap().map(Result::unwrap).collect();
             assert!(steps.iter().any(|step| step.contains(&format!("INDEX {index} (entry_date>"))), "{steps:?}");

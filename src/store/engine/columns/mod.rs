@@ -186,7 +186,8 @@ macro_rules! sql {
         #[cfg(test)]
         #[linkme::distributed_slice($crate::store::engine::columns::STATEMENTS)]
         static SQL_STATEMENT: (&str, &str) = (concat!(file!(), ":", line!()), SQL_TEXT);
-        SQL_TEXT
+        static SQL: $crate::store::engine::statements::Sql = $crate::store::engine::statements::Sql::new(SQL_TEXT);
+        &SQL
     }};
 }
 

@@ -87,17 +87,19 @@ pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Re
         let flown = entry.kind == Kind::Time;
         // Flight time of an opening balance is part of a signed paper.
         let free = flown && !entry.opening;
-        let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
-        let length = format!("{} min", entry.minutes);
-        let about = match flown {
-            true => [entry.tunnel_name, entry.instructor_name],
-            false => [level, entry.instructor_name],
+        let (what, about) = match flown {
+            true => (format!("{} min", entry.minutes), entry.tunnel_name),
+            false => {
+                let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
+                (skill, level)
+            }
         };
+        let about = [about, entry.instructor_name];
         let status = shown(entry.kind, &entry.cat_group, entry.status, &lapsed);
         let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
         lines.push(Line {
             when: place.day(entry.entry_date),
-            what: if flown { length } else { skill },
+            what,
             about: joined(&about),
             note: clipped(joined(&notes)),
             mark: (!flown || status != "open").then(|| entry_mark(place, status)),
