@@ -604,6 +604,19 @@ CREATE TABLE shift_note (
     written_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE invitations (
+    invitation_id INTEGER PRIMARY KEY,
+    code_hash     BLOB    NOT NULL UNIQUE,                 -- keyed, of the code
+    form_number   INTEGER NOT NULL UNIQUE,                 -- the same form sent twice is one invitation
+    name          TEXT    NOT NULL,
+    email         TEXT    NOT NULL COLLATE NOCASE,         -- where the code was mailed; empty: it was printed
+    role          TEXT    NOT NULL CHECK (role IN ('member', 'desk', 'admin')),
+    language      TEXT    NOT NULL,                        -- in which the colleague reads
+    invited_by    INTEGER NOT NULL REFERENCES members,     -- good while that is an admin
+    created_at    INTEGER NOT NULL,
+    ends_at       INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE site_texts (
     kind         TEXT    NOT NULL CHECK (kind IN ('waiver', 'brief', 'photos', 'newsletter')),
     version      INTEGER NOT NULL,                   -- from 1 on, of each kind
@@ -1077,6 +1090,12 @@ CREATE INDEX account_claims_by_end ON account_claims (ends_at);
 CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
 
 CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until IS NOT NULL;
+
+CREATE INDEX invitations_by_inviter ON invitations (invited_by);
+
+CREATE INDEX invitations_by_email ON invitations (email);
+
+CREATE INDEX invitations_by_end ON invitations (ends_at);
 
 CREATE TRIGGER users_counted_after_insert AFTER INSERT ON partner_users WHEN NEW.deleted_at IS NULL BEGIN
     UPDATE partners SET users = users + 1 WHERE partner_id = NEW.partner_id;

@@ -8,14 +8,15 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
-use crate::store::tables::{members, notices, sessions};
+use crate::store::tables::{invitations, members, notices, sessions};
 
-/// Closes an account: every session and credential of it ends. Audited. 403 where the actor may not serve the account.
+/// Closes an account: every session and credential of it ends, and every invitation that it gave. Audited. 403 where the actor may not serve the account.
 pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     if cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
     }
     sessions::end_credentials(cx.tx, member_id, None)?;
+    invitations::delete_of_inviter(cx.tx, member_id)?;
     members::set_banned(cx.tx, member_id, Some(cx.now()))?;
     done(cx, "member.banned", member_id)
 }
@@ -71,11 +72,13 @@ pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
 /// Gives an account a role. Audited; the member is told. An admin's: 403 for others, and for the own account.
 ///
 /// The lifetime of a session goes with the role, so every session ends, also where the role was the same. So do the PIN and
-/// every passcode: the desk may know those of a member, and must not know those of somebody who works here.
+/// every passcode: the desk may know those of a member, and must not know those of somebody who works here. Invitations that
+/// the account gave end with its role.
 pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
     cx.check_admin()?;
     cx.served(member_id)?;
     sessions::end_credentials(cx.tx, member_id, None)?;
+    invitations::delete_of_inviter(cx.tx, member_id)?;
     members::set_role(cx.tx, member_id, role)?;
     notices::insert(cx.tx, member_id, "notice.role_changed", &format!(r#"{{"role":"{}"}}"#, role.name()))?;
     cx.record("member.role_set", &Whom::Member(member_id), &Detail::none().word("role", role.name()))

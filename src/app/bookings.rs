@@ -160,8 +160,8 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
 
 /// Moves a booking of any partner to another time, or gives it other minutes: by the desk. The flight time that the
 /// booking entered follows. 422 at `flight_date` for a day that is over or before the member's birth; 409 where the
-/// booking has ended. The fields that the partner sent are kept: the same booking sent again does not move it back.
-/// Audited; the member is told.
+/// booking has ended, and for another day while the member is checked in. The fields that the partner sent are kept: the
+/// same booking sent again does not move it back. Audited; the member is told.
 pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
     cx.actor.check_staff()?;
     let known = find(cx, booking_id)?;
@@ -173,6 +173,11 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
     let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
     if flight_date != known.booking.flight_date && flight_date < today.from {
         return Err(Failure::field("flight_date", Text::new("desk.move_past")));
+    }
+    let hall = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?;
+    // Whoever is here flies on the day of the check-in.
+    if known.arrived_at.is_some() && hall.date(flight_date) != hall.date(known.booking.flight_date) {
+        return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }
     let born = members::find_holder(cx.tx, known.member_id)?.dob;
     if born.is_some_and(|born| flight_date < born) {
@@ -302,7 +307,9 @@ fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Resul
     bookings::update(tx, known.booking_id, stands)?;
     note_sent(tx, known.booking_id, sent, stands)?;
     write_history(tx, partner_id, Event::BookingChanged, member_id, known.booking_id, sent)?;
-    if known.ending.is_some() && shows_otherwise(&said, sent) {
+    // Other minutes of a flight to which nobody came are no new booking, and enter no flight time.
+    let is_missed = known.ending == Some(Ending::NoShow) && said.flight_date == sent.flight_date;
+    if known.ending.is_some() && shows_otherwise(&said, sent) && !is_missed {
         // Booked anew.
         bookings::unset_ended(tx, known.booking_id)?;
         enter_flight_time(cx, member_id, known.booking_id, stands)?;

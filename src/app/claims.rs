@@ -34,7 +34,8 @@ pub(crate) struct Printed {
     pub(crate) language: Language,
 }
 
-fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
+/// The keyed hash of a code as it was typed; `None`: no code looks like that.
+pub(crate) fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     let code = recovery_code::normalise(code)?;
     Some(site.keys.hash(Purpose::AccountClaim, &[code.as_bytes()]))
 }

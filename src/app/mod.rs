@@ -15,6 +15,7 @@ pub(crate) mod credentials;
 pub(crate) mod family;
 pub(crate) mod flights;
 pub(crate) mod import_export;
+pub(crate) mod invitations;
 pub(crate) mod kiosks;
 pub(crate) mod logbook;
 pub(crate) mod messages;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
-    after_help = "Moments are in UTC (RFC 3339), people are named by username, and no cell begins with what a spreadsheet takes \
+    after_help = "Moments are the site's own, with their offset from UTC (RFC 3339), people are named by username, and no cell begins with what a spreadsheet takes \
     for a formula: an apostrophe stands before it, which `tunneldesk import` takes off again. Erased members are left out, \
     with their entries and bookings. `tunneldesk import LIST --help` has the columns."
 )]

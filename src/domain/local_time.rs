@@ -56,6 +56,21 @@ impl Hall {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
+    /// `2026-11-21T14:05:00+01:00`: exact, and the hall's own time (RFC 3339).
+    pub(crate) fn stamp(&self, moment: i64) -> String {
+        self.zoned(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+
+    /// `2026-11-21 14:05`, as spreadsheets read it; the zone stands elsewhere.
+    pub(crate) fn written(&self, moment: i64) -> String {
+        self.zoned(moment).strftime("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// `Europe/Zurich`.
+    pub(crate) fn zone_name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
+    }
+
     /// The moment that the hall writes as `2026-11-21` (its first), or as `2026-11-21T14:05`.
     pub fn moment_of(&self, written: &str) -> Option<i64> {
         let at: jiff::civil::DateTime = written.parse().ok()?;
@@ -160,6 +175,11 @@ mod tests {
         assert_eq!(zurich.shown(SPRING), "2026-03-29 12:00 CEST");
         assert_eq!(zurich.moment_of("2026-03-29T12:00"), Some(SPRING));
         assert_eq!(Hall::UTC.shown(SPRING), "2026-03-29 10:00 UTC");
+        assert_eq!(zurich.stamp(SPRING), "2026-03-29T12:00:00+02:00");
+        assert_eq!(
+            (zurich.written(SPRING).as_str(), zurich.zone_name(), Hall::UTC.zone_name()),
+            ("2026-03-29 12:00", "Europe/Zurich", "UTC")
+        );
         assert_eq!(Hall::UTC.moment_of("2026-03-29T12:00"), Some(SPRING + 7_200));
     }
 

@@ -17,8 +17,8 @@ use crate::site::pace;
 use crate::store::engine::soundness::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
-    account_claims, contact, devices, email_tokens, kiosks, misses, outbox as messages, partners, passcodes, passkeys,
-    payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles, undos, waivers,
+    account_claims, contact, devices, email_tokens, invitations, kiosks, misses, outbox as messages, partners, passcodes,
+    passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles, undos, waivers,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -127,6 +127,7 @@ pub fn sweep(site: &Site) -> Result<usize, Failure> {
         removed += account_claims::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += waivers::sweep(tx, SWEEP_ROWS_MAX)?;
         removed += signing_links::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += invitations::sweep(tx, SWEEP_ROWS_MAX)?;
         for (sender, kept) in EVENTS_KEPT_SECONDS {
             removed += callbacks::sweep(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
         }

@@ -287,6 +287,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/till/closings.csv",                             desk::till::closings::all).drawing(),
     desk    (GET,    "/desk/till/closings/{closing_id}",                    desk::till::closings::show),
     desk    (GET,    "/desk/till/closings/{closing_id}/entries.csv",        desk::till::closings::entries).drawing(),
+    desk    (GET,    "/desk/till/entries.csv",                              desk::till::closings::open_entries).drawing(),
     desk    (GET,    "/desk/till/entries/{entry_id}",                       desk::till::entries::show),
     desk    (GET,    "/desk/till/entries/{entry_id}/receipt",               desk::till::entries::receipt).drawing(),
     desk    (POST,   "/desk/till/entries/{entry_id}/mail",                  desk::till::entries::mail),
@@ -310,6 +311,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify).for_admins(),
     desk    (GET,    "/desk/site/users",                                    desk::site::users::list).for_admins(),
     desk    (POST,   "/desk/site/users",                                    desk::site::users::set_role).for_admins(),
+    desk    (POST,   "/desk/site/invitations",                              desk::site::invitations::invite).for_admins().drawing(),
+    desk    (POST,   "/desk/site/invitations/{invitation_id}/withdraw",     desk::site::invitations::withdraw).for_admins(),
 
     // The operator's texts
     desk    (GET,    "/desk/texts",                                         desk::texts::list).for_admins(),

@@ -4,6 +4,7 @@
 pub(crate) mod desk;
 mod frame;
 pub(crate) mod kiosk;
+mod logged;
 mod mark;
 pub(crate) mod public;
 mod sheet;

@@ -4,6 +4,7 @@ use super::read_member;
 use crate::app::import_export::cell::{self, moment};
 use crate::auth::Bearer;
 use crate::domain::entry::{self, Kind};
+use crate::domain::local_time::Hall;
 use crate::http::Answer;
 use crate::http::body::Draft;
 use crate::http::call::Call;
@@ -13,6 +14,7 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
 use crate::store::queries::standing;
+use crate::store::tables::tunnels;
 use http::{HeaderValue, header};
 
 /// One answer ends after so many rows, or with the row that reaches so many bytes; its `Link` then leads to the rest.
@@ -49,13 +51,13 @@ crate::body! {
 }
 
 /// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
-/// in UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
+/// the hall's, with their offset from UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
 pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let ExportQuery { offset } = Draft::read(call.query()).finish()?;
     let offset = offset.unwrap_or(0);
     let (table, rest) = site.store.read(|tx| {
-        let lapsed = standing::lapsed(tx, member_id, site.now())?;
+        let (lapsed, hall) = (standing::lapsed(tx, member_id, site.now())?, tunnels::find_hall(tx, site.tunnel_id)?);
         let ids = logbook::list_ids(tx, member_id, ROWS_MAX + 1, offset)?;
         let mut table = COLUMNS.join(",") + "\r\n";
         for (written, entry_id) in (0..).zip(ids) {
@@ -63,7 +65,7 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
                 return Ok((table, Some(offset + written)));
             }
             let line = logbook::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
-            cell::write_row(&mut table, &cells(site, &line, &lapsed));
+            cell::write_row(&mut table, &cells(site, &hall, &line, &lapsed));
         }
         Ok((table, None))
     })?;
@@ -77,7 +79,7 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
-fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
+fn cells(site: &Site, hall: &Hall, line: &Line, lapsed: &[&str]) -> [String; 20] {
     let known = if line.kind == Kind::Skill { site.catalogue.find_skill(&line.skill) } else { None };
     let safety = if line.kind == Kind::Safety { site.catalogue.find_safety(&line.skill) } else { None };
     let text = |text: &str| text.to_owned();
@@ -86,7 +88,7 @@ fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
         line.entry_id.to_string(),
         text(line.kind.name()),
         text(entry::shown(line.kind, &line.cat_group, line.status, lapsed)),
-        moment(line.entry_date),
+        moment(hall, line.entry_date),
         if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
         line.tunnel_id.to_string(),
         text(&line.tunnel_name),
@@ -97,7 +99,7 @@ fn cells(site: &Site, line: &Line, lapsed: &[&str]) -> [String; 20] {
         known.map(|(_, skill)| &skill.name).or(safety.map(|(_, record)| &record.name)).cloned().unwrap_or_default(),
         number(line.instructor_id),
         text(&line.instructor_name),
-        line.approval_date.map(moment).unwrap_or_default(),
+        line.approval_date.map(|at| moment(hall, at)).unwrap_or_default(),
         text(&line.comment),
         text(&line.comments_instructor),
         text(&line.comment_denial),

@@ -155,12 +155,12 @@ fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str
     }
 }
 
-pub(super) fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, hall: &Hall, after: i64) -> Result<Page, Failure> {
     let found = lists::list_bookings(tx, after, ROWS_AT_ONCE)?;
     let next = found.last().map(|(booking_id, ..)| *booking_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [.., last] = lists::lasts(tx)?;
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let moment = |at: Option<i64>| at.map(cell::moment).unwrap_or_default();
+    let moment = |at: Option<i64>| at.map(|at| cell::moment(hall, at)).unwrap_or_default();
     let cells = |(_, client_id, username, booking): (i64, String, String, Booking)| {
         vec![
             client_id,
@@ -168,7 +168,7 @@ pub(super) fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
             number(booking.registration_id),
             number(booking.purchase_id),
             moment(booking.purchase_date),
-            cell::moment(booking.flight_date),
+            cell::moment(hall, booking.flight_date),
             booking.minutes_booked.to_string(),
             number(booking.product_id),
             booking.tunnel_id.to_string(),

@@ -73,16 +73,16 @@ pub(crate) fn read(cell: &str) -> String {
     text
 }
 
-/// A moment in UTC (RFC 3339).
-pub(crate) fn moment(moment: i64) -> String {
-    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |moment| moment.to_string())
+/// A moment by the hall's clock, with its offset from UTC (RFC 3339): read anywhere as the same moment.
+pub(crate) fn moment(hall: &Hall, moment: i64) -> String {
+    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| hall.stamp(moment))
 }
 
-/// The same; a day where it is a midnight.
-pub(crate) fn day(moment: i64) -> String {
+/// A birthday, which is kept as a midnight in UTC.
+pub(crate) fn birthday(moment: i64) -> String {
     let whole = moment.rem_euclid(86_400) == 0;
     let day = Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(TimeZone::UTC).date());
-    day.map_or_else(|| self::moment(moment), |day| day.to_string())
+    day.map_or_else(|| self::moment(&Hall::UTC, moment), |day| day.to_string())
 }
 
 /// A field that is a moment: a day of the hall, a moment with its offset, or Unix seconds.
@@ -160,11 +160,14 @@ mod tests {
     #[test]
     fn moments_are_read_as_they_are_written_and_no_other_way() {
         for seconds in [0, 1_795_219_200, 1_795_271_400, -86_400] {
-            for text in [moment(seconds), day(seconds), seconds.to_string()] {
+            let zurich = Hall::at("Europe/Zurich");
+            for text in [moment(&zurich, seconds), moment(&Hall::UTC, seconds), birthday(seconds), seconds.to_string()]
+            {
                 assert_eq!(read_birthday(&json!(text)).unwrap(), seconds, "{text}");
             }
         }
-        assert_eq!(day(1_795_219_200), "2026-11-21");
+        assert_eq!(birthday(1_795_219_200), "2026-11-21");
+        assert_eq!(moment(&Hall::at("Europe/Zurich"), 1_795_219_200), "2026-11-21T01:00:00+01:00");
         assert_eq!(read_birthday(&json!("1795219200.5")).unwrap(), 1_795_219_200);
         assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
         let denver = Hall::at("America/Denver");

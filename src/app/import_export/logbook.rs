@@ -305,26 +305,26 @@ fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Fai
 #[derive(Default)]
 pub(super) struct Openings(HashMap<i64, usize>);
 
-pub(super) fn page(tx: &Read, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, hall: &Hall, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
     let found = lists::list_entries(tx, after, ROWS_AT_ONCE)?;
     let next = found.last().map(|(names, _)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [_, last, _] = lists::lasts(tx)?;
-    Ok(Page { rows: found.into_iter().map(|(names, entry)| cells(names, entry, openings)).collect(), next, last })
+    Ok(Page { rows: found.into_iter().map(|(names, entry)| cells(hall, names, entry, openings)).collect(), next, last })
 }
 
-fn cells(names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
+fn cells(hall: &Hall, names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
     let count = openings.0.len() + 1;
     let opening = names.opening.map(|number| openings.0.entry(number).or_insert(count).to_string());
     vec![
         names.username,
         entry.kind.name().to_owned(),
         entry.status.name().to_owned(),
-        cell::moment(entry.entry_date),
+        cell::moment(hall, entry.entry_date),
         if entry.minutes > 0 { entry.minutes.to_string() } else { String::new() },
         entry.tunnel_id.to_string(),
         entry.skill,
         names.instructor,
-        entry.approval_date.map(cell::moment).unwrap_or_default(),
+        entry.approval_date.map(|at| cell::moment(hall, at)).unwrap_or_default(),
         entry.comment,
         entry.comments_instructor,
         entry.comment_denial,

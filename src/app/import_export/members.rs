@@ -175,15 +175,15 @@ impl Field for LanguageTag {
     }
 }
 
-pub(super) fn page(tx: &Read, after: i64) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, hall: &Hall, after: i64) -> Result<Page, Failure> {
     let members = lists::list_members(tx, after, ROWS_AT_ONCE)?;
     let next = members.last().map(|(member_id, _)| *member_id).filter(|_| members.len() as i64 == ROWS_AT_ONCE);
     let [last, ..] = lists::lasts(tx)?;
-    Ok(Page { rows: members.into_iter().map(|(_, member)| cells(member)).collect(), next, last })
+    Ok(Page { rows: members.into_iter().map(|(_, member)| cells(hall, member)).collect(), next, last })
 }
 
-fn cells(member: Member) -> Vec<String> {
-    let moment = |at: Option<i64>| at.map(cell::moment).unwrap_or_default();
+fn cells(hall: &Hall, member: Member) -> Vec<String> {
+    let moment = |at: Option<i64>| at.map(|at| cell::moment(hall, at)).unwrap_or_default();
     vec![
         member.username,
         member.real_name,
@@ -194,13 +194,13 @@ fn cells(member: Member) -> Vec<String> {
         moment(member.phone_confirmed_at),
         member.country,
         member.country_code,
-        member.dob.map(cell::day).unwrap_or_default(),
+        member.dob.map(cell::birthday).unwrap_or_default(),
         member.tunnel_id.map(|id| id.to_string()).unwrap_or_default(),
         member.role.name().to_owned(),
         moment(member.terms_accepted_at),
         moment(member.paid_until),
         moment(member.banned_at),
-        cell::moment(member.join_date),
+        cell::moment(hall, member.join_date),
         member.language,
     ]
 }

@@ -173,26 +173,31 @@ fn judge_all<L: List>(
     if mistakes.is_empty() { Ok(taken) } else { Err(Refusal::Mistakes(mistakes, count)) }
 }
 
-/// Writes a list, a part at a time. The error of `part` ends it.
+/// Writes a list, a part at a time, with moments by the hall's clock. The error of `part` ends it.
 pub(crate) fn export(
     site: &Site,
     kind: Kind,
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
+    let hall = &site.hall()?;
     match kind {
-        Kind::Members => write_all(site, members::Members::COLUMNS, members::page, part, progress),
+        Kind::Members => {
+            write_all(site, members::Members::COLUMNS, |tx, after| members::page(tx, hall, after), part, progress)
+        }
         Kind::Logbook => {
             let mut openings = logbook::Openings::default();
             write_all(
                 site,
                 logbook::Logbook::COLUMNS,
-                |tx, after| logbook::page(tx, after, &mut openings),
+                |tx, after| logbook::page(tx, hall, after, &mut openings),
                 part,
                 progress,
             )
         }
-        Kind::Bookings => write_all(site, bookings::Bookings::COLUMNS, bookings::page, part, progress),
+        Kind::Bookings => {
+            write_all(site, bookings::Bookings::COLUMNS, |tx, after| bookings::page(tx, hall, after), part, progress)
+        }
     }
 }
 

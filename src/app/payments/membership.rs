@@ -74,7 +74,10 @@ fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, 
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
     let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
-    tell(tx, account, member_id, "notice.payment_counts", Some(until))?;
+    // A year that the desk gives away is no payment that arrived.
+    let is_free = account.heard.price.value.as_ref().is_some_and(|price| price.cents == 0);
+    let subject = if is_free { "notice.membership_free" } else { "notice.payment_counts" };
+    tell(tx, account, member_id, subject, Some(until))?;
     Ok(Some(Grant { member_id, until, paid_before }))
 }
 
@@ -82,7 +85,9 @@ fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<(), Failure
     let paid_until = members::find_paid_until(tx, grant.member_id)?.flatten();
     let left = without_year(paid_until, grant.until, grant.paid_before);
     members::set_paid_until(tx, grant.member_id, left)?;
-    tell(tx, account, grant.member_id, "notice.payment_taken_back", left)
+    let is_free = account.heard.price.value.as_ref().is_some_and(|price| price.cents == 0);
+    let subject = if is_free { "notice.membership_free_ended" } else { "notice.payment_taken_back" };
+    tell(tx, account, grant.member_id, subject, left)
 }
 
 fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<(), Failure> {

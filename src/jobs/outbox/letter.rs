@@ -45,7 +45,9 @@ templates!(
     "contact",
     "notice",
     "receipt",
+    "receipt_free",
     "welcome",
+    "invitation",
     "test",
 );
 

@@ -11,3 +11,4 @@ pub(crate) mod personal_data;
 pub(crate) mod reports;
 pub(crate) mod sealed;
 pub(crate) mod standing;
+pub(crate) mod timeline;

@@ -3,6 +3,7 @@
 
 use crate::store::Read;
 use crate::store::engine::columns::row;
+use crate::store::tables::bookings::Ending;
 use rusqlite::{Result, named_params};
 
 row! {
@@ -29,6 +30,7 @@ row! {
         pub flight_date: i64,
         pub minutes: i64 = "b.minutes_booked",
         pub arrived_at: Option<i64>,
+        pub ended: Option<Ending> = "b.ended_as",
     }
 }
 

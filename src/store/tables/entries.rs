@@ -142,6 +142,30 @@ pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
     Ok(flown)
 }
 
+row! {
+    /// Flight time of a day.
+    #[derive(Debug)]
+    pub(crate) struct Logged {
+        pub(crate) entry_date: i64,
+        pub(crate) minutes: i64,
+        /// The booking that entered it; none: it was typed.
+        pub(crate) booking_id: Option<i64>,
+    }
+}
+
+/// A member's flight time between two moments, by its date; without opening balances.
+pub(crate) fn list_day(tx: &Read, member_id: i64, (from, to): (i64, i64), limit: i64) -> Result<Vec<Logged>> {
+    let sql = sql!(
+        "SELECT ",
+        Logged::COLUMNS,
+        " FROM entries
+               WHERE member_id = :member_id AND kind = 'time' AND status = 'open' AND entry_date >= :from
+                 AND entry_date < :to AND opening IS NULL
+               ORDER BY entry_date, entry_id LIMIT :limit"
+    );
+    tx.list(sql, named_params! {":member_id": member_id, ":from": from, ":to": to, ":limit": limit}, row)
+}
+
 /// In which states a member's skills are.
 pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<Status>> {
     let sql = sql!("SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status");

@@ -16,6 +16,7 @@ pub(crate) mod emergency_contacts;
 pub mod entries;
 pub(crate) mod guardianships;
 pub mod history;
+pub(crate) mod invitations;
 pub(crate) mod kiosks;
 pub(crate) mod media;
 pub mod members;

@@ -44,7 +44,9 @@ row! {
 }
 
 /// Templates beside the passcodes whose words open an account, or change what opens it.
-const OPENING_TEMPLATES: [&str; 3] = ["confirm_email", "security_event_undo", "welcome"];
+const OPENING_TEMPLATES: [&str; 4] = ["confirm_email", "security_event_undo", "welcome", INVITATION];
+/// The template whose code makes an account of somebody who works here.
+pub(crate) const INVITATION: &str = "invitation";
 
 impl Message {
     /// Whether whoever reads the message can open the account of its member by it, or change what opens it.

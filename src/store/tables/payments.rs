@@ -102,6 +102,11 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
     tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
 }
 
+/// One, as lists have it.
+pub(crate) fn find_listed(tx: &Read, payment_id: i64) -> Result<Option<Payment>> {
+    tx.find(sql!(LISTED, " WHERE payment_id = ?1"), [payment_id], row)
+}
+
 pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id], row)
 }

@@ -1,14 +1,16 @@
-//! An account that the desk made, taken over by its owner: with the code of the mail or of the paper, a username and a
-//! password are chosen.
+//! An account that the desk made, taken over by its owner, or that of an invited colleague: with the code of the mail or of
+//! the paper, a username and a password are chosen.
 
 use super::{Frame, show, tell};
-use crate::app::{claims, recovery};
+use crate::app::{claims, invitations, recovery};
 use crate::domain::{password, username};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
+use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::tables::invitations::Invitation;
 use crate::store::tables::members::{self, Profile};
 use crate::web::form;
 use askama::Template;
@@ -39,16 +41,48 @@ pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     }
     recovery::take_pace(site, call)?;
     match find(site, &code)? {
-        Some(profile) => page(site, call, code, Some(profile.username), None),
+        Some(opens) => page(site, call, code, Some(opens.username()), None),
         None => page(site, call, code, None, Some(call.say("claim.not_good"))),
     }
 }
 
-/// Whose account a code opens.
-fn find(site: &Site, code: &str) -> Result<Option<Profile>, Failure> {
+/// What a code opens.
+enum Opens {
+    /// An account that the desk made.
+    Account(Box<Profile>),
+    /// One that is made now, for a colleague.
+    Invitation(Invitation),
+}
+
+impl Opens {
+    /// The username that is proposed.
+    fn username(&self) -> String {
+        match self {
+            Opens::Account(profile) => profile.username.clone(),
+            Opens::Invitation(one) => username::derived(&one.name),
+        }
+    }
+
+    /// Why the password is no good for the account, where it is not.
+    fn check(&self, secret: &str, username: &str, site: &str) -> Result<(), Text> {
+        let owner = match self {
+            Opens::Account(profile) => password::Owner { username, ..profile.owner(site) },
+            Opens::Invitation(one) => {
+                password::Owner { username, email: &one.email, real_name: &one.name, screen_name: "", site }
+            }
+        };
+        password::check(secret, &owner)
+    }
+}
+
+fn find(site: &Site, code: &str) -> Result<Option<Opens>, Failure> {
     site.store.read(|tx| {
+        if let Some(one) = invitations::find(site, tx, code, site.now())? {
+            return Ok(Some(Opens::Invitation(one)));
+        }
         let claim = claims::find(site, tx, code, site.now())?;
-        Ok(claim.map(|claim| members::find(tx, claim.member_id)).transpose()?.flatten())
+        let profile = claim.map(|claim| members::find(tx, claim.member_id)).transpose()?.flatten();
+        Ok(profile.map(|profile| Opens::Account(Box::new(profile))))
     })
 }
 
@@ -63,7 +97,7 @@ fn page(site: &Site, call: &Call, code: String, username: Option<String>, proble
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     recovery::take_pace(site, call)?;
     let (code, name, secret) = read(form(call)?)?;
-    let Some(profile) = find(site, &code)? else {
+    let Some(opens) = find(site, &code)? else {
         return page(site, call, code, None, Some(call.say("claim.not_good")));
     };
     let again = |text: String| page(site, call, code.clone(), Some(name.clone()), Some(text));
@@ -71,12 +105,15 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         Ok(wanted) => wanted,
         Err(text) => return again(call.language().say(&text)),
     };
-    let tunnel = site.name()?;
-    let owner = password::Owner { username: &wanted, ..profile.owner(&tunnel) };
-    if let Err(text) = password::check(&secret, &owner) {
+    if let Err(text) = opens.check(&secret, &wanted, &site.name()?) {
         return again(call.language().say(&text));
     }
-    match claims::take(site, call, &code, &wanted, &site.hash(&secret)) {
+    let hash = site.hash(&secret);
+    let taken = match &opens {
+        Opens::Account(_) => claims::take(site, call, &code, &wanted, &hash),
+        Opens::Invitation(_) => invitations::accept(site, call, &code, &wanted, &hash),
+    };
+    match taken {
         Ok(true) => tell(site, call, TITLE, "good", "claim.done"),
         Ok(false) => page(site, call, code, None, Some(call.say("claim.not_good"))),
         Err(failure) if failure.status() == StatusCode::CONFLICT => again(call.language().say(failure.text())),

@@ -159,6 +159,48 @@ fn a_cancelled_booking_that_its_partner_books_anew_is_in_force_again() {
 }
 
 #[test]
+fn who_is_here_is_not_moved_to_another_day_and_a_missed_flight_is_flown_by_no_later_word() {
+    let site = demo();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    let booking = sent(&site, (&partner, &jane), 7, 600, 12);
+    let clerk = Clerk::at(&site, &site.desk());
+    let (path, card) = (format!("/desk/bookings/{booking}"), format!("/desk/members/{}", jane.id));
+    let card = || clerk.get(&card).page();
+    let mark = "<span class=\"mark plain\">booked</span>";
+    assert!(card().contains(mark), "what lies ahead is booked: {}", card());
+    let hall = site.inside().hall().unwrap();
+    let (at, tomorrow) = (hall.clock(site.now()), hall.date(site.now() + 24 * 3600));
+    let move_to = |day: &str| clerk.post(&format!("{path}/move"), &[("day", day), ("clock", &at), ("minutes", "12")]);
+    assert_eq!(clerk.post(&format!("{path}/check-in"), &[]).status, 303);
+    let refused = move_to(&tomorrow);
+    assert!(refused.status == 409 && refused.page().contains("Undo the check-in first"), "{refused}");
+    assert_eq!(move_to(&hall.date(site.now())).status, 303, "earlier on the same day");
+    assert!(!card().contains(mark), "it has been flown: {}", card());
+
+    assert_eq!(clerk.post(&format!("{path}/check-in/undo"), &[]).status, 303);
+    for _ in 0..2 {
+        assert_eq!(clerk.post(&format!("{path}/no-show"), &[]).status, 303);
+    }
+    // Its partner corrects the minutes of a flight that nobody came for.
+    sent(&site, (&partner, &jane), 7, 600, 30);
+    assert_eq!(flown(&site, booking), None, "nobody flew");
+    assert!(clerk.get("/desk").page().contains("<i class=bad>no-show</i>"));
+    // Neither the member nor a stranger does what the desk does.
+    let stranger = Clerk::outside(&site);
+    stranger.cookies.borrow_mut().insert("desk".to_owned(), jane.token().to_owned());
+    for deed in ["move", "cancel", "no-show", "reinstate", "check-in", "check-in/undo"] {
+        let reply =
+            stranger.post(&format!("{path}/{deed}"), &[("day", &*tomorrow), ("clock", "12:00"), ("minutes", "9")]);
+        assert!(reply.header("location").is_some_and(|place| place.starts_with("/desk/sign-in")), "{deed}: {reply}");
+    }
+    assert_eq!(
+        audit(&site),
+        ["booking.checked_in", "booking.moved", "booking.check_in_undone", "booking.no_show"],
+        "each deed once"
+    );
+}
+
+#[test]
 fn a_booking_of_nobody_is_not_found() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());

@@ -246,3 +246,77 @@ fn what_an_erased_member_paid_stays_without_the_person() {
     assert_eq!(left, 0);
     assert_eq!(close(&clerk, "30", "0", "").status, 303, "the day still adds up");
 }
+
+#[test]
+fn a_receipt_goes_by_mail_by_itself_and_a_free_year_is_told_as_one() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.yearly_fee_cents = FEE_CENTS;
+        config.mail = Some(crate::harness::senders::mail_to_nowhere());
+    });
+    let (jane, joe, ada) = (site.member("jane"), site.member("joe"), site.member("ada"));
+    let (clerk, admin) = (Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    site.unconfirm(&ada);
+    let take = |member: &Caller, kind: &str| {
+        let reply = send(&clerk, member.id, &form(&clerk, member.id), &[("kind", kind), ("reason", "helped")]);
+        reply.header("location").unwrap_or_else(|| panic!("{reply}")).to_owned()
+    };
+    let place = take(&jane, "cash");
+    assert!(place.ends_with("?done=taken-mailed"), "{place}");
+    assert!(clerk.get(&place).page().contains("The receipt is on its way by mail"));
+    take(&joe, "free");
+    let unconfirmed = take(&ada, "cash");
+    assert!(unconfirmed.ends_with("?done=taken"), "nothing goes to an address that nobody confirmed: {unconfirmed}");
+    let mails: Vec<_> =
+        site.mails().into_iter().map(|mail| (mail["template"].clone(), mail["recipient"].clone())).collect();
+    assert_eq!(
+        mails,
+        [("receipt".into(), "jane@example.com".into()), ("receipt_free".into(), "joe@example.com".into())]
+    );
+    assert_eq!(deeds(&site, "receipt.mailed"), 2);
+    let notices = joe.get("/account/notifications").ok().json().to_string();
+    assert!(notices.contains("free of charge") && !notices.contains("0.00"), "{notices}");
+    assert_eq!(site.notices(&joe), ["notice.membership_free"]);
+    let entry = number_of_last(&site);
+    assert_eq!(admin.post(&format!("/desk/till/entries/{}/undo", entry - 1), &[("reason", "no")]).status, 303);
+    let notices = joe.get("/account/notifications").ok().json().to_string();
+    assert!(notices.contains("taken back") && !notices.contains("0.00"), "{notices}");
+}
+
+fn number_of_last(site: &Site) -> i64 {
+    site.change(|tx| Ok(tx.get("SELECT max(entry_id) FROM till_entries", [], |row| row.get(0))?))
+}
+
+#[test]
+fn the_open_day_is_a_table_too_and_tables_say_whose_clock_they_show() {
+    let site = site();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let read = |path: &str| String::from_utf8(clerk.get(path).body).unwrap();
+    assert!(!clerk.get("/desk/till").page().contains("entries.csv"), "nothing was taken");
+    assert_eq!(read("/desk/till/entries.csv").lines().count(), 1);
+    pay(&clerk, jane.id, "cash", "");
+    assert!(clerk.get("/desk/till").page().contains("/desk/till/entries.csv"));
+    let hall = site.inside().hall().unwrap();
+    let at = format!("{} {}", hall.date(site.now()), hall.clock(site.now()));
+    let table = read("/desk/till/entries.csv");
+    assert!(
+        table.starts_with("entry_id,taken_at (Europe/Zurich),kind,")
+            && table.contains(&format!(",{at},cash,30.00,CHF,")),
+        "{table}"
+    );
+    assert_eq!(close(&clerk, "30", "0", "").status, 303);
+    assert_eq!(read("/desk/till/entries.csv").lines().count(), 1, "the next day has nothing yet");
+    let closings = read("/desk/till/closings.csv");
+    assert!(
+        closings.starts_with("closing_id,closed_at (Europe/Zurich),") && closings.contains(&format!("1,{at},")),
+        "{closings}"
+    );
+    super::book(&site, &jane, 0);
+    let bookings = read("/desk/reports/bookings.csv");
+    assert!(bookings.contains("flight_date (Europe/Zurich)") && bookings.contains(&at), "{bookings}");
+    jane.post("/account/logbook/time/", serde_json::json!({ "time": 5, "entry_date": site.now() })).ok();
+    let logbook = jane.get(&format!("/account/logbook/export/{}", jane.id)).ok();
+    let stamp = format!("{}T{}", hall.date(site.now()), hall.clock(site.now()));
+    let logbook = String::from_utf8(logbook.body).unwrap();
+    assert!(logbook.contains(&stamp) && logbook.contains("+02:00"), "{logbook}");
+}

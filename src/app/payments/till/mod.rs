@@ -2,7 +2,7 @@
 
 use super::membership;
 use crate::app::Change;
-use crate::auth::allowance::{self, Cause};
+use crate::auth::allowance::{self, Cause, Over};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Price, Said, Status};
@@ -146,15 +146,26 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
     })
 }
 
+/// A fee that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// The till's entry, whose number is the receipt's.
+    pub(crate) entry_id: i64,
+    /// Whether the receipt goes out by mail with it.
+    pub(crate) is_mailed: bool,
+}
+
 /// Takes a year's fee of a member whom the actor may serve: the membership lasts a year longer. The same form sent again is
-/// the same fee. Audited; the member is told. Returns the number of the till's entry, which is the receipt's.
-pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<i64, Denial>, Failure> {
+/// the same fee. The receipt goes out by mail where mail leaves the house and the member has confirmed the address: nobody
+/// need be asked for what everybody expects. Audited; the member is told.
+pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<Taken, Denial>, Failure> {
     cx.actor.check_staff()?;
     let subject = cx.served(fee.member_id)?;
+    let mails = subject.email_confirmed && !subject.email.is_empty() && cx.site.delivers(Channel::Email);
     if let Some(entry_id) = till::find_by_form(cx.tx, fee.form_number)? {
         let line = till::find_line(cx.tx, entry_id)?;
         let same = line.is_some_and(|line| line.member_id == Some(fee.member_id));
-        return Ok(if same { Ok(entry_id) } else { Err(Denial::Changed) });
+        return Ok(if same { Ok(Taken { entry_id, is_mailed: mails }) } else { Err(Denial::Changed) });
     }
     let day = read_day(cx.site, cx.tx)?;
     let price = match price(cx, fee, &day)? {
@@ -190,7 +201,9 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<i64, Denial>, Fa
     )?;
     let detail = Detail::none().number("entry_id", entry_id).word("kind", fee.kind.name());
     cx.record("payment.taken", &Whom::Member(fee.member_id), &detail.number("amount_cents", cents))?;
-    Ok(Ok(entry_id))
+    // A member who had as many mails as there may be has the receipt on paper.
+    let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_ok();
+    Ok(Ok(Taken { entry_id, is_mailed }))
 }
 
 /// The price of the fee, or why it cannot be taken.
@@ -339,16 +352,23 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
     if email.is_empty() {
         return Ok(false);
     }
-    if let Err(over) = allowance::take(cx.site, cx.tx, Cause::Proven, member_id, Channel::Email, &email)? {
-        return Err(passcode::refused(cx.tx, over));
+    post_receipt(cx, entry_id, member_id, &email)?.map_err(|over| passcode::refused(cx.tx, over))?;
+    Ok(true)
+}
+
+/// Puts the receipt into the outbox; `Err`: the member had as many mails as there may be.
+fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Result<(), Over>, Failure> {
+    if let Err(over) = allowance::take(cx.site, cx.tx, Cause::Proven, member_id, Channel::Email, email)? {
+        return Ok(Err(over));
     }
+    let line = till::find_line(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let receipt = word_receipt(cx.site, cx.tx, &line, cx.language)?;
     let message = outbox::New {
         channel: Channel::Email,
         member_id: Some(member_id),
-        recipient: &email,
+        recipient: email,
         language: receipt.language.tag(),
-        template: "receipt",
+        template: if line.amount_cents == 0 { "receipt_free" } else { "receipt" },
         values: &json!({
             "number": entry_id, "name": line.member, "amount": receipt.amount, "kind": receipt.kind, "until": receipt.until,
             "day": receipt.at,
@@ -356,7 +376,7 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
     };
     outbox::insert(cx.tx, &cx.site.keys, &message)?;
     cx.record("receipt.mailed", &Whom::Member(member_id), &Detail::none().number("entry_id", entry_id))?;
-    Ok(true)
+    Ok(Ok(()))
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ impl Till {
 fn take(site: &Site, actor: &Actor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {
     change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
-        take_fee(cx, &Fee { member_id, kind, reason: "42", form_number, seen_until })
+        let taken = take_fee(cx, &Fee { member_id, kind, reason: "42", form_number, seen_until })?;
+        Ok(taken.map(|taken| taken.entry_id))
     })
     .unwrap()
 }

@@ -131,6 +131,9 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
     part("registration", "registrations", "member_id = :id", Gone),
     part("registrations_made_for_others", "registrations", "registered_by = :id AND member_id <> :id", Stays(NUMBERS))
         .only(&["registered_at"]),
+    part("invitations_to_the_address", "invitations", concat!("email = ", address!()), Gone)
+        .unlike(&[("code_hash", SECRET)]),
+    part("invitations_given", "invitations", "invited_by = :id", Gone).only(&["role", "created_at", "ends_at"]),
     part("undos", "undos", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
     part("social_links", "social_links", "member_id = :id", Gone),
     part("signing_links", "signing_links", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),

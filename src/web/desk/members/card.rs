@@ -5,6 +5,7 @@ use super::lines::{self, Line};
 use super::security::{self, Security};
 use super::standing::{self as stand, Standing};
 use super::time::TimeForm;
+use super::timeline;
 use super::years::{self, Year};
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
@@ -20,6 +21,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Profile};
+use crate::web::logged::{self, Logged};
 use crate::web::mark::{self, Mark};
 use crate::web::{Frame, called, done, initials, show as shown};
 use askama::Template;
@@ -44,8 +46,9 @@ const DONE: [(&str, &str); 16] = [
     ("lifted", "desk.done_lifted"),
 ];
 /// The first is shown unless another is asked for.
-const TABS: [(&str, &str); 5] = [
+const TABS: [(&str, &str); 6] = [
     ("logbook", "desk.tab_logbook"),
+    ("timeline", "desk.tab_timeline"),
     ("bookings", "desk.tab_bookings"),
     ("payments", "desk.tab_payments"),
     ("messages", "desk.tab_messages"),
@@ -66,10 +69,12 @@ struct Page {
     /// The sentence where the tab has no lines.
     nothing: String,
     tabs: Vec<Tab>,
+    /// The one that is shown.
+    tab: &'static str,
     lines: Vec<Line>,
     turns: Turns,
     standing: Standing,
-    /// Of the logbook alone.
+    /// Of the logbook and the timeline.
     years: Vec<Year>,
     /// Which lines of how many are shown; empty where that is not counted.
     counted: String,
@@ -80,6 +85,8 @@ struct Page {
     /// In the tab of that name alone.
     security: Option<Security>,
     time: TimeForm,
+    /// What the logbook has of today already.
+    logged: Logged,
     today: String,
 }
 
@@ -139,21 +146,23 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let (tab, skip) = asked_tab(call);
-    let (person, mut lines, security, denial, (standing, years, may_serve)) = site.store.read(|tx| {
+    let (person, mut lines, security, denial, (standing, years, may_serve, logged)) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let may_serve = clerk.denial(&account).is_none();
         let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
         let standing = stand::read(site, tx, &profile, &hall, language)?;
+        let place = lines::Place { site, hall: &hall, language, now };
         let years = match tab {
             "logbook" => years::list(tx, &hall, member_id, now)?,
+            "timeline" => timeline::years(tx, &place, member_id)?,
             _ => (Vec::new(), 0),
         };
         let person = person(site, tx, &frame, &profile, &hall)?;
-        let place = lines::Place { site, hall: &hall, language, now };
         let lines = match tab {
             _ if denial.is_some() => Vec::new(),
             "logbook" => lines::logbook(tx, &place, member_id, skip)?,
+            "timeline" => timeline::list(tx, &place, member_id, skip)?,
             "bookings" => lines::bookings(tx, &place, member_id, skip)?,
             "payments" => lines::payments(tx, &place, member_id, skip)?,
             "messages" => lines::messages(tx, &place, member_id, skip)?,
@@ -163,7 +172,8 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
             "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile, call.query().has("all"))?),
             _ => None,
         };
-        Ok((person, lines, security, denial, (standing, years, may_serve)))
+        let logged = logged::today(site, tx, &hall, language, member_id)?;
+        Ok((person, lines, security, denial, (standing, years, may_serve, logged)))
     })?;
     let nothing = call.say(denial.unwrap_or_else(|| nothing_in(tab)));
     let turns = Turns::of(tab, skip, &mut lines);
@@ -173,7 +183,11 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let today = hall.date(now);
-    let time = refused.unwrap_or_else(|| TimeForm { date: today.clone(), ..TimeForm::default() });
+    let time = refused.unwrap_or_else(|| TimeForm {
+        date: today.clone(),
+        minutes: logged.proposed.map(|minutes| minutes.to_string()).unwrap_or_default(),
+        problem: None,
+    });
     let waiver = super::waiver::find_mark(site, member_id, language)?;
     let page = Page {
         standing,
@@ -185,10 +199,12 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         person,
         nothing,
         tabs: tabs.into(),
+        tab,
         lines,
         turns,
         security,
         time,
+        logged,
         today,
     };
     Ok(shown(status, language, &page))
@@ -217,6 +233,7 @@ fn counted(call: &Call, skip: i64, shown: i64, all: i64) -> String {
 
 fn nothing_in(tab: &str) -> &'static str {
     match tab {
+        "timeline" => "desk.no_timeline",
         "bookings" => "desk.no_bookings",
         "payments" => "desk.no_payments",
         "messages" => "desk.no_messages",

@@ -11,7 +11,7 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::{logbook as entries, standing};
-use crate::store::tables::bookings::{self, Ending, Filter};
+use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::{notices, outbox, payments as money};
 use crate::web::mark::Mark;
@@ -22,9 +22,10 @@ pub(crate) const LINES_MAX: i64 = 100;
 /// Of what people wrote, in a line.
 const NOTE_CHARS_SHOWN: usize = 240;
 /// One more is read than is shown: then there are older ones.
-const LINES_READ: i64 = LINES_MAX + 1;
+pub(super) const LINES_READ: i64 = LINES_MAX + 1;
 
 /// One thing that happened.
+#[derive(Default)]
 pub(crate) struct Line {
     pub when: String,
     pub what: String,
@@ -83,38 +84,52 @@ pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Re
     let mut lines = Vec::new();
     let lapsed = standing::lapsed(tx, member_id, place.now)?;
     for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
-        let Some(entry) = entries::find(tx, entry_id)? else { continue };
-        let flown = entry.kind == Kind::Time;
-        // Flight time of an opening balance is part of a signed paper.
-        let free = flown && !entry.opening;
-        let (what, about) = match flown {
-            true => (format!("{} min", entry.minutes), entry.tunnel_name),
-            false => {
-                let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
-                (skill, level)
-            }
-        };
-        let about = [about, entry.instructor_name];
-        let status = shown(entry.kind, &entry.cat_group, entry.status, &lapsed);
-        let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
-        lines.push(Line {
-            when: place.day(entry.entry_date),
-            what,
-            about: joined(&about),
-            note: clipped(joined(&notes)),
-            mark: (!flown || status != "open").then(|| entry_mark(place, status)),
-            path: if free { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
-            correct: if free { format!("/desk/members/{member_id}/time/{entry_id}") } else { String::new() },
-            year: Some(place.hall.year(entry.entry_date)),
-            heading: None,
-        });
+        lines.extend(entries::find(tx, entry_id)?.map(|entry| of_entry(place, member_id, entry, &lapsed)));
     }
     Ok(lines)
 }
 
+/// An entry of the logbook.
+pub(super) fn of_entry(place: &Place, member_id: i64, entry: entries::Line, lapsed: &[&str]) -> Line {
+    let (entry_id, flown) = (entry.entry_id, entry.kind == Kind::Time);
+    // Flight time of an opening balance is part of a signed paper.
+    let free = flown && !entry.opening;
+    let (what, about) = match flown {
+        true => (format!("{} min", entry.minutes), entry.tunnel_name),
+        false => {
+            let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
+            (skill, level)
+        }
+    };
+    let about = [about, entry.instructor_name];
+    let status = shown(entry.kind, &entry.cat_group, entry.status, lapsed);
+    let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
+    Line {
+        when: place.day(entry.entry_date),
+        what,
+        about: joined(&about),
+        note: clipped(joined(&notes)),
+        // What lies ahead is booked, never flown.
+        mark: match flown && status == "open" {
+            true => (entry.entry_date > place.now).then(|| Mark::new("plain", place.say("desk.mark_booked"))),
+            false => Some(entry_mark(place, status)),
+        },
+        path: if free { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
+        correct: if free { format!("/desk/members/{member_id}/time/{entry_id}") } else { String::new() },
+        year: Some(place.hall.year(entry.entry_date)),
+        heading: None,
+    }
+}
+
 pub(crate) fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
     let filter = Filter { member_id: Some(member_id), ..Filter::default() };
-    let booked = bookings::list(tx, &filter, LINES_READ, skip)?.into_iter().map(|row| Line {
+    let found = bookings::list(tx, &filter, LINES_READ, skip)?;
+    Ok(found.into_iter().map(|row| of_booking(place, row)).collect())
+}
+
+/// A booking, on the day of its flight.
+pub(super) fn of_booking(place: &Place, row: BookingRow) -> Line {
+    Line {
         when: place.moment(row.booking.flight_date),
         what: format!("{} min", row.booking.minutes_booked),
         about: joined(&[row.tunnel_name, row.partner_name]),
@@ -128,34 +143,36 @@ pub(crate) fn bookings(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
         correct: String::new(),
         year: None,
         heading: None,
-    });
-    Ok(booked.collect())
+    }
 }
 
 pub(crate) fn payments(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
-    let paid = money::list(tx, member_id, LINES_READ, skip)?.into_iter().map(|row| {
-        let (tone, key) = match row.status.as_str() {
-            "succeeded" => ("good", "desk.payment_succeeded"),
-            "failed" => ("bad", "desk.payment_failed"),
-            "canceled" => ("bad", "desk.payment_canceled"),
-            "refunded" => ("soon", "desk.payment_refunded"),
-            "claimed" => ("soon", "desk.payment_claimed"),
-            _ => ("plain", "desk.payment_processing"),
-        };
-        let amount = json!({ "amount_cents": row.amount_cents, "currency": row.currency });
-        Line {
-            when: place.day(row.created_at),
-            what: notice::amount(place.language, &amount).unwrap_or_default(),
-            about: row.intent_id,
-            note: String::new(),
-            mark: Some(Mark::new(tone, place.say(key))),
-            path: String::new(),
-            correct: String::new(),
-            year: None,
-            heading: None,
-        }
-    });
-    Ok(paid.collect())
+    let found = money::list(tx, member_id, LINES_READ, skip)?;
+    Ok(found.into_iter().map(|row| of_payment(place, row)).collect())
+}
+
+/// A payment, on the day on which it came.
+pub(super) fn of_payment(place: &Place, row: money::Payment) -> Line {
+    let (tone, key) = match row.status.as_str() {
+        "succeeded" => ("good", "desk.payment_succeeded"),
+        "failed" => ("bad", "desk.payment_failed"),
+        "canceled" => ("bad", "desk.payment_canceled"),
+        "refunded" => ("soon", "desk.payment_refunded"),
+        "claimed" => ("soon", "desk.payment_claimed"),
+        _ => ("plain", "desk.payment_processing"),
+    };
+    let amount = json!({ "amount_cents": row.amount_cents, "currency": row.currency });
+    Line {
+        when: place.day(row.created_at),
+        what: notice::amount(place.language, &amount).unwrap_or_default(),
+        about: row.intent_id,
+        note: String::new(),
+        mark: Some(Mark::new(tone, place.say(key))),
+        path: String::new(),
+        correct: String::new(),
+        year: None,
+        heading: None,
+    }
 }
 
 /// The member's notices and messages, the latest first. The text of a message is not shown: it may be a secret.
@@ -209,7 +226,7 @@ pub(crate) fn length(place: &Place, of: i64) -> String {
     format!("{} {}", place.say("desk.flight_time"), minutes::show(of))
 }
 
-fn joined(parts: &[String]) -> String {
+pub(super) fn joined(parts: &[String]) -> String {
     parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod record;
 mod security;
 mod standing;
 pub(crate) mod time;
+mod timeline;
 pub(crate) mod waiver;
 mod years;
 

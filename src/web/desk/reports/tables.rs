@@ -4,6 +4,7 @@ use super::days;
 use super::range::Range;
 use crate::app::import_export::cell::write_row;
 use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -11,16 +12,22 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::reports::{self, BookingLine};
+use std::borrow::Borrow;
 
 /// A table of bookings has no more rows than this; whoever wants more takes it in parts.
 const BOOKINGS_MAX: usize = 50_000;
 /// Bookings that are read in one snapshot.
 const BOOKINGS_AT_ONCE: i64 = 1_000;
 
-pub(crate) fn file(name: &str, heading: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Reply {
+pub(crate) fn file(name: &str, heading: &[impl Borrow<str>], rows: impl Iterator<Item = Vec<String>>) -> Reply {
     let mut table = heading.join(",") + "\r\n";
     rows.for_each(|row| write_row(&mut table, &row));
     reply::file("text/csv; charset=utf-8", "attachment", name, table)
+}
+
+/// The heading of a column of moments, which [`Hall::written`] writes: with the zone whose clock they show.
+pub(crate) fn moments(name: &str, hall: &Hall) -> String {
+    format!("{name} ({})", hall.zone_name())
 }
 
 fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
@@ -61,7 +68,8 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     Ok(file(&name("partners", &range), &heading, partners.into_iter().map(row)))
 }
 
-/// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight. Moments are in UTC (RFC 3339).
+/// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight, by the hall's clock; with
+/// those that were cancelled (`ended`).
 pub(crate) fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
     let mut found: Vec<BookingLine> = Vec::new();
@@ -79,22 +87,24 @@ pub(crate) fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
             return Err(Failure::field("to", Text::new("reports.bookings_many").with("max", BOOKINGS_MAX)));
         }
     }
+    let hall = site.hall()?;
+    let (flight, arrived) = (moments("flight_date", &hall), moments("arrived_at", &hall));
     let heading =
-        ["booking_id", "partner", "member_id", "member", "registration_id", "flight_date", "minutes", "arrived_at"];
-    Ok(file(&name("bookings", &range), &heading, found.into_iter().map(cells)))
+        ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
+    Ok(file(&name("bookings", &range), &heading, found.into_iter().map(|line| cells(&hall, line))))
 }
 
-fn cells(line: BookingLine) -> Vec<String> {
-    let moment = |at: i64| jiff::Timestamp::from_second(at).map_or_else(|_| at.to_string(), |at| at.to_string());
+fn cells(hall: &Hall, line: BookingLine) -> Vec<String> {
     vec![
         line.booking_id.to_string(),
         line.partner,
         line.member_id.to_string(),
         line.member,
         line.registration_id.map(|id| id.to_string()).unwrap_or_default(),
-        moment(line.flight_date),
+        hall.written(line.flight_date),
         line.minutes.to_string(),
-        line.arrived_at.map(moment).unwrap_or_default(),
+        line.arrived_at.map(|at| hall.written(at)).unwrap_or_default(),
+        line.ended.map(|ended| ended.name().to_owned()).unwrap_or_default(),
     ]
 }
 

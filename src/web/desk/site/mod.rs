@@ -4,6 +4,7 @@
 pub(crate) mod audit;
 pub(crate) mod backup;
 mod facts;
+pub(crate) mod invitations;
 pub(crate) mod mail;
 pub(crate) mod sync;
 pub(crate) mod users;

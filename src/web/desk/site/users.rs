@@ -1,6 +1,8 @@
 //! Who serves the others, and in which role. Admins alone see it.
 
 use super::PART;
+use super::invitations::{self, Open, Sent};
+use crate::app::invitations::ROLES;
 use crate::app::{self, accounts};
 use crate::auth::Clerk;
 use crate::domain::role::Role;
@@ -8,14 +10,17 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::members;
+use crate::store::tables::outbox::Channel;
 use crate::web::desk::walk_in::{Unclear, find_member};
 use crate::web::{Frame, done, form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-const DONE: [(&str, &str); 1] = [("role", "site.done_role")];
+const DONE: [(&str, &str); 3] =
+    [("role", "site.done_role"), ("invited", "invite.done_invited"), ("withdrawn", "invite.done_withdrawn")];
 
 #[derive(Template)]
 #[template(path = "desk/users.html", config = "assets/templates/askama.toml")]
@@ -25,6 +30,13 @@ struct Page {
     roles: Vec<(&'static str, String)>,
     typed: String,
     problem: Option<String>,
+    invitations: Vec<Open>,
+    invite: Sent,
+    /// What somebody can be invited to be.
+    offered: Vec<(&'static str, String)>,
+    languages: Vec<(&'static str, &'static str, bool)>,
+    /// Whether mail leaves the house.
+    mails: bool,
 }
 
 struct User {
@@ -43,13 +55,20 @@ pub(crate) fn role_key(role: Role) -> &'static str {
 
 /// `GET /desk/site/users`
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, String::new(), None)
+    page(site, call, clerk, String::new(), None, Sent::blank(call.language()))
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, typed: String, problem: Option<&'static str>) -> Answer {
+/// The page with an invitation that was refused.
+pub(super) fn page_with(site: &Site, call: &Call, clerk: &Clerk, invite: Sent) -> Answer {
+    page(site, call, clerk, String::new(), None, invite)
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, typed: String, problem: Option<&'static str>, invite: Sent) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let found = site.store.read(|tx| Ok(members::list_with_role(tx)?))?;
+    let hall = site.hall()?;
+    let (found, open) =
+        site.store.read(|tx| Ok((members::list_with_role(tx)?, invitations::list(site, tx, call, &hall)?)))?;
     let user = |one: members::Profile| User {
         member_id: one.member_id,
         own: one.member_id == clerk.id(),
@@ -58,13 +77,19 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, typed: String, problem: Option<
         role: call.say(role_key(one.role)),
         banned: one.banned_at.is_some(),
     };
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let is_refused = problem.is_some() || invite.problem.is_some();
+    let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = Page {
         frame,
         users: found.into_iter().map(user).collect(),
         roles: Role::ALL.iter().map(|role| (role.name(), call.say(role_key(*role)))).collect(),
         typed,
         problem: problem.map(|key| call.say(key)),
+        invitations: open,
+        offered: ROLES.iter().map(|(role, key)| (role.name(), call.say(key))).collect(),
+        languages: Language::ALL.map(|one| (one.tag(), one.name(), one == invite.language)).into(),
+        mails: site.delivers(Channel::Email),
+        invite,
     };
     Ok(shown(status, call.language(), &page))
 }
@@ -90,6 +115,6 @@ pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     match outcome {
         None => Ok(reply::see_other(&format!("{PART}/users?done=role"))),
-        Some(key) => page(site, call, clerk, typed, Some(key)),
+        Some(key) => page(site, call, clerk, typed, Some(key), Sent::blank(call.language())),
     }
 }

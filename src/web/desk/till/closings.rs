@@ -1,8 +1,8 @@
 //! Days that are closed: what was taken, what was counted, and both as CSV.
 
 use super::{PART, Row, Table, money, plain, row, table};
-use crate::app::import_export::cell;
 use crate::auth::Clerk;
+use crate::domain::local_time::Hall;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -11,7 +11,7 @@ use crate::http::reply::Reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::till::{self, Closing, Line};
-use crate::web::desk::reports::tables::file;
+use crate::web::desk::reports::tables::{file, moments};
 use crate::web::{Frame, done, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
@@ -124,12 +124,14 @@ fn asked(call: &Call) -> Result<i64, Failure> {
     call.param_id(0).ok_or_else(Failure::not_found)
 }
 
-/// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are in UTC (RFC 3339), amounts in the currency.
+/// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the hall's clock, amounts in the
+/// currency.
 pub(crate) fn all(site: &Site, _: &Call, _: &Clerk) -> Answer {
-    let found = site.store.read(|tx| Ok(till::list_closings(tx, EXPORTED_MAX, 0)?))?;
+    let (hall, found) = (site.hall()?, site.store.read(|tx| Ok(till::list_closings(tx, EXPORTED_MAX, 0)?))?);
+    let closed_at = moments("closed_at", &hall);
     let heading = [
         "closing_id",
-        "closed_at",
+        &*closed_at,
         "closed_by",
         "currency",
         "float",
@@ -154,7 +156,7 @@ pub(crate) fn all(site: &Site, _: &Call, _: &Clerk) -> Answer {
             one.left_cents,
         ];
         let amounts = amounts.map(|cents| plain(cents, &one.currency));
-        let first = [closing_id.to_string(), cell::moment(one.closed_at), clerk, one.currency];
+        let first = [closing_id.to_string(), hall.written(one.closed_at), clerk, one.currency];
         first.into_iter().chain(amounts).chain([one.note]).collect()
     };
     Ok(file("closings.csv", &heading, found.into_iter().map(cells)))
@@ -168,17 +170,29 @@ pub(crate) fn entries(site: &Site, call: &Call, _: &Clerk) -> Answer {
         let from = till::find_start(tx, closing_id)?;
         Ok(till::list(tx, from, closing.last_entry_id, closing.last_entry_id - from)?)
     })?;
-    Ok(exported(&format!("till-{closing_id}.csv"), lines))
+    Ok(exported(&site.hall()?, &format!("till-{closing_id}.csv"), lines))
 }
 
-fn exported(name: &str, lines: Vec<Line>) -> Reply {
+/// `GET /desk/till/entries.csv`: the same of the day that is open.
+pub(crate) fn open_entries(site: &Site, _: &Call, _: &Clerk) -> Answer {
+    let hall = site.hall()?;
+    let lines = site.store.read(|tx| {
+        let from = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
+        let to = till::last(tx)?;
+        Ok(till::list(tx, from, to, to - from)?)
+    })?;
+    Ok(exported(&hall, &format!("till-open-{}.csv", hall.date(site.now())), lines))
+}
+
+fn exported(hall: &Hall, name: &str, lines: Vec<Line>) -> Reply {
+    let taken_at = moments("taken_at", hall);
     let heading =
-        ["entry_id", "taken_at", "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
+        ["entry_id", &taken_at, "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     let cells = |line: Line| {
         vec![
             line.entry_id.to_string(),
-            cell::moment(line.taken_at),
+            hall.written(line.taken_at),
             line.kind.name().to_owned(),
             plain(line.amount_cents, &line.currency),
             line.currency,

@@ -19,8 +19,12 @@ use crate::web::{Frame, done_to, form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-const DONE: [(&str, &str); 3] =
-    [("taken", "till.done_taken"), ("mailed", "till.done_mailed"), ("undone", "till.done_undone")];
+const DONE: [(&str, &str); 4] = [
+    ("taken", "till.done_taken"),
+    ("taken-mailed", "till.done_taken_mailed"),
+    ("mailed", "till.done_mailed"),
+    ("undone", "till.done_undone"),
+];
 
 #[derive(Template)]
 #[template(path = "desk/till_entry.html", config = "assets/templates/askama.toml")]

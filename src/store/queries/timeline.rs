@@ -1,0 +1,76 @@
+//! What happened to a member, of every kind: flights, sign-offs, bookings, check-ins, payments, and what the desk noted. Each
+//! event by its place and its moment; what it says is in the table of its kind.
+
+use crate::store::Read;
+use crate::store::engine::columns::row;
+use rusqlite::{Result, named_params};
+
+named! {
+    /// Of which kind an event is.
+    pub(crate) enum What {
+        /// An entry of the logbook, on its own day.
+        Entry = "entry",
+        /// A later move of a skill or safety entry.
+        Move = "move",
+        Booking = "booking",
+        CheckIn = "check_in",
+        /// A cancellation or a no-show.
+        Ending = "ending",
+        Payment = "payment",
+        /// A deed of the audit log.
+        Deed = "deed",
+    }
+}
+
+row! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Event {
+        pub(crate) what: What,
+        /// The number of its row.
+        pub(crate) id: i64,
+        /// Of a move its step; of a booking when its flight is, in Unix seconds.
+        pub(crate) more: i64,
+        /// Unix seconds.
+        pub(crate) at: i64,
+    }
+}
+
+/// The first move of an entry is the entry itself.
+const EVENTS: &str = "
+    SELECT 'entry' AS what, entry_id AS id, 0 AS more, entry_date AS at FROM entries WHERE member_id = :id
+    UNION ALL
+    SELECT 'move', v.entry_id, v.step, v.at FROM entries e JOIN entry_moves v ON v.entry_id = e.entry_id
+     WHERE e.member_id = :id AND v.step > 1
+    UNION ALL
+    SELECT 'booking', booking_id, flight_date, flight_date FROM bookings WHERE member_id = :id
+    UNION ALL
+    SELECT 'check_in', booking_id, flight_date, arrived_at FROM bookings WHERE member_id = :id AND arrived_at IS NOT NULL
+    UNION ALL
+    SELECT 'ending', booking_id, flight_date, ended_at FROM bookings WHERE member_id = :id AND ended_at IS NOT NULL
+    UNION ALL
+    SELECT 'payment', payment_id, 0, created_at FROM payments WHERE member_id = :id
+    UNION ALL
+    SELECT 'deed', seq, 0, at FROM audit WHERE whom = 'member:' || :id
+       AND deed IN ('member.added', 'member.claimed', 'member.edited', 'member.note_set', 'member.banned',
+                    'member.unbanned', 'member.role_set')";
+
+/// Of a member, the latest first.
+pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Event>> {
+    let sql = sql!(
+        "SELECT what, id, more, at FROM (",
+        EVENTS,
+        ") ORDER BY at DESC, what, id DESC, more DESC LIMIT :limit OFFSET :offset"
+    );
+    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
+}
+
+/// The moments of all of them, the latest first.
+pub(crate) fn list_moments(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<i64>> {
+    let sql = sql!("SELECT at FROM (", EVENTS, ") ORDER BY at DESC LIMIT :limit");
+    tx.list(sql, named_params! {":id": member_id, ":limit": limit}, row)
+}
+
+/// What a deed was, and who did it, as the audit log writes them.
+pub(crate) fn find_deed(tx: &Read, seq: i64) -> Result<Option<(String, String)>> {
+    tx.find(sql!("SELECT deed, who FROM audit WHERE seq = ?1"), [seq], row)
+}

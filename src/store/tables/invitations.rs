@@ -1,0 +1,96 @@
+//! Invitations to colleagues: a code each, of which only a keyed hash is kept, until it is used, withdrawn or over.
+
+use crate::domain::role::Role;
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+row! {
+    /// An invitation that is good: not over, and of somebody who is an admin still.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Invitation in "i." {
+        pub(crate) invitation_id: i64,
+        pub(crate) name: String,
+        /// Where the code was mailed; empty: it was printed.
+        pub(crate) email: String,
+        pub(crate) role: Role,
+        pub(crate) language: String,
+        pub(crate) invited_by: i64,
+        pub(crate) inviter: String = "coalesce(nullif(m.screen_name, ''), m.username)",
+        pub(crate) created_at: i64,
+        pub(crate) ends_at: i64,
+    }
+}
+
+const GOOD: &str = joined!(
+    "SELECT ",
+    Invitation::COLUMNS,
+    " FROM invitations i JOIN members m ON m.member_id = i.invited_by AND m.role = 'admin' AND m.banned_at IS NULL
+      WHERE i.ends_at > :now"
+);
+
+/// An invitation to be.
+#[derive(Debug)]
+pub(crate) struct New<'a> {
+    pub(crate) code_hash: &'a [u8; 32],
+    pub(crate) form_number: i64,
+    pub(crate) name: &'a str,
+    pub(crate) email: &'a str,
+    pub(crate) role: Role,
+    pub(crate) language: &'a str,
+    pub(crate) invited_by: i64,
+    /// Unix seconds.
+    pub(crate) ends_at: i64,
+}
+
+/// Returns its number.
+pub(crate) fn insert(tx: &Write, new: &New) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO invitations" {
+        code_hash: &new.code_hash[..], form_number: new.form_number, name: new.name, email: new.email,
+        role: new.role.name(), language: new.language, invited_by: new.invited_by, created_at: tx.now(),
+        ends_at: new.ends_at,
+    })
+}
+
+pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Invitation>> {
+    let sql = sql!(GOOD, " AND i.code_hash = :hash");
+    tx.find(sql, named_params! {":now": now, ":hash": &code_hash[..]}, row)
+}
+
+/// The newest first.
+pub(crate) fn list(tx: &Read, now: i64, limit: i64) -> Result<Vec<Invitation>> {
+    let sql = sql!(GOOD, " ORDER BY i.invitation_id DESC LIMIT :limit");
+    tx.list(sql, named_params! {":now": now, ":limit": limit}, row)
+}
+
+/// How many there are, whether they are good or not.
+pub(crate) fn count(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT count(*) FROM invitations"), [], row)
+}
+
+/// The number of the invitation that a form made.
+pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT invitation_id FROM invitations WHERE form_number = ?1"), [form_number], row)
+}
+
+pub(crate) fn delete(tx: &Write, invitation_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM invitations WHERE invitation_id = ?1"), [invitation_id])
+}
+
+/// Those that were mailed to an address: a new one takes their place.
+pub(crate) fn delete_to(tx: &Write, email: &str) -> Result<usize> {
+    tx.run(sql!("DELETE FROM invitations WHERE email = ?1 AND email <> ''"), [email])
+}
+
+/// Those of an admin who is one no more.
+pub(crate) fn delete_of_inviter(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM invitations WHERE invited_by = ?1"), [member_id])
+}
+
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+    let sql = sql!(
+        "DELETE FROM invitations WHERE invitation_id IN
+             (SELECT invitation_id FROM invitations WHERE ends_at <= :now LIMIT :rows)"
+    );
+    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+}

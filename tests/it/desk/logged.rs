@@ -1,0 +1,78 @@
+//! Nobody is asked for minutes that are in the logbook already: neither at the desk nor at a kiosk.
+
+use super::kiosk::{enter, paired};
+use super::{Clerk, demo};
+use crate::harness::{Caller, Site};
+use serde_json::json;
+
+/// A booking of today by a partner: a current flyer has the minutes in the logbook by it.
+fn booked(site: &Site, member: &Caller, in_seconds: i64) {
+    let body = json!({ "member_id": member.id, "member_pin": site.pin(member), "flight_date": site.now() + in_seconds,
+                       "minutes_booked": 15, "tunnel_id": Site::TUNNEL_ID });
+    let reply = site.partner().post("/external/partner-metrics/op/generate-token", body).ok().json();
+    assert_eq!(reply["status"], true, "{reply}");
+}
+
+fn come(site: &Site, member: &Caller) {
+    let sql = "UPDATE bookings SET arrived_at = ?2 WHERE member_id = ?1 AND arrived_at IS NULL AND ended_as IS NULL";
+    site.change(|tx| Ok(tx.run(sql, (member.id, tx.now()))?));
+}
+
+fn minutes(site: &Site, member: &Caller) -> Vec<i64> {
+    let sql =
+        "SELECT minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND entry_date > ?2 - 86400 ORDER BY 1";
+    site.change(|tx| Ok(tx.list(sql, (member.id, tx.now()), |row| row.get(0))?))
+}
+
+/// The minutes that a page asks for: none where it asks for none at first sight.
+fn asked(page: &str) -> Option<String> {
+    let form = page.split("name=\"minutes\" value=\"").nth(1)?;
+    let folded = page.split("name=\"minutes\"").next().is_some_and(|before| {
+        before.rfind("<details").is_some_and(|open| before.rfind("</details").is_none_or(|close| close < open))
+    });
+    (!folded).then(|| form.split('"').next().unwrap().to_owned())
+}
+
+#[test]
+fn minutes_that_a_booking_logged_are_told_and_not_asked_for() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    let kiosk = paired(&site);
+    let look = |member: &Caller| {
+        enter(&site, &kiosk, member);
+        let pages = [clerk.get(&format!("/desk/members/{}", member.id)).page(), kiosk.get("/kiosk/time").page()];
+        kiosk.post("/kiosk/leave", &[]);
+        pages
+    };
+    let each = |member: &Caller, asks: Option<&str>, said: &str| {
+        for page in look(member) {
+            assert_eq!(asked(&page).as_deref(), asks, "{}: {page}", member.name);
+            assert!(page.contains(said), "{said}: {page}");
+        }
+    };
+    let jane = site.flyer("jane");
+    each(&jane, Some(""), "");
+    // Ahead, and then here: the booking logs its minutes by itself.
+    booked(&site, &jane, 900);
+    each(&jane, None, "logs its 15 min by itself");
+    come(&site, &jane);
+    site.advance(std::time::Duration::from_secs(1_200));
+    each(&jane, None, "logged its 15 min");
+    enter(&site, &kiosk, &jane);
+    assert_eq!(asked(&kiosk.get("/kiosk/time?more=1").page()).as_deref(), Some(""), "more is logged all the same");
+    assert_eq!(minutes(&site, &jane), [15]);
+
+    // Whoever is not current has no minutes by the booking: those that were booked are proposed, and asked for once.
+    let late = site.flyer("late");
+    site.change(|tx| {
+        let sql = "UPDATE entries SET entry_date = entry_date - 200 * 86400 WHERE member_id = ?1";
+        Ok(tx.run(sql, [late.id])?)
+    });
+    booked(&site, &late, 600);
+    each(&late, Some(""), "");
+    come(&site, &late);
+    each(&late, Some("15"), "");
+    assert_eq!(clerk.post(&format!("/desk/members/{}/time", late.id), &[("minutes", "15")]).status, 303);
+    each(&late, None, "15 min are in the logbook");
+    assert_eq!(minutes(&site, &late), [15]);
+}
