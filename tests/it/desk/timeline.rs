@@ -41,7 +41,7 @@ fn a_card_has_all_that_happened_by_year_and_loses_nothing_between_two_pages() {
         }
         let older = page.split("href=\"").skip(1).filter_map(|rest| {
             let (href, words) = rest.split_once('"')?;
-            words.starts_with(">Older").then(|| href.replace("&amp;", "&"))
+            words.starts_with(">Older").then(|| href.replace("&#38;", "&"))
         });
         let next = older.last();
         pages.push(page);
