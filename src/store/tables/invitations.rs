@@ -17,7 +17,6 @@ row! {
         pub(crate) language: String,
         pub(crate) invited_by: i64,
         pub(crate) inviter: String = "coalesce(nullif(m.screen_name, ''), m.username)",
-        pub(crate) created_at: i64,
         pub(crate) ends_at: i64,
     }
 }
