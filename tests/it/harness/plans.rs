@@ -6,7 +6,7 @@ use tunneldesk::store::Read;
 use tunneldesk::store::engine::prepared;
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
-const SMALL: [&str; 11] = [
+const SMALL: [&str; 12] = [
     "site",
     "tunnels",
     "partners",
@@ -15,6 +15,8 @@ const SMALL: [&str; 11] = [
     // Rows that the receiver refuses are few: after some in a row none is set aside any more.
     "sync",
     "sync_refused",
+    // Fifty are open at the most.
+    "invitations",
     "erasures",
     "sqlite_schema",
     "sqlite_sequence",
