@@ -1,6 +1,5 @@
-//! Nobody is asked for minutes that are in the logbook already: neither at the desk nor at a kiosk.
+//! Nobody is asked at the desk for minutes that are in the logbook already.
 
-use super::kiosk::{enter, paired};
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
 use serde_json::json;
@@ -37,18 +36,10 @@ fn asked(page: &str) -> Option<String> {
 fn minutes_that_a_booking_logged_are_told_and_not_asked_for() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
-    let kiosk = paired(&site);
-    let look = |member: &Caller| {
-        enter(&site, &kiosk, member);
-        let pages = [clerk.get(&format!("/desk/members/{}", member.id)).page(), kiosk.get("/kiosk/time").page()];
-        kiosk.post("/kiosk/leave", &[]);
-        pages
-    };
     let each = |member: &Caller, asks: Option<&str>, said: &str| {
-        for page in look(member) {
-            assert_eq!(asked(&page).as_deref(), asks, "{}: {page}", member.name);
-            assert!(page.contains(said), "{said}: {page}");
-        }
+        let page = clerk.get(&format!("/desk/members/{}", member.id)).page();
+        assert_eq!(asked(&page).as_deref(), asks, "{}: {page}", member.name);
+        assert!(page.contains(said), "{said}: {page}");
     };
     let jane = site.flyer("jane");
     each(&jane, Some(""), "");
@@ -58,8 +49,6 @@ fn minutes_that_a_booking_logged_are_told_and_not_asked_for() {
     come(&site, &jane);
     site.advance(std::time::Duration::from_secs(1_200));
     each(&jane, None, "logged its 15 min");
-    enter(&site, &kiosk, &jane);
-    assert_eq!(asked(&kiosk.get("/kiosk/time?more=1").page()).as_deref(), Some(""), "more is logged all the same");
     assert_eq!(minutes(&site, &jane), [15]);
 
     // Whoever is not current has no minutes by the booking: those that were booked are proposed, and asked for once.

@@ -157,3 +157,22 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
     }
     assert!(named > 30, "the templates were not read");
 }
+
+/// Of two texts under one key one page says the other's.
+#[test]
+fn no_text_stands_in_two_files() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/translations");
+    for language in ["en", "de", "fr", "es"] {
+        let mut seen = std::collections::BTreeMap::new();
+        for entry in std::fs::read_dir(root.join(language)).unwrap() {
+            let path = entry.unwrap().path();
+            let texts = std::fs::read_to_string(&path).unwrap();
+            let keys = texts.lines().filter_map(|line| line.trim_start().strip_prefix('"')?.split_once("\":"));
+            for (key, _) in keys {
+                let before = seen.insert(key.to_owned(), path.clone());
+                assert_eq!(before, None, "{key} stands in {} too", path.display());
+            }
+        }
+        assert!(seen.len() > 500, "{language}: the texts were not read");
+    }
+}
