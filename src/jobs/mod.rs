@@ -17,8 +17,9 @@ use crate::site::pace;
 use crate::store::engine::soundness::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
-    account_claims, contact, devices, email_tokens, invitations, kiosks, misses, outbox as messages, partners, passcodes,
-    passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles, undos, waivers,
+    account_claims, contact, devices, email_tokens, invitations, kiosks, misses, outbox as messages, partners,
+    passcodes, passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles,
+    undos, waivers,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
