@@ -1,8 +1,7 @@
 //! Why a running server ends, and its end by a deadline whatever hangs: a disk that does not answer, a lock, a full pipe.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -72,6 +71,10 @@ impl Ending {
         let wait = move || {
             let end = runtime.block_on(first_reason(terminate, interrupt, &is_stopped, &writable));
             _ = tell.try_send(end);
+            // These words are the same whoever comes to the end first, so they wait for nobody.
+            if end == End::StoreStopped {
+                _ = say.try_send(end.last_words());
+            }
             std::thread::sleep(end.time_max());
             _ = say.try_send(end.last_words());
             std::thread::sleep(WORDS_TIME_MAX);
@@ -126,12 +129,15 @@ pub(crate) fn end_after_failed_flush(code: u8) -> ! {
     exit(code)
 }
 
-/// The server ends with one line, whoever comes to it first.
+/// The server ends with one line, whoever comes to it first. A second speaker waits until the line is written: the process
+/// ends right after.
 fn say_once(words: &str) {
-    static IS_SAID: AtomicBool = AtomicBool::new(false);
-    if !IS_SAID.swap(true, Ordering::SeqCst) {
+    static IS_SAID: Mutex<bool> = Mutex::new(false);
+    let mut is_said = IS_SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_said {
+        // Before the lines of the log, for which a slow disk or reader may take what time is left.
+        *is_said = std::io::stderr().write_all(format!("tunneldesk: {words}\n").as_bytes()).is_ok();
         crate::log::flush();
-        _ = writeln!(std::io::stderr(), "tunneldesk: {words}");
     }
 }
 
