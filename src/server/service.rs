@@ -42,8 +42,7 @@ pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
 const LARGE_BODIES_MAX: usize = 4;
 /// Long against the work of an answer without a hash, short against a person's patience.
 const TICK: Duration = Duration::from_millis(10);
-/// How long an answer waits that tells somebody who misses too often no more than that he missed. He waits here, holding
-/// no thread, and cannot keep the others waiting by asking faster.
+/// For an answer that tells somebody who misses too often no more than that; no thread is held meanwhile.
 const DELAY: Duration = Duration::from_millis(250);
 /// Of a path with its query: the longest of ours, with everything that it may say, has a few hundred.
 const URI_BYTES_MAX: usize = 8 * 1024;
@@ -104,7 +103,6 @@ struct Line<'p> {
     method: Method,
     /// Who asked, as the proxies say.
     caller: IpAddr,
-    /// The same as the log has it.
     shown: Option<Cow<'p, str>>,
     /// Whether it came by TLS.
     secure: bool,
@@ -116,7 +114,6 @@ struct Line<'p> {
 
 impl HttpService {
     pub(super) fn new(site: &Site, pool: Pool) -> HttpService {
-        // Read once, so that it is known before the first page.
         _ = site.name();
         site.store.rest();
         let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
@@ -373,7 +370,6 @@ impl HttpService {
         caller
     }
 
-    /// A caller's address as the log has it.
     fn shown<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
         if caller == peer.address {
             return peer.shown.as_deref().map(Cow::Borrowed);
@@ -441,8 +437,7 @@ fn check_form(head: &http::request::Parts) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until a whole number of ticks has passed since the request came, so that the time of the answer does not tell whether
-/// a message was sent or a row was found.
+/// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
 async fn next_tick(started: Instant) {
     let beats = started.elapsed().as_nanos() / TICK.as_nanos() + 1;
     tokio::time::sleep_until((started + TICK * beats as u32).into()).await;
