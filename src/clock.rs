@@ -42,6 +42,11 @@ pub fn system_time(moment: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(moment.max(0).unsigned_abs())
 }
 
+/// The machine's own time since 1970, for the lines of the log; a time before 1970 counts as 1970.
+pub(crate) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
 impl Clock {
     /// The machine's clock, never behind `high_water` (Unix seconds).
     pub fn machine(high_water: i64) -> Clock {

@@ -1,9 +1,10 @@
 //! An event as one JSON object on one line, its fields flat beside time and level. The object is written without a tree
 //! of values in between, because every request writes one.
 
+use crate::clock;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write};
-use std::time::SystemTime;
+use std::time::Duration;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
@@ -28,7 +29,7 @@ where
         let mut text = LINE.take();
         text.clear();
         text.push_str("{\"timestamp\":\"");
-        push_time(&mut text, SystemTime::now());
+        push_time(&mut text, clock::since_1970());
         text.push_str("\",\"level\":\"");
         text.push_str(event.metadata().level().as_str());
         text.push('"');
@@ -40,10 +41,8 @@ where
     }
 }
 
-/// In UTC, to the microsecond: `2026-05-28T13:26:31.000042Z`.
-fn push_time(text: &mut String, now: SystemTime) {
-    // A clock before 1970 is written as if it began then.
-    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+/// A moment by its time since 1970, in UTC, to the microsecond: `2026-05-28T13:26:31.000042Z`.
+fn push_time(text: &mut String, since: Duration) {
     let second = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
     SECOND.with_borrow_mut(|(known, in_words)| {
         if *known != second {
@@ -146,7 +145,6 @@ impl Write for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn whatever_a_field_holds_the_line_is_json() {
@@ -167,7 +165,7 @@ mod tests {
         }
         let written = |micros: u64| {
             let mut text = String::new();
-            push_time(&mut text, SystemTime::UNIX_EPOCH + Duration::from_micros(micros));
+            push_time(&mut text, Duration::from_micros(micros));
             text
         };
         assert_eq!(written(42), "1970-01-01T00:00:00.000042Z");

@@ -153,7 +153,7 @@ pub(crate) fn check(path: &Path) -> Result<Sound, String> {
 /// The same for the live file, with what is in its log.
 pub(crate) fn check_live(store: &Store) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
-    store.writer().alone(|conn| sound(conn)).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+    store.writer().alone(sound).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }
 
 fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
