@@ -167,7 +167,7 @@ fn guests(site: &Site) -> Vec<i64> {
             };
             let id = members::insert(tx, &new)?;
             members::confirm_email(tx, id)?;
-            if place % 2 == 0 {
+            if place.is_multiple_of(2) {
                 let hold = "INSERT INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (?1, 'Flyer', '1', '', ?2)";
                 tx.run(hold, (id, tx.now() - 20 * DAY))?;
                 let time = entries::NewTime {
