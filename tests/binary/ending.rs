@@ -3,6 +3,7 @@
 use crate::harness::{Caller, Desk, PASSWORD, Server};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -150,6 +151,7 @@ struct Frozen {
 impl Frozen {
     fn all_but(spared: &str, process: u32) -> Frozen {
         let mut frozen = Frozen { process: process as libc::pid_t, threads: Vec::new() };
+        wait_for_thread(spared, process);
         // A thread that still runs may have begun another meanwhile.
         loop {
             let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
@@ -188,6 +190,20 @@ impl Frozen {
         let deadline = Instant::now() + time_max;
         self.threads.retain(|thread| *thread != self.process);
         self.threads.iter().all(|thread| next_event(*thread, deadline).is_some())
+    }
+}
+
+/// Waits for a thread of this name: a new one has its name once it runs.
+fn wait_for_thread(name: &str, process: u32) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let is_named = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|read| read.trim() == name);
+    let is_there = || {
+        let mut tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        tasks.any(|task| is_named(&task.unwrap().path()))
+    };
+    while !is_there() {
+        assert!(Instant::now() < deadline, "no thread {name}");
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
