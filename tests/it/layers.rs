@@ -123,7 +123,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("store",     &["http", "domain", "keys", "clock"]),
     ("stats",     &["http"]),
     ("http",      &["domain", "i18n", "keys"]),
-    ("log",       &["config"]),
+    ("log",       &["config", "clock"]),
     ("config",    &["domain"]),
     ("domain",    &["i18n", "keys"]),
     ("i18n",      &[]),
