@@ -170,12 +170,11 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
     if moved == known.booking {
         return Ok(Outcome::Unchanged);
     }
-    let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0);
-    if flight_date != known.booking.flight_date && flight_date < today.from {
+    let hall = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?;
+    if flight_date != known.booking.flight_date && flight_date < hall.day(cx.now(), 0).from {
         return Err(Failure::field("flight_date", Text::new("desk.move_past")));
     }
-    let hall = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?;
-    // Whoever is here flies on the day of the check-in.
+    // A member who is checked in flies on the day of the check-in.
     if known.arrived_at.is_some() && hall.date(flight_date) != hall.date(known.booking.flight_date) {
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }

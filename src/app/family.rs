@@ -4,13 +4,13 @@
 use super::{Change, Outcome};
 use crate::app::flights;
 use crate::domain::audit::{Detail, Whom};
-use crate::domain::waiver::{self, Relation};
+use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::guardianships::{self, Guardianship};
-use crate::store::tables::{members, tunnels};
+use crate::store::tables::members;
 
 /// Length of what staff notes of a written permission.
 pub(crate) const PERMISSION_CHARS_MAX: usize = 200;
@@ -43,12 +43,15 @@ fn put(cx: &Change, child_id: i64, guardian_id: i64, relation: Relation, permiss
     let Some(guardian) = members::find(cx.tx, guardian_id)?.filter(|_| guardian_id != child_id) else {
         return wrong("guardian", "family.unknown");
     };
-    if guardian.dob.is_some_and(|dob| is_minor(cx.site, cx.tx, dob).unwrap_or(false)) {
+    let is_minor = |dob| flights::is_minor(cx.site, cx.tx, dob);
+    if let Some(dob) = guardian.dob
+        && is_minor(dob)?
+    {
         return wrong("guardian", "family.guardian_minor");
     }
     match child.dob {
         None => return wrong("child", "family.dob_missing"),
-        Some(dob) if !is_minor(cx.site, cx.tx, dob)? => return wrong("child", "family.is_adult"),
+        Some(dob) if !is_minor(dob)? => return wrong("child", "family.is_adult"),
         Some(_) => {}
     }
     if guardianships::find(cx.tx, child_id, guardian_id)?.is_some() {
@@ -76,24 +79,17 @@ pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure> {
-    let Some((demand, _)) = flights::find_demand(site, tx)? else { return Ok(false) };
-    let noon_utc = tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now());
-    Ok(waiver::is_minor(&demand, dob, noon_utc))
-}
-
 /// The children for whom a member acts now; none of them is of age.
 pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Guardianship>, Failure> {
     if !site.config.waiver.required {
         return Ok(Vec::new());
     }
-    let mut wards = guardianships::list_of_guardian(tx, member_id)?;
-    let mut of_age = Vec::new();
-    for ward in &wards {
-        of_age.push(!ward.born.map_or(Ok(false), |dob| is_minor(site, tx, dob))?);
+    let mut wards = Vec::new();
+    for ward in guardianships::list_of_guardian(tx, member_id)? {
+        if ward.born.map_or(Ok(false), |dob| flights::is_minor(site, tx, dob))? {
+            wards.push(ward);
+        }
     }
-    let mut of_age = of_age.into_iter();
-    wards.retain(|_| of_age.next() == Some(false));
     Ok(wards)
 }
 

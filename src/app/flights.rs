@@ -53,7 +53,14 @@ fn read_state(site: &Site, tx: &Read, demand: Demand, member_id: i64, at: i64) -
     })
 }
 
-/// The same for flight time of a date at a tunnel. What was flown elsewhere, or before the site demanded anything, is nothing
+/// Whether somebody who was born then needs a guardian today.
+pub(crate) fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure> {
+    let Some((demand, _)) = find_demand(site, tx)? else { return Ok(false) };
+    let noon_utc = tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now());
+    Ok(waiver::is_minor(&demand, dob, noon_utc))
+}
+
+/// Why a member may not have flight time of a date at a tunnel; `None` where nothing is in the way. What was flown elsewhere, or before the site demanded anything, is nothing
 /// that the site signs for.
 fn find_time_denial(
     site: &Site,

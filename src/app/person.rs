@@ -10,7 +10,7 @@ use crate::i18n::language::Text;
 use serde_json::Value;
 
 /// Nobody flies at this age, so the year was mistyped.
-const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
+pub(crate) const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 
 crate::body! {
     pub(crate) struct Person {

@@ -2,6 +2,7 @@
 //! `assets/templates/`, compiled into the program; the engine escapes every value.
 
 pub(crate) mod desk;
+mod filled;
 mod frame;
 pub(crate) mod kiosk;
 mod logged;

@@ -6,6 +6,7 @@ pub(crate) mod consents;
 pub(crate) mod links;
 pub(crate) mod texts;
 
+use super::person::AGE_SECONDS_MAX;
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::waiver::{self, Place, Reason, Relation};
@@ -29,8 +30,6 @@ pub(crate) const WORD_CHARS_MAX: usize = 300;
 /// For whom one adult signs at once.
 pub(crate) const FLYERS_MAX: usize = 12;
 const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
-/// Nobody flies at this age, so the year was mistyped.
-const AGE_SECONDS_MAX: i64 = 120 * YEAR_SECONDS;
 
 /// One flyer for whom somebody signs.
 #[derive(Debug, Clone)]
@@ -120,14 +119,14 @@ fn judge(
         return Ok(None);
     }
     let now = cx.now();
-    let sound = flyer.dob.filter(|dob| (now - AGE_SECONDS_MAX..=now).contains(dob));
+    let sound = flyer.dob.filter(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(dob));
     let Some(born) = profile.dob.or(sound) else {
         refuse("dob", "waiver.dob_missing");
         return Ok(None);
     };
     // What staff recorded of a guardian is more than what the guardian says here.
     let relation = guardianship.as_ref().map_or(flyer.relation, |known| known.relation);
-    let is_minor = is_minor(cx, born)?;
+    let is_minor = flights::is_minor(cx.site, cx.tx, born)?;
     match relation {
         Relation::Own if is_minor => refuse("relation", "waiver.guardian_needed"),
         Relation::Own => {}
@@ -170,13 +169,6 @@ fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Fail
         Some(known) => Ok(Some(known)),
         None => Err(Failure::not_found()),
     }
-}
-
-/// Whether somebody who was born then needs a guardian today.
-pub(crate) fn is_minor(cx: &Change, born: i64) -> Result<bool, Failure> {
-    let Some((demand, _)) = flights::find_demand(cx.site, cx.tx)? else { return Ok(false) };
-    let noon_utc = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.noon_utc(cx.now());
-    Ok(waiver::is_minor(&demand, born, noon_utc))
 }
 
 fn put(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> {
@@ -227,11 +219,21 @@ fn name_of(profile: &Profile) -> String {
     names.into_iter().find(|name| !name.trim().is_empty()).unwrap_or(&profile.username).clone()
 }
 
-/// Decides on a waiver in which something was answered with yes: by staff, with a word. Another decision replaces it. 409
+/// 403 where staff would decide on the own flying: a colleague does.
+fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
+    cx.actor.check_staff()?;
+    match cx.member_id() == Some(member_id) {
+        true => Err(Failure::not_allowed().saying(Text::new("waiver.not_own"))),
+        false => Ok(()),
+    }
+}
+
+/// Decides on a waiver in which something was answered with yes: by staff but the flyer, with a word. Another decision replaces it. 409
 /// where nothing waits for one. Audited without the word; the flyer is told.
 pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) -> Result<i64, Failure> {
     cx.actor.check_staff()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
+    check_other(cx, known.member_id)?;
     if word.trim().is_empty() {
         return Err(Failure::field("word", Text::new("field.missing")));
     }
@@ -246,10 +248,10 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) 
     Ok(known.member_id)
 }
 
-/// Lets a member fly today without a waiver in force: by staff, with a reason. Audited without the reason, which stands on
+/// Lets a member fly today without a waiver in force: by staff but the flyer, with a reason. Audited without the reason, which stands on
 /// the card.
 pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Result<(), Failure> {
-    cx.actor.check_staff()?;
+    check_other(cx, member_id)?;
     if reason.trim().is_empty() {
         return Err(Failure::field("reason", Text::new("field.missing")));
     }

@@ -9,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::form_number;
+use crate::web::filled::Filled;
 use askama::Template;
 use http::StatusCode;
 
@@ -17,21 +17,7 @@ use http::StatusCode;
 #[template(path = "kiosk/join.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
-    /// Fields as they were typed.
-    typed: Vec<(String, String)>,
-    /// Fields, and what is wrong with each.
-    problems: Vec<(String, String)>,
-    number: i64,
-}
-
-impl Page {
-    fn typed(&self, field: &str) -> &str {
-        self.typed.iter().find(|(named, _)| named == field).map_or("", |(_, text)| text.as_str())
-    }
-
-    fn problem(&self, field: &str) -> Option<&str> {
-        self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
-    }
+    form: Filled,
 }
 
 #[derive(Template)]
@@ -45,7 +31,7 @@ struct Welcome {
 
 /// `GET /kiosk/join`: the form.
 pub(crate) fn show_form(site: &Site, call: &Call, _: &Kiosk) -> Answer {
-    let page = Page { screen: Screen::outside(site, call)?, typed: vec![], problems: vec![], number: form_number() };
+    let page = Page { screen: Screen::outside(site, call)?, form: Filled::empty() };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
@@ -56,12 +42,8 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
         Ok(joined) => welcome(site, call, kiosk, &joined),
         Err(failure) if failure.problems().is_empty() => Err(failure),
         Err(failure) => {
-            let said =
-                |problem: &crate::http::failure::Problem| (problem.field.clone(), call.language().say(&problem.text));
-            let problems = failure.problems().iter().map(said).collect();
-            let number = typed.iter().find(|(name, _)| name == "number").and_then(|(_, text)| text.parse().ok());
-            let number = number.unwrap_or_else(form_number);
-            let page = Page { screen: Screen::outside(site, call)?, typed, problems, number };
+            let form = Filled::refused(typed, &failure, call.language());
+            let page = Page { screen: Screen::outside(site, call)?, form };
             Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
         }
     }

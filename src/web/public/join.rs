@@ -7,7 +7,8 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
-use crate::web::{asked, form_number};
+use crate::web::asked;
+use crate::web::filled::{self, Filled};
 use askama::Template;
 use http::StatusCode;
 
@@ -16,22 +17,9 @@ use http::StatusCode;
 struct Page {
     frame: Frame,
     languages: [Language; 5],
-    typed: Vec<(String, String)>,
-    /// Fields, and what is wrong with each.
-    problems: Vec<(String, String)>,
+    form: Filled,
     /// The latest day of birth.
     today: String,
-    number: i64,
-}
-
-impl Page {
-    fn typed(&self, field: &str) -> &str {
-        self.typed.iter().find(|(named, _)| named == field).map_or("", |(_, text)| text.as_str())
-    }
-
-    fn problem(&self, field: &str) -> Option<&str> {
-        self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
-    }
 }
 
 #[derive(Template)]
@@ -53,19 +41,16 @@ fn frame(site: &Site, language: Language) -> Result<Frame, Failure> {
 
 /// `GET /join`: the form, in the language of `?language=` or of the browser.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
-    page(site, language(call, &asked(call, "language")), Vec::new(), Vec::new())
+    page(site, language(call, &asked(call, "language")), Filled::empty())
 }
 
-fn page(site: &Site, language: Language, typed: Vec<(String, String)>, problems: Vec<(String, String)>) -> Answer {
-    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let number = typed.iter().find(|(name, _)| name == "number").and_then(|(_, text)| text.parse().ok());
+fn page(site: &Site, language: Language, form: Filled) -> Answer {
+    let status = if form.has_problems() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = Page {
         frame: frame(site, language)?,
         languages: Language::AT_KIOSK,
         today: site.hall()?.date(site.now()),
-        number: number.unwrap_or_else(form_number),
-        typed,
-        problems,
+        form,
     };
     Ok(show(status, language, &page))
 }
@@ -73,17 +58,13 @@ fn page(site: &Site, language: Language, typed: Vec<(String, String)>, problems:
 /// `POST /join`: a member more; number and PIN are shown this once.
 pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
     let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
-    let chosen = typed.iter().find(|(name, _)| name == "language").map_or("", |(_, tag)| tag.as_str());
-    let language = language(call, chosen);
+    let language = language(call, filled::value(&typed, "language"));
     match signup::join(site, call, Place::Telephone, language, &typed) {
         Ok(joined) => {
             let page = Welcome { frame: frame(site, language)?, member_id: joined.member_id, pin: joined.pin };
             Ok(show(StatusCode::OK, language, &page))
         }
         Err(failure) if failure.problems().is_empty() => Err(failure),
-        Err(failure) => {
-            let said = |problem: &crate::http::failure::Problem| (problem.field.clone(), language.say(&problem.text));
-            page(site, language, typed, failure.problems().iter().map(said).collect())
-        }
+        Err(failure) => page(site, language, Filled::refused(typed, &failure, language)),
     }
 }

@@ -51,7 +51,7 @@ fn minutes_that_a_booking_logged_are_told_and_not_asked_for() {
     each(&jane, None, "logged its 15 min");
     assert_eq!(minutes(&site, &jane), [15]);
 
-    // Whoever is not current has no minutes by the booking: those that were booked are proposed, and asked for once.
+    // A booking enters no minutes for a member who is not current: those that were booked are proposed, and asked for once.
     let late = site.flyer("late");
     site.change(|tx| {
         let sql = "UPDATE entries SET entry_date = entry_date - 200 * 86400 WHERE member_id = ?1";

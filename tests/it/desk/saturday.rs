@@ -289,7 +289,7 @@ fn sign_what_waits(site: &Site, desks: &mut [Clerk; 2], ines: &Caller) {
         }
     }
     let sent = [waiting, form(&[("username", "ines"), ("password", PASSWORD)])].concat();
-    // Whoever comes second is led back to the list, where nothing waits any more; the audit log says how often each was signed.
+    // The second of two clerks is led back to the list, where nothing waits any more; the audit log says how often each was signed.
     assert_eq!(race(desks, "/desk/sign-several", [sent.clone(), sent], 303), 2);
 }
 

@@ -4,6 +4,7 @@ use super::PART;
 use super::person::{self, Heading};
 use crate::app;
 use crate::app::card::{self, Edited, Person};
+use crate::app::person::AGE_SECONDS_MAX;
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
 use crate::domain::phone;
@@ -25,8 +26,6 @@ use http::StatusCode;
 const REAL_NAME_CHARS_MAX: usize = 100;
 const SCREEN_NAME_CHARS_MAX: usize = 60;
 const PHONE_CHARS_MAX: usize = 32;
-/// Nobody flies at this age, so the year was mistyped.
-const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 
 #[derive(Template)]
 #[template(path = "desk/edit.html", config = "assets/templates/askama.toml")]

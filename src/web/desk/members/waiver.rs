@@ -261,7 +261,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         let due = app_waivers::find_due(site, tx, member_id)?;
         let is_published = flights::find_demand(site, tx)?.is_some();
         let state = state(&due, is_published, language);
-        let may_override = is_published && due.reason.is_some();
+        let may_override = is_published && due.reason.is_some() && clerk.id() != member_id;
         let sheet = match is_published {
             true => Some(Sheet::read(tx, &[due], language, true, sent.as_ref())?),
             false => None,

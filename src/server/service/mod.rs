@@ -1,5 +1,7 @@
 //! The HTTP service: from a request's head to its answer, and the request's line in the log.
 
+mod addresses;
+
 use super::cors::{self, Origins};
 use super::limiter::{Limiter, Progress, Waits};
 use super::live::{self, Streams};
@@ -19,7 +21,7 @@ use crate::routes::TABLE;
 use crate::site::{LastName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -48,7 +50,6 @@ const DELAY: Duration = Duration::from_millis(250);
 const URI_BYTES_MAX: usize = 8 * 1024;
 /// Of all headers, names and values.
 const HEADER_BYTES_MAX: usize = 16 * 1024;
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The kind of listener that accepted a connection.
@@ -136,11 +137,6 @@ impl HttpService {
             log_addresses: site.config.log.addresses,
             hsts: hsts(site.config.tls.hsts_days),
         }
-    }
-
-    pub(super) fn peer(&self, address: IpAddr) -> Peer {
-        let address = address.to_canonical();
-        Peer { address, shown: self.log_addresses.shown(address).map(|shown| shown.to_string()) }
     }
 
     /// Answers one request, whatever it is.
@@ -323,58 +319,6 @@ impl HttpService {
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
         }
-    }
-
-    /// A page of somebody else's can point its own name at this server (DNS rebinding), but cannot choose the `Host`
-    /// that the browser sends: only our names and bare addresses pass.
-    fn check_host(&self, headers: &HeaderMap, uri: &http::Uri) -> Result<(), Failure> {
-        let given = headers
-            .get(header::HOST)
-            .and_then(|host| host.to_str().ok())
-            .or_else(|| uri.authority().map(|a| a.as_str()));
-        let host = given.ok_or_else(|| Failure::bad_request().because("no Host"))?;
-        let name = call::host_name(host);
-        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
-        if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
-    }
-
-    /// The redirect to the same address over https.
-    fn over_there(&self, head: &http::request::Parts) -> Failure {
-        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let port = match self.secure_port {
-            443 => String::new(),
-            port => format!(":{port}"),
-        };
-        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        Failure::insecure().at(format!("https://{}{port}{path}", call::host_name(host)))
-    }
-
-    /// Whether connections from there carry what others asked a proxy of ours.
-    pub(super) fn is_proxy(&self, address: IpAddr) -> bool {
-        self.proxies.iter().any(|network| network.contains(&address.to_canonical()))
-    }
-
-    /// The last address before our own proxies, read from the right: what stands further left anybody can have written,
-    /// and what is no address ends the search.
-    fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let lines = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok());
-        let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
-        let mut caller = peer;
-        for one in named.into_iter().rev() {
-            if !self.is_proxy(caller) {
-                break;
-            }
-            let Ok(address) = one.trim().parse::<IpAddr>() else { break };
-            caller = address.to_canonical();
-        }
-        caller
-    }
-
-    fn shown<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
-        if caller == peer.address {
-            return peer.shown.as_deref().map(Cow::Borrowed);
-        }
-        self.log_addresses.shown(caller).map(|shown| Cow::Owned(shown.to_string()))
     }
 
     /// Runs `look` on the site, for `/metrics`.

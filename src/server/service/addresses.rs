@@ -1,0 +1,71 @@
+//! Whom a request is for and where it comes from: the `Host` that it names, and the caller behind our own proxies.
+
+use super::{HttpService, Peer};
+use crate::http::call;
+use crate::http::failure::Failure;
+use http::{HeaderMap, HeaderName, header};
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+impl HttpService {
+    /// The address at the other end of a connection.
+    pub(in crate::server) fn peer(&self, address: IpAddr) -> Peer {
+        let address = address.to_canonical();
+        Peer { address, shown: self.log_addresses.shown(address).map(|shown| shown.to_string()) }
+    }
+
+    /// A page of somebody else's can point its own name at this server (DNS rebinding), but cannot choose the `Host`
+    /// that the browser sends: only our names and bare addresses pass.
+    pub(super) fn check_host(&self, headers: &HeaderMap, uri: &http::Uri) -> Result<(), Failure> {
+        let given = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok())
+            .or_else(|| uri.authority().map(|a| a.as_str()));
+        let host = given.ok_or_else(|| Failure::bad_request().because("no Host"))?;
+        let name = call::host_name(host);
+        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
+        if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
+    }
+
+    /// The redirect to the same address over https.
+    pub(super) fn over_there(&self, head: &http::request::Parts) -> Failure {
+        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let port = match self.secure_port {
+            443 => String::new(),
+            port => format!(":{port}"),
+        };
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        Failure::insecure().at(format!("https://{}{port}{path}", call::host_name(host)))
+    }
+
+    /// Whether connections from there carry what others asked a proxy of ours.
+    pub(in crate::server) fn is_proxy(&self, address: IpAddr) -> bool {
+        self.proxies.iter().any(|network| network.contains(&address.to_canonical()))
+    }
+
+    /// The last address before our own proxies, read from the right: what stands further left anybody can have written,
+    /// and what is no address ends the search.
+    pub(super) fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let lines = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok());
+        let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
+        let mut caller = peer;
+        for one in named.into_iter().rev() {
+            if !self.is_proxy(caller) {
+                break;
+            }
+            let Ok(address) = one.trim().parse::<IpAddr>() else { break };
+            caller = address.to_canonical();
+        }
+        caller
+    }
+
+    /// The caller's address as the log may show it; the connection's own is put into words once.
+    pub(super) fn shown<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
+        if caller == peer.address {
+            return peer.shown.as_deref().map(Cow::Borrowed);
+        }
+        self.log_addresses.shown(caller).map(|shown| Cow::Owned(shown.to_string()))
+    }
+}

@@ -1,0 +1,168 @@
+//! The gate: no waiver, no flight, by any path in any state.
+
+use super::*;
+
+struct Stage {
+    site: Site,
+    admin: Clerk,
+    kiosk: Clerk,
+    partner: Caller,
+    signer: Caller,
+}
+
+type Path = (&'static str, fn(&Stage, &Caller));
+
+impl Stage {
+    fn number(&self) -> String {
+        self.site.next_number().to_string()
+    }
+
+    fn ask(&self, member: &Caller, minutes: i64) -> serde_json::Value {
+        json!({
+            "member_id": member.id, "member_pin": self.site.pin(member), "registration_id": self.site.next_number(),
+            "flight_date": self.site.now() + 600, "minutes_booked": minutes, "tunnel_id": Site::TUNNEL_ID,
+        })
+    }
+
+    fn kiosk_of(&self, member: &Caller) -> &Clerk {
+        self.kiosk.post("/kiosk/leave", &[]);
+        enter(&self.site, &self.kiosk, member);
+        &self.kiosk
+    }
+}
+
+/// Every path to a check-in or to flight time, but for lists.
+const PATHS: [Path; 12] = [
+    ("check-in at the desk", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        stage.admin.post(&format!("/desk/bookings/{booking}/check-in"), &[]);
+    }),
+    ("walk-in at the desk", |stage, member| {
+        let (who, number) = (member.id.to_string(), stage.number());
+        let form = [("member", &*who), ("minutes", "12"), ("here", "on"), ("number", &number)];
+        stage.admin.post("/desk/bookings", &form);
+    }),
+    ("time at the desk", |stage, member| {
+        stage.admin.post(&format!("/desk/members/{}/time", member.id), &[("minutes", "12")]);
+    }),
+    ("time by the app", |stage, member| {
+        member.post("/account/logbook/time/", json!({ "entry_date": stage.site.now(), "time": 12 }));
+    }),
+    ("time by existing clients", |stage, member| {
+        member.post("/account/logbook/member/time/", json!({ "entry_date": stage.site.now(), "time": "12" }));
+    }),
+    ("more time by an edit", |stage, member| {
+        let sql = "SELECT max(entry_id) FROM entries WHERE member_id = ?1 AND kind = 'time'";
+        let entry: i64 = stage.site.change(|tx| Ok(tx.get(sql, [member.id], |row| row.get(0))?));
+        let body = json!({ "entry_date": stage.site.now(), "time": "400", "tunnel": "7", "comment": "" });
+        member.ask(Method::PUT, &format!("/account/logbook/time/{entry}")).json(&body).send();
+    }),
+    ("check-in at the kiosk", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        stage.kiosk_of(member).post(&format!("/kiosk/bookings/{booking}/check-in"), &[]);
+    }),
+    ("time at the kiosk", |stage, member| {
+        stage.kiosk_of(member).post("/kiosk/time", &[("minutes", "12")]);
+    }),
+    ("a partner's booking", |stage, member| {
+        let reply = stage.partner.post("/external/partner-metrics/op/generate-token", stage.ask(member, 12)).ok();
+        assert_eq!(reply.json()["status"], true, "the booking is taken: {reply}");
+    }),
+    ("a booking at the desk", |stage, member| {
+        let (who, number) = (member.id.to_string(), stage.number());
+        let form = [("member", &*who), ("minutes", "12"), ("clock", "23:30"), ("number", &number)];
+        assert_eq!(stage.admin.post("/desk/bookings", &form).status, 303);
+    }),
+    ("a booking in force again", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        let sql = "UPDATE bookings SET ended_as = 'cancelled', ended_at = ?2, removed_date = ?2, removed_minutes = 12,
+                          removed_comment = '' WHERE booking_id = ?1";
+        stage.site.change(|tx| Ok(tx.run(sql, (booking, tx.now()))?));
+        assert_eq!(stage.admin.post(&format!("/desk/bookings/{booking}/reinstate"), &[]).status, 303);
+    }),
+    ("an opening balance", |stage, member| {
+        let body = json!({
+            "instructor": stage.signer.id, "entry_date": stage.site.now(), "tunnel": Site::TUNNEL_ID, "time": 60, "skills": "",
+        });
+        let desk = stage.site.desk();
+        desk.post(&format!("/account/logbook/opening-balance/{}", member.id), body);
+    }),
+];
+
+fn import(site: &Site, members: &[Caller]) -> bool {
+    let mut list = "username,kind,entry_date,minutes\n".to_owned();
+    for member in members {
+        list += &format!("{},time,{},12\n", member.name, site.now());
+    }
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the list");
+    file.write_all(list.as_bytes()).expect("the list is written");
+    site.try_shell(&["import", "logbook", &file.path().to_string_lossy()])
+}
+
+#[test]
+fn no_waiver_no_flight_by_any_path_in_any_state() {
+    let site = Site::open_with(on);
+    let (admin, kiosk, partner) = (demand(&site), paired(&site), site.partner());
+    let signer = site.signer("ines", &[("Instructor", "4")]);
+    let stage = Stage { site, admin, kiosk, partner, signer };
+    let site = &stage.site;
+    let denied: [(&str, Option<Paper>); 8] = [
+        ("none", None),
+        ("expired", Some(Paper { age_days: 365, ..GOOD })),
+        ("old_version", Some(Paper { version: 1, ..GOOD })),
+        ("minor_alone", Some(Paper { years: 10, ..GOOD })),
+        ("came_of_age", Some(Paper { relation: "parent", ..GOOD })),
+        ("undecided", Some(Paper { answer: "y", ..GOOD })),
+        ("refused", Some(Paper { answer: "y", decision: Some(false), ..GOOD })),
+        ("refused_and_old", Some(Paper { answer: "y", decision: Some(false), version: 1, ..GOOD })),
+    ];
+    let mut grounded = Vec::new();
+    for (name, paper) in denied {
+        let member = site.flyer(name);
+        paper.iter().for_each(|paper| put(site, &member, paper));
+        let before = flown(site, &member);
+        for (path, take) in PATHS {
+            take(&stage, &member);
+            assert_eq!(flown(site, &member), before, "{name} flies by {path}");
+        }
+        member.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 })).refused(409);
+        grounded.push(member);
+    }
+    assert!(!import(site, &grounded), "a list with them is refused");
+    assert!(grounded.iter().all(|member| flown(site, member) == (10, 0)));
+
+    let allowed = [
+        ("signed", Some(GOOD)),
+        ("child", Some(Paper { years: 10, relation: "parent", ..GOOD })),
+        ("cleared", Some(Paper { answer: "y", decision: Some(true), ..GOOD })),
+        ("overridden", None),
+    ];
+    let mut flyers = Vec::new();
+    for (name, paper) in allowed {
+        let member = site.flyer(name);
+        match &paper {
+            Some(paper) => put(site, &member, paper),
+            None => {
+                let form = format!("/desk/members/{}/waiver/override", member.id);
+                assert_eq!(stage.admin.post(&form, &[("reason", " ")]).status, 422, "a reason is needed");
+                assert_eq!(stage.admin.post(&form, &[("reason", "the paper lies here")]).status, 303);
+            }
+        }
+        for (path, take) in PATHS {
+            let before = flown(site, &member);
+            take(&stage, &member);
+            assert_ne!(flown(site, &member), before, "{name} does not fly by {path}");
+        }
+        flyers.push(member);
+    }
+    assert!(import(site, &flyers), "a list with them is taken");
+    let sql = "SELECT count(*) FROM audit WHERE deed = 'waiver.overridden' AND detail NOT LIKE '%paper%'";
+    assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, [], |row| row.get(0))?)), 1, "audited, without the reason");
+    site.advance(std::time::Duration::from_secs(86_400));
+    let overridden = flyers.pop().expect("the last one");
+    let late = overridden.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 }));
+    assert_eq!(late.refused(409).json()["code"], "waiver_missing", "an override is for a day");
+    // What was flown before the site asked, or elsewhere, is nobody's waiver here.
+    let before = json!({ "entry_date": site.now() - 3 * 86_400, "time": 12 });
+    overridden.post("/account/logbook/time/", before).ok();
+}
