@@ -45,7 +45,7 @@ fn made(site: &Site, made: &Made) -> Answered {
             let name = made.backup.name();
             return Err(broken(format!("{name} was made, but has no off-site backup: {cause}")));
         }
-        Some(Ok(copy)) => Some(&copy.dir),
+        Some(Ok(copy)) => Some(copy.at.to_string()),
         None => None,
     };
     let mut values = facts(&made.backup);
@@ -65,28 +65,30 @@ fn made(site: &Site, made: &Made) -> Answered {
                 String::new()
             }
         },
-        |dir| format!("\nA copy is in {}.", dir.display()),
+        |second| format!("\nA copy is in {second}."),
     );
-    let (dir, megabytes) = (made.backup.dir.display(), megabytes(&made.backup));
+    let (dir, megabytes) = (&made.backup.at, megabytes(&made.backup));
     done(format!("Made and verified {dir} ({megabytes}).{pruned}{copy}"), values)
 }
 
 fn list(site: &Site) -> Answered {
     let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
-    let second = site.config.backup.second_place.as_deref().map(|dir| (dir, site.kept::<Elsewhere>().list(dir)));
+    let elsewhere = site.kept::<Elsewhere>();
+    let second = elsewhere.target(&site.config).map(|second| (second.clone(), elsewhere.list(&second)));
     let mut unreadable = backup::shelf(&site.config.data).unreadable();
     if let Some((dir, Some(_))) = &second {
-        unreadable.extend(site.kept::<Elsewhere>().unreadable(dir).unwrap_or_default());
+        unreadable.extend(elsewhere.unreadable(dir).unwrap_or_default());
     }
     let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
-    let there_too = second.as_ref().map(|(dir, there)| json!({ "dir": dir, "backups": there.as_deref().map(all) }));
+    let there_too =
+        second.as_ref().map(|(dir, there)| json!({ "dir": dir.to_string(), "backups": there.as_deref().map(all) }));
     let values =
         json!({ "backups": all(&here), "second": there_too, "drill": drill.as_ref(), "unreadable": unreadable });
     let mut said: Vec<String> =
         unreadable.iter().map(|(name, why)| format!("{name} is no backup that can be restored: {why}.")).collect();
     let there = match second {
         Some((dir, None)) => {
-            said.push(format!("The off-site backups are not in this list: {}.", silent(dir)));
+            said.push(format!("The off-site backups are not in this list: {}.", silent(&dir)));
             Vec::new()
         }
         Some((_, Some(there))) => there,
@@ -164,7 +166,7 @@ impl Display for Drill {
 
 fn facts(backup: &Backup) -> Value {
     let manifest = &backup.manifest;
-    json!({ "name": backup.name(), "dir": backup.dir, "made_at": manifest.made_at, "bytes": manifest.bytes(),
+    json!({ "name": backup.name(), "dir": backup.at.to_string(), "made_at": manifest.made_at, "bytes": manifest.bytes(),
             "schema": manifest.schema, "version": manifest.version, "rows": manifest.rows })
 }
 

@@ -11,6 +11,7 @@ use crate::ops::backup::restore::{Restored, Wanted};
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{restore, shelf, undo};
 use crate::ops::replication::replay::{Replay, Replayed};
+use crate::ops::replication::target::Target;
 use crate::store::engine::place::Place;
 use clap::Args;
 use serde_json::json;
@@ -118,8 +119,8 @@ impl Restore {
     /// The named one, or the newest on the two shelves that is not of a later moment.
     fn choose(&self, config: &Config) -> Result<Choice, Trouble> {
         if let Some(named) = self.backup.as_deref().filter(|named| named.is_dir()) {
-            let backup = Backup::at(named).map_err(refused)?;
-            let replay = self.at.and_then(|at| Replay::of(&backup, named, Some(at)));
+            let backup = Backup::at(Target::Directory(named.to_owned())).map_err(refused)?;
+            let replay = self.at.and_then(|at| Replay::of(&backup, &backup.at, Some(at)));
             return Ok(Choice { backup, replay, silent: None, unreadable: Vec::new() });
         }
         let mut shelves = Shelves::find(config);
@@ -139,8 +140,9 @@ impl Restore {
     }
 
     fn replay(&self, backup: &Backup, config: &Config, passed_over: &mut Option<String>) -> Option<Replay> {
-        let second = config.backup.second_place.as_deref().filter(|_| passed_over.is_none())?;
-        let found = Elsewhere::default().replay(backup, second, self.at);
+        let elsewhere = Elsewhere::default();
+        let second = elsewhere.target(config).filter(|_| passed_over.is_none())?;
+        let found = elsewhere.replay(backup, &second, self.at);
         found.map_err(|silent| *passed_over = Some(silent)).ok().flatten()
     }
 }
@@ -149,13 +151,14 @@ impl Shelves {
     fn find(config: &Config) -> Shelves {
         let shelf = shelf(&config.data);
         let mut found = Shelves { backups: shelf.list(), silent: None, unreadable: shelf.unreadable() };
-        if let Some(dir) = &config.backup.second_place {
-            match Elsewhere::default().list(dir) {
+        let elsewhere = Elsewhere::default();
+        if let Some(second) = elsewhere.target(config) {
+            match elsewhere.list(&second) {
                 Some(there) => {
                     found.backups.extend(there);
-                    found.unreadable.extend(Elsewhere::default().unreadable(dir).unwrap_or_default());
+                    found.unreadable.extend(elsewhere.unreadable(&second).unwrap_or_default());
                 }
-                None => found.silent = Some(silent(dir)),
+                None => found.silent = Some(silent(&second)),
             }
         }
         // Of the two copies of one backup the one beside the site is the last, which needs no key.
@@ -193,7 +196,7 @@ impl Shelves {
 }
 
 fn refuse_sealed(choice: &Choice) -> Result<(), Trouble> {
-    let dir = choice.backup.dir.display();
+    let dir = &choice.backup.at;
     if choice.backup.is_encrypted() {
         return Err(refused(format!("{dir} is encrypted: give the secret key to it with --identity FILE")));
     }

@@ -201,7 +201,7 @@ impl Serve {
             let opened = Site::open_telling(place, config, Clock::machine(0), !self.ungrouped, &mut tell);
             let (site, upgraded) = opened.map_err(broken)?;
             if let Some(Upgraded { from, backup }) = upgraded {
-                let backup = backup.dir.display();
+                let backup = backup.at;
                 tracing::info!(from, %backup, "the file was upgraded; `tunneldesk rollback` brings it back as it was");
             }
             site

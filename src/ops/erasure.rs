@@ -113,8 +113,8 @@ pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("cannot write to {}: {e}", own.dir().display());
     backup::shelf::make_dir(own.dir()).map_err(failed)?;
     tombstones::keep(own.dir(), &site.site_id, &all).map_err(failed)?;
-    let second = site.config.backup.second_place.as_deref();
-    second.map_or(Ok(()), |second| site.kept::<Elsewhere>().keep_erased(second, &site.site_id, &all))
+    let second = Elsewhere::second(site);
+    second.map_or(Ok(()), |second| site.kept::<Elsewhere>().keep_erased(&second, &site.site_id, &all))
 }
 
 /// Finishes erasures that were cut off or came by a callback. Runs every minute.

@@ -8,6 +8,7 @@
 use crate::ops::backup::manifest::{Manifest, Print, Printing};
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{damage, shelf};
+use crate::ops::replication::target::Target;
 use crate::site::Site;
 use crate::site::pace;
 use crate::store::Condition;
@@ -120,7 +121,7 @@ impl Backups {
 
     fn begin(&mut self, path: &Path) {
         let wanted = || {
-            let manifest = Manifest::read(path.parent()?).ok()?;
+            let manifest = Manifest::read(&Target::Directory(path.parent()?.to_owned())).ok()?;
             let name = path.file_name()?.to_str()?;
             manifest.encrypted.get(name).or(manifest.files.get(name)).cloned()
         };
@@ -188,7 +189,7 @@ impl Backups {
         }
         let files = |backup: Backup| {
             let names = if backup.is_encrypted() { &backup.manifest.encrypted } else { &backup.manifest.files };
-            names.keys().map(|name| backup.dir.join(name)).collect::<Vec<_>>()
+            names.keys().map(|name| shelf.dir().join(backup.name()).join(name)).collect::<Vec<_>>()
         };
         self.left = shelf.list().into_iter().flat_map(files).collect();
         let left = &self.left;

@@ -29,7 +29,8 @@ fn any_bit_of_a_backup_that_flips_is_an_alarm_until_the_backup_is_gone() {
     let by = By::job("backup");
     let backup = crate::ops::backup::make(&site, &by, &mut |_, _, _| ()).unwrap().backup;
     assert_eq!(walk(&site), None);
-    let files: Vec<PathBuf> = std::fs::read_dir(&backup.dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files: Vec<PathBuf> =
+        std::fs::read_dir(backup.at.path().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files.len(), 3);
     for path in files {
         let whole = std::fs::read(&path).unwrap();
@@ -43,9 +44,9 @@ fn any_bit_of_a_backup_that_flips_is_an_alarm_until_the_backup_is_gone() {
         std::fs::write(&path, whole).unwrap();
         assert_eq!(walk(&site), None);
     }
-    std::fs::write(backup.dir.join("site.key"), "").unwrap();
+    std::fs::write(backup.at.path().unwrap().join("site.key"), "").unwrap();
     assert!(walk(&site).is_some());
-    std::fs::remove_dir_all(&backup.dir).unwrap();
+    std::fs::remove_dir_all(backup.at.path().unwrap()).unwrap();
     assert_eq!(walk(&site), None);
 }
 
@@ -61,7 +62,7 @@ fn a_file_whose_sum_is_known_is_an_alarm_when_it_changes_and_none_when_it_is_who
     };
     let (none, all) = walk();
     assert!(none.is_none() && all > 1);
-    let path = backup.dir.join(backup.manifest.files.keys().next().unwrap());
+    let path = backup.at.path().unwrap().join(backup.manifest.files.keys().next().unwrap());
     let whole = std::fs::read(&path).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;

@@ -4,9 +4,12 @@
 
 use super::shelf::{Backup, Shelf, Spared};
 use super::{check_space, tombstones};
+use crate::config::Config;
 use crate::config::recipient::Recipient;
 use crate::ops::replication::chain::ticks_of;
 use crate::ops::replication::replay::Replay;
+use crate::ops::replication::target::Target;
+use crate::site::Site;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 use std::path::Path;
@@ -76,6 +79,16 @@ impl Default for Elsewhere {
 }
 
 impl Elsewhere {
+    /// The second place of a site, where its settings name one.
+    pub(crate) fn second(site: &Site) -> Option<Target> {
+        site.kept::<Elsewhere>().target(&site.config)
+    }
+
+    /// The second place that the settings name.
+    pub(crate) fn target(&self, config: &Config) -> Option<Target> {
+        config.backup.second_place.clone().map(Target::Directory)
+    }
+
     fn patient(look_time_max: Duration, step_time_max: Duration) -> Elsewhere {
         Elsewhere {
             looks: Line::default(),
@@ -87,31 +100,39 @@ impl Elsewhere {
     }
 
     /// The finished backups there, newest first. `None`: it does not answer.
-    pub(crate) fn list(&self, dir: &Path) -> Option<Vec<Backup>> {
-        let shelf = Shelf::new(dir.to_owned());
-        self.look(move || shelf.list())
+    pub(crate) fn list(&self, place: &Target) -> Option<Vec<Backup>> {
+        let place = place.clone();
+        self.look(move || match place {
+            Target::Directory(dir) => Shelf::new(dir).list(),
+        })
     }
 
     /// [`Shelf::unreadable`] there. `None`: it does not answer.
-    pub(crate) fn unreadable(&self, dir: &Path) -> Option<Vec<(String, String)>> {
-        let shelf = Shelf::new(dir.to_owned());
-        self.look(move || shelf.unreadable())
+    pub(crate) fn unreadable(&self, place: &Target) -> Option<Vec<(String, String)>> {
+        let place = place.clone();
+        self.look(move || match place {
+            Target::Directory(dir) => Shelf::new(dir).unreadable(),
+        })
     }
 
     /// Who is known there to be erased. `None`: it does not answer.
-    pub(crate) fn list_erased(&self, dir: &Path, site_id: &str) -> Option<Vec<Tombstone>> {
-        let (dir, site_id) = (dir.to_owned(), site_id.to_owned());
-        self.look(move || tombstones::list(&dir, &site_id).into_iter().collect())
+    pub(crate) fn list_erased(&self, place: &Target, site_id: &str) -> Option<Vec<Tombstone>> {
+        let (place, site_id) = (place.clone(), site_id.to_owned());
+        self.look(move || match place {
+            Target::Directory(dir) => tombstones::list(&dir, &site_id).into_iter().collect(),
+        })
     }
 
     /// Has it know who was erased, where it is there.
-    pub(crate) fn keep_erased(&self, dir: &Path, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
-        let (place, site_id, all) = (dir.to_owned(), site_id.to_owned(), all.to_vec());
-        let kept = self.look(move || match place.is_dir() {
-            true => tombstones::keep(&place, &site_id, &all).map_err(|e| unwritten(&place, &e)),
-            false => Ok(()),
+    pub(crate) fn keep_erased(&self, place: &Target, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+        let (there, site_id, all) = (place.clone(), site_id.to_owned(), all.to_vec());
+        let kept = self.look(move || match there {
+            Target::Directory(dir) if dir.is_dir() => {
+                tombstones::keep(&dir, &site_id, &all).map_err(|e| unwritten(&dir, &e))
+            }
+            Target::Directory(_) => Ok(()),
         });
-        kept.unwrap_or_else(|| Err(silent(dir)))
+        kept.unwrap_or_else(|| Err(silent(place)))
     }
 
     /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
@@ -119,28 +140,29 @@ impl Elsewhere {
     pub(crate) fn carry(
         &self,
         backup: &Backup,
-        dir: &Path,
+        place: &Target,
         recipient: Option<&Recipient>,
         spared: Spared,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
-        if self.list(dir).is_none() {
-            return Err(silent(dir));
+        if self.list(place).is_none() {
+            return Err(silent(place));
         }
-        let (backup, place, recipient) = (backup.clone(), dir.to_owned(), recipient.cloned());
+        let (backup, there, recipient) = (backup.clone(), place.clone(), recipient.cloned());
         let patience = Patience { line: self.look_time_max / 2, step: self.step_time_max };
-        let carried =
-            self.copies.work(patience, progress, move |step| put(&backup, &place, recipient.as_ref(), &spared, step));
+        let carried = self.copies.work(patience, progress, move |step| match there {
+            Target::Directory(dir) => put(&backup, &dir, recipient.as_ref(), &spared, step),
+        });
         carried.unwrap_or_else(|missed| match missed {
-            Missed::Busy => Err(format!("the copy of another backup to {} is in progress: wait for it", dir.display())),
-            Missed::Late => Err(silent(dir)),
+            Missed::Busy => Err(format!("the copy of another backup to {place} is in progress: wait for it")),
+            Missed::Late => Err(silent(place)),
         })
     }
 
     /// The ticks behind a base there. `Err`: it does not answer. `None`: none can go on from that backup.
-    pub(crate) fn replay(&self, base: &Backup, dir: &Path, until: Option<i64>) -> Result<Option<Replay>, String> {
-        let (base, there) = (base.clone(), dir.join(base.name()));
-        self.look(move || Replay::of(&base, &there, until)).ok_or_else(|| silent(dir))
+    pub(crate) fn replay(&self, base: &Backup, place: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
+        let (base, there) = (base.clone(), place.within(&base.name()));
+        self.look(move || Replay::of(&base, &there, until)).ok_or_else(|| silent(place))
     }
 
     /// A tick there, or a look at the last one; nothing is begun while an earlier one hangs. `None`: the place does not
@@ -189,15 +211,15 @@ fn put(
     let is_ours = |other: &Backup| other.manifest.site_id == backup.manifest.site_id;
     let ours: Vec<Backup> = shelf.list().into_iter().filter(is_ours).collect();
     prune_ticks(&ours, backup.manifest.made_at).map_err(failed)?;
-    Ok(Backup { dir, manifest })
+    Ok(Backup { at: Target::Directory(dir), manifest })
 }
 
 /// Chains that ended longer ago than a day keep their base alone: the next base is their end. `backups`: a site's,
 /// newest first.
 fn prune_ticks(backups: &[Backup], now: i64) -> io::Result<()> {
     let ended = backups.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS);
-    let ticks = ended.map(|pair| ticks_of(&pair[1].dir)).filter(|ticks| ticks.exists());
-    ticks.into_iter().try_for_each(std::fs::remove_dir_all)
+    let ticks = ended.map(|pair| ticks_of(&pair[1].at));
+    ticks.filter_map(|ticks| ticks.path().filter(|dir| dir.exists()).map(std::fs::remove_dir_all)).collect()
 }
 
 /// A service may write nowhere but where its unit says, which is not where anybody looks first.
@@ -214,8 +236,8 @@ fn unwritten(dir: &Path, e: &io::Error) -> String {
 }
 
 /// The message about a second place that does not answer.
-pub(crate) fn silent(dir: &Path) -> String {
-    format!("{} does not answer: look after the machine that it is on, and the network between", dir.display())
+pub(crate) fn silent(place: &Target) -> String {
+    format!("{place} does not answer: look after the machine that it is on, and the network between")
 }
 
 impl Line {
@@ -278,10 +300,8 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use crate::config::Config;
     use crate::domain::audit::By;
     use crate::ops::lifecycle::Identity;
-    use crate::site::Site;
     use crate::store::engine::place::Place;
     use std::ffi::CString;
     use std::fs::OpenOptions;
@@ -363,6 +383,7 @@ mod tests {
         config.backup.second_place = Some(second.clone());
         let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         site.keep(Elsewhere::patient(SHORT, Duration::from_secs(3)));
+        let there = Target::Directory(second.clone());
         let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
         for made in 1..=3 {
             let cause = make().second.unwrap().unwrap_err();
@@ -382,7 +403,7 @@ mod tests {
             })
         });
         begins.recv().unwrap();
-        while site.kept::<Elsewhere>().list(&second).is_none() {
+        while site.kept::<Elsewhere>().list(&there).is_none() {
             _ = OpenOptions::new()
                 .write(true)
                 .custom_flags(libc::O_NONBLOCK)
@@ -395,7 +416,7 @@ mod tests {
         assert_eq!(hung.join().unwrap(), Ok(true));
         std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
         assert!(make().second.unwrap().is_err());
-        assert!(site.kept::<Elsewhere>().list(&second).is_none());
+        assert!(site.kept::<Elsewhere>().list(&there).is_none());
         // The second place answers again: both threads that hang there read an empty manifest and end.
         let elsewhere = site.kept::<Elsewhere>();
         while [&elsewhere.looks, &elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
@@ -405,6 +426,6 @@ mod tests {
         }
         std::fs::remove_dir_all(&hanging).unwrap();
         assert!(make().second.unwrap().is_ok());
-        assert_eq!(site.kept::<Elsewhere>().list(&second).unwrap().len(), 1);
+        assert_eq!(site.kept::<Elsewhere>().list(&there).unwrap().len(), 1);
     }
 }

@@ -3,10 +3,11 @@
 
 use super::manifest::Print;
 use crate::config::recipient::Recipient;
+use crate::ops::replication::target::Target;
 use crate::store::engine::place;
 use age::x25519;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The suffix of an encrypted file's name.
@@ -21,11 +22,11 @@ pub struct Identities {
 
 impl Recipient {
     /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. The file is flushed.
-    pub fn encrypt(&self, from: &Path, to: File, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub fn encrypt(&self, from: &mut dyn Read, to: File, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
         let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;
         let mut seen = Seen { to: BufWriter::new(&to), print: Print::begin() };
         let mut sealing = encryptor.wrap_output(&mut seen)?;
-        Print::of_copy(from, &mut sealing, &mut |bytes| {
+        Print::of_reader(from, &mut sealing, &mut |bytes| {
             place::begin_to_flush(&to);
             progress(bytes);
         })?;
@@ -38,13 +39,15 @@ impl Recipient {
 
 impl Recipient {
     /// Encrypts what `write` writes. Not flushed to the disk.
-    pub(crate) fn seal(&self, to: &File, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn seal(
+        &self,
+        to: &mut dyn Write,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;
-        let mut to = BufWriter::new(to);
-        let mut sealing = encryptor.wrap_output(&mut to)?;
+        let mut sealing = encryptor.wrap_output(to)?;
         write(&mut sealing)?;
-        sealing.finish()?;
-        to.flush()
+        sealing.finish().map(drop)
     }
 }
 
@@ -83,23 +86,25 @@ impl Identities {
         }
     }
 
-    /// Decrypts a file into another; what the plain one is. The error is one line.
-    pub fn decrypt(&self, from: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> Result<Print, String> {
-        let unreadable = |e: io::Error| format!("cannot read {}: {e}", from.display());
-        let file = BufReader::new(File::open(from).map_err(unreadable)?);
+    /// Decrypts a file of that place into another; what the plain one is. The error is one line.
+    pub fn decrypt(
+        &self,
+        at: &Target,
+        name: &str,
+        to: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Print, String> {
+        let from = at.within(name);
+        let file = BufReader::new(at.open(name).map_err(|e| format!("cannot read {from}: {e}"))?);
         let keys = || self.keys.iter().map(|key| key as &dyn age::Identity);
         let opened = age::Decryptor::new_buffered(file).and_then(|decryptor| decryptor.decrypt(keys()));
         let mut plain = opened.map_err(|e| match e {
             age::DecryptError::NoMatchingKeys => {
-                format!(
-                    "{} does not open with {}: it was encrypted to another key",
-                    from.display(),
-                    self.from.display()
-                )
+                format!("{from} does not open with {}: it was encrypted to another key", self.from.display())
             }
-            other => format!("{} is damaged: {other}", from.display()),
+            other => format!("{from} is damaged: {other}"),
         })?;
-        let failed = |e: io::Error| format!("{} cannot be opened whole: {e}", from.display());
+        let failed = |e: io::Error| format!("{from} cannot be opened whole: {e}");
         Print::of_reader(&mut plain, to, progress).map_err(failed)
     }
 }
@@ -124,17 +129,22 @@ mod tests {
         let (plain, sealed) = (dir.path().join("plain"), dir.path().join("sealed"));
         let text: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&plain, &text).unwrap();
-        let print = recipient.encrypt(&plain, File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
+        let mut from = File::open(&plain).unwrap();
+        let print = recipient.encrypt(&mut from, File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
+        let at = Target::Directory(dir.path().to_owned());
         assert_eq!(print, Print::of(&sealed, &mut |_| ()).unwrap());
         let mut opened = Vec::new();
-        assert_eq!(ours.decrypt(&sealed, &mut opened, &mut |_| ()).unwrap(), Print::of(&plain, &mut |_| ()).unwrap());
+        assert_eq!(
+            ours.decrypt(&at, "sealed", &mut opened, &mut |_| ()).unwrap(),
+            Print::of(&plain, &mut |_| ()).unwrap()
+        );
         assert_eq!(opened, text);
-        let refusal = theirs.decrypt(&sealed, &mut Vec::new(), &mut |_| ()).unwrap_err();
+        let refusal = theirs.decrypt(&at, "sealed", &mut Vec::new(), &mut |_| ()).unwrap_err();
         assert!(refusal.contains("another key") && !refusal.contains('\n'), "{refusal}");
         let bytes = std::fs::read(&sealed).unwrap();
         assert!(!bytes.windows(64).any(|part| part == &text[..64]), "the plain text is there");
         std::fs::write(&sealed, &bytes[..bytes.len() - 1]).unwrap();
-        assert!(ours.decrypt(&sealed, &mut Vec::new(), &mut |_| ()).is_err());
+        assert!(ours.decrypt(&at, "sealed", &mut Vec::new(), &mut |_| ()).is_err());
     }
 
     #[test]

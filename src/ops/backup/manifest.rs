@@ -2,6 +2,7 @@
 
 use crate::domain::audit::Head;
 use crate::keys::hex;
+use crate::ops::replication::target::Target;
 use crate::store::engine::copy::Rows;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -94,10 +95,11 @@ pub struct Print {
 }
 
 impl Manifest {
-    pub fn read(dir: &Path) -> Result<Manifest, String> {
-        let path = dir.join(NAME);
-        let bytes = std::fs::read(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-        Manifest::parse(&bytes).map_err(|e| format!("{} is not a manifest: {e}", path.display()))
+    pub fn read(at: &Target) -> Result<Manifest, String> {
+        let (mut bytes, path) = (Vec::new(), at.within(NAME));
+        let read = at.open(NAME).and_then(|mut file| file.read_to_end(&mut bytes));
+        read.map_err(|e| format!("cannot read {path}: {e}"))?;
+        Manifest::parse(&bytes).map_err(|e| format!("{path} is not a manifest: {e}"))
     }
 
     fn parse(bytes: &[u8]) -> Result<Manifest, String> {
@@ -118,11 +120,16 @@ impl Manifest {
     }
 
     pub fn write(&self, dir: &Path) -> io::Result<()> {
-        let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
-        let text = serde_json::to_string_pretty(&summed)? + "\n";
         let mut file = File::create(dir.join(NAME))?;
-        file.write_all(text.replacen(UNSUMMED, &checksum_of(&text), 1).as_bytes())?;
+        file.write_all(self.text().as_bytes())?;
         file.sync_all()
+    }
+
+    /// As it is written, with its checksum.
+    pub fn text(&self) -> String {
+        let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
+        let text = serde_json::to_string_pretty(&summed).expect("a manifest is text and numbers") + "\n";
+        text.replacen(UNSUMMED, &checksum_of(&text), 1)
     }
 
     /// Of all files together.
@@ -208,7 +215,7 @@ mod tests {
     fn no_bit_of_a_manifest_changes_unnoticed() {
         let dir = tempfile::tempdir().unwrap();
         manifest().write(dir.path()).unwrap();
-        assert_eq!(Manifest::read(dir.path()).unwrap(), manifest());
+        assert_eq!(Manifest::read(&Target::Directory(dir.path().to_owned())).unwrap(), manifest());
         let bytes = std::fs::read(dir.path().join(NAME)).unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();

@@ -23,6 +23,7 @@ use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::erasure;
 use crate::ops::replication;
 use crate::ops::replication::chain::{Chain, Start};
+use crate::ops::replication::target::Target;
 use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::pace;
@@ -161,12 +162,12 @@ fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made,
     let gone = pruned.as_ref().map_or(0, |gone| *gone as i64);
     record(site, by, "backup.made", &backup, Detail::none().number("pruned", gone));
     // Also when nothing could be pruned: a disk that fails is what the second place is for.
-    let second = site.config.backup.second_place.as_deref().map(|second| {
+    let second = Elsewhere::second(site).map(|second| {
         let mut tell = |done, all| progress("copying to the second place", done, all);
-        site.kept::<Elsewhere>().carry(&backup, second, site.config.backup.recipient.as_ref(), spared, &mut tell)
+        site.kept::<Elsewhere>().carry(&backup, &second, site.config.backup.recipient.as_ref(), spared, &mut tell)
     });
     if let (Some(Ok(there)), Some(start)) = (&second, start) {
-        replication::go_on_from(site, Chain::new(start, there.dir.clone()));
+        replication::go_on_from(site, Chain::new(start, there));
     }
     Ok(Made { backup, pruned: pruned?, second })
 }
@@ -202,7 +203,7 @@ fn put(
     let manifest = Manifest { upgrade, ..filled };
     manifest.write(&unfinished).map_err(failed)?;
     let dir = hold.finish(&unfinished, name).map_err(failed)?;
-    Ok((Backup { dir, manifest }, start))
+    Ok((Backup { at: Target::Directory(dir), manifest }, start))
 }
 
 /// The copies, each flushed, and what is to be said of them; and what a chain needs to go on from there.

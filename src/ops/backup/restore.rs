@@ -81,7 +81,7 @@ pub(crate) fn unpack(
     progress("checking", 0, 1);
     let sound = crate::store::engine::copy::check(&place::database(dir))?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
-        return Err(format!("{} does not hold the rows that its manifest speaks of", backup.dir.display()));
+        return Err(format!("{} does not hold the rows that its manifest speaks of", backup.at));
     }
     let place = Place::hold(dir).map_err(|unheld| match unheld {
         Unheld::InUse => format!("another restore works in {}: wait for it", dir.display()),
@@ -169,10 +169,11 @@ pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> V
         false => Vec::new(),
     };
     let own = place.dir().join("backups");
-    let shelves = [Some(own.as_path()), backup.dir.parent()];
+    let shelves = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
     known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
-    let second = config.backup.second_place.as_deref();
-    known.extend(second.and_then(|dir| Elsewhere::default().list_erased(dir, site_id)).into_iter().flatten());
+    let elsewhere = Elsewhere::default();
+    let second = elsewhere.target(config).and_then(|second| elsewhere.list_erased(&second, site_id));
+    known.extend(second.into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
     known

@@ -76,7 +76,7 @@ fn put_back(place: &Place, backup: &Backup, by: &By, progress: &mut Progress) ->
     let (unpacked, sound) = restore::unpack(&tried, backup, None, progress)?;
     let keys = Keys::open(&unpacked.key())?;
     if !lifecycle::fits(&keys, &sound.key_check) {
-        return Err(format!("the key in {} is not that of its file", backup.dir.display()));
+        return Err(format!("the key in {} is not that of its file", backup.at));
     }
     // A file from before there was an audit log takes no record, and is as it was to the last row.
     if sound.audit.is_some() {

@@ -5,6 +5,7 @@ use super::encrypted::{Identities, SUFFIX};
 use super::manifest::{Manifest, Print};
 use crate::config::recipient::Recipient;
 use crate::domain::retention;
+use crate::ops::replication::target::Target;
 use crate::store::engine::place;
 use std::cmp::Reverse;
 use std::fs::File;
@@ -23,7 +24,7 @@ const WAY_BACK_SECONDS: i64 = 35 * 86_400;
 /// A finished backup.
 #[derive(Debug, Clone)]
 pub struct Backup {
-    pub dir: PathBuf,
+    pub at: Target,
     pub manifest: Manifest,
 }
 
@@ -47,12 +48,12 @@ pub(crate) struct Spared {
 }
 
 impl Backup {
-    pub fn at(dir: &Path) -> Result<Backup, String> {
-        Ok(Backup { dir: dir.to_owned(), manifest: Manifest::read(dir)? })
+    pub fn at(at: Target) -> Result<Backup, String> {
+        Ok(Backup { manifest: Manifest::read(&at)?, at })
     }
 
     pub fn name(&self) -> String {
-        self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        self.at.name()
     }
 
     pub fn is_encrypted(&self) -> bool {
@@ -84,18 +85,19 @@ impl Backup {
                 progress(done, all);
             };
             let (from, copied) = if self.is_encrypted() {
-                let from = self.dir.join(format!("{name}{SUFFIX}"));
-                let keys = keys.ok_or_else(|| format!("{} is encrypted: give --identity FILE", self.dir.display()))?;
-                let opened = keys.decrypt(&from, &mut &file, &mut tell)?;
-                (from, opened)
+                let sealed = format!("{name}{SUFFIX}");
+                let keys = keys.ok_or_else(|| format!("{} is encrypted: give --identity FILE", self.at))?;
+                let opened = keys.decrypt(&self.at, &sealed, &mut &file, &mut tell)?;
+                (self.at.within(&sealed), opened)
             } else {
-                let from = self.dir.join(name);
-                let failed = |e: io::Error| format!("cannot copy {} to {}: {e}", from.display(), to.display());
-                let copied = Print::of_copy(&from, &mut &file, &mut tell).map_err(failed)?;
+                let from = self.at.within(name);
+                let failed = |e: io::Error| format!("cannot copy {from} to {}: {e}", to.display());
+                let mut opened = self.at.open(name).map_err(failed)?;
+                let copied = Print::of_reader(&mut opened, &mut &file, &mut tell).map_err(failed)?;
                 (from, copied)
             };
             if copied != *print {
-                return Err(format!("{} is damaged: it is not the file that its manifest speaks of", from.display()));
+                return Err(format!("{from} is damaged: it is not the file that its manifest speaks of"));
             }
             file.sync_all().map_err(failed)?;
         }
@@ -117,7 +119,7 @@ impl Backup {
                 done += bytes;
                 progress(done, all);
             };
-            let print = recipient.encrypt(&self.dir.join(name), new_file(&dir.join(&sealed))?, &mut tell)?;
+            let print = recipient.encrypt(&mut self.at.open(name)?, new_file(&dir.join(&sealed))?, &mut tell)?;
             manifest.encrypted.insert(sealed, print);
         }
         Ok(manifest)
@@ -147,14 +149,16 @@ impl Shelf {
     pub(crate) fn unreadable(&self) -> Vec<(String, String)> {
         let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let with_manifest = self.finished().filter(|dir| dir.join(super::manifest::NAME).exists());
-        let mut all: Vec<_> = with_manifest.filter_map(|dir| Some((name(&dir), Backup::at(&dir).err()?))).collect();
+        let mut all: Vec<_> =
+            with_manifest.filter_map(|dir| Some((name(&dir), Backup::at(Target::Directory(dir)).err()?))).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
         all
     }
 
     /// The finished backups, newest first. Other files are passed over.
     pub(crate) fn list(&self) -> Vec<Backup> {
-        let mut backups: Vec<Backup> = self.finished().filter_map(|dir| Backup::at(&dir).ok()).collect();
+        let mut backups: Vec<Backup> =
+            self.finished().filter_map(|dir| Backup::at(Target::Directory(dir)).ok()).collect();
         backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
         backups
     }
@@ -246,7 +250,7 @@ impl Hold<'_> {
         for (backup, _) in &old {
             // Renamed first: a removal that is cut off must not leave half a backup under a good name.
             let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));
-            std::fs::rename(&backup.dir, &going)?;
+            std::fs::rename(self.shelf.dir.join(backup.name()), &going)?;
             std::fs::remove_dir_all(&going)?;
         }
         Ok(old.len())

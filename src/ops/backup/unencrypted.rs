@@ -2,8 +2,9 @@
 
 use super::manifest::Print;
 use crate::config::recipient::{LACKING, Recipient};
+use crate::ops::replication::target::Target;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// The suffix of an encrypted file's name.
@@ -13,11 +14,15 @@ pub(crate) const SUFFIX: &str = ".age";
 pub enum Identities {}
 
 impl Recipient {
-    pub(crate) fn encrypt(&self, _: &Path, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn encrypt(&self, _: &mut dyn Read, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
         match *self {}
     }
 
-    pub(crate) fn seal(&self, _: &File, _: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn seal(
+        &self,
+        _: &mut dyn Write,
+        _: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         match *self {}
     }
 }
@@ -27,7 +32,13 @@ impl Identities {
         Err(format!("{}: opening an encrypted backup {LACKING}", path.display()))
     }
 
-    pub(crate) fn decrypt(&self, _: &Path, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> Result<Print, String> {
+    pub(crate) fn decrypt(
+        &self,
+        _: &Target,
+        _: &str,
+        _: &mut dyn Write,
+        _: &mut dyn FnMut(u64),
+    ) -> Result<Print, String> {
         match *self {}
     }
 }

@@ -74,22 +74,22 @@ pub(crate) fn backup(site: &Site) -> Fact {
 
 /// One that is as new as the first place's.
 pub(crate) fn second_place(site: &Site) -> Fact {
-    let Some(dir) = &site.config.backup.second_place else {
+    let Some(second) = Elsewhere::second(site) else {
         let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
         return Fact::judged("second_place", State::Warning, text, next);
     };
-    let next = Text::new("health.second_place.next").with("dir", dir.display());
+    let next = Text::new("health.second_place.next").with("dir", &second);
     // The look at the second place may take seconds, so the snapshot of the file is released first.
     site.store.rest();
-    let Some(there) = site.kept::<Elsewhere>().list(dir) else {
-        let text = Text::new("health.second_place.silent").with("dir", dir.display());
+    let Some(there) = site.kept::<Elsewhere>().list(&second) else {
+        let text = Text::new("health.second_place.silent").with("dir", &second);
         return Fact::judged("second_place", State::Alarm, text, next);
     };
     let newest = |backups: Vec<Backup>| backups.first().map(|backup| backup.manifest.made_at);
     let (here, there) = (newest(shelf(&site.config.data).list()), newest(there));
     let text = match there {
-        Some(at) => Text::new("health.second_place").with("dir", dir.display()).with("at", shown(site, at)),
-        None => Text::new("health.second_place.empty").with("dir", dir.display()),
+        Some(at) => Text::new("health.second_place").with("dir", &second).with("at", shown(site, at)),
+        None => Text::new("health.second_place.empty").with("dir", &second),
     };
     let state = match (here, there) {
         (Some(here), Some(there)) => health::backup(here - there, site.config.backup.every_hours * 3_600),

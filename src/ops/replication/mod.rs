@@ -7,11 +7,12 @@
 
 pub(crate) mod chain;
 pub(crate) mod replay;
+pub(crate) mod target;
 pub(crate) mod tick;
 
 use crate::domain::audit::By;
+use crate::ops::backup;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
-use crate::ops::backup::{self, check_space};
 use crate::site::Site;
 use crate::site::pace;
 use crate::store::engine::capture::Behind;
@@ -21,11 +22,11 @@ use crate::store::engine::place;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, is_there};
 use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use target::Target;
 
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it is looked meanwhile whether much is written.
@@ -49,8 +50,6 @@ const ROUNDS_TO_BASE_MIN: u64 = 15;
 const ROUNDS_TO_BASE_MAX: u64 = 3_600;
 /// A chain that lives so long lasts.
 const LASTING_SECONDS: i64 = 600;
-const PROBE: &str = ".probe";
-const PROBE_BYTES: usize = 64 * 1024;
 
 /// The state of the off-site copy that all threads share.
 #[derive(Default)]
@@ -154,9 +153,7 @@ pub(crate) struct Replicating {
 
 /// Begins the off-site copy, where a second place is named.
 pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
-    if site.config.backup.second_place.is_none() {
-        return Ok(None);
-    }
+    let Some(second) = Elsewhere::second(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
     let replica = site.kept::<Replica>();
     *lock(&replica.told) = Told { chainless_since: Some(site.now()), trouble: None };
@@ -164,7 +161,9 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
     let site = site.for_another_thread();
     std::thread::Builder::new().name("replication".to_owned()).spawn(move || {
         // A fault ends the chain, and with it the wish that checkpoints wait.
-        let is_faulty = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Replicator::new(&site).run(&stopped)));
+        let is_faulty = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            Replicator::new(&site, second).run(&stopped);
+        }));
         site.kept::<Replica>().is_on.store(false, Ordering::Release);
         lock(&site.kept::<Replica>().next).take();
         site.store.rest();
@@ -188,7 +187,7 @@ impl Replicating {
 struct Replicator<'s> {
     site: &'s Site,
     replica: Arc<Replica>,
-    second: &'s Path,
+    second: Target,
     log: Option<Arc<LogReader>>,
     chain: Option<Chain>,
     /// When the chain's base was taken over (Unix seconds).
@@ -202,11 +201,11 @@ struct Replicator<'s> {
 }
 
 impl<'s> Replicator<'s> {
-    fn new(site: &'s Site) -> Replicator<'s> {
+    fn new(site: &'s Site, second: Target) -> Replicator<'s> {
         Replicator {
             site,
             replica: site.kept::<Replica>(),
-            second: site.config.backup.second_place.as_deref().unwrap_or(Path::new("/")),
+            second,
             log: None,
             chain: None,
             chain_since: 0,
@@ -305,7 +304,7 @@ impl<'s> Replicator<'s> {
                 }
                 Some(Err(Unconfirmed::Lost(cause))) => return self.lose_chain(cause),
                 Some(Err(Unconfirmed::Failed(cause))) => return self.tell(Some(cause)),
-                None => return self.tell(Some(silent(self.second))),
+                None => return self.tell(Some(silent(&self.second))),
             }
         }
     }
@@ -322,7 +321,7 @@ impl<'s> Replicator<'s> {
             self.site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
         self.site.store.rest();
         if !all.is_empty() && self.erased != Some(all.len()) {
-            self.site.kept::<Elsewhere>().keep_erased(self.second, &self.site.site_id, &all)?;
+            self.site.kept::<Elsewhere>().keep_erased(&self.second, &self.site.site_id, &all)?;
         }
         self.erased = Some(all.len());
         Ok(())
@@ -337,7 +336,7 @@ impl<'s> Replicator<'s> {
             Some(Ok(())) => {}
             Some(Err(Unconfirmed::Lost(cause))) => self.lose_chain(cause),
             Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
-            None => self.tell(Some(silent(self.second))),
+            None => self.tell(Some(silent(&self.second))),
         }
     }
 
@@ -393,18 +392,9 @@ impl<'s> Replicator<'s> {
 
     /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
-        let second = self.second.to_owned();
+        let second = self.second.clone();
         let bytes = std::fs::metadata(place::database(&self.site.config.data)).map_or(0, |file| file.len());
-        let probe = move || {
-            if !second.is_dir() {
-                return Err(format!("{} is not there: is it mounted?", second.display()));
-            }
-            check_space(bytes, &second)?;
-            let path = second.join(PROBE);
-            let written = std::fs::write(&path, [0; PROBE_BYTES]);
-            let removed = std::fs::remove_file(&path);
-            written.and(removed).map_err(|e| format!("cannot write to {}: {e}", second.display()))
-        };
-        self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, probe).unwrap_or_else(|| Err(silent(self.second)))
+        let probed = self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || second.probe(bytes));
+        probed.unwrap_or_else(|| Err(silent(&self.second)))
     }
 }

@@ -1,6 +1,7 @@
 //! The way back: ticks are written over a base that was unpacked, one behind the other, up to a moment.
 
 use super::chain::{list, ticks_of};
+use super::target::Target;
 use super::tick::{Lineage, PageSums, Whole};
 use crate::ops::backup::encrypted::{Identities, SUFFIX};
 use crate::ops::backup::manifest::Link;
@@ -9,14 +10,15 @@ use crate::store::engine::log_read::PAGE_BYTES;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The ticks that a restore goes on with behind its base.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
     link: Link,
-    /// In order.
-    ticks: Vec<(u64, PathBuf)>,
+    at: Target,
+    /// Their numbers and names, in order.
+    ticks: Vec<(u64, String)>,
     /// Up to the end of that second; `None`: all there are.
     until: Option<i64>,
 }
@@ -33,15 +35,15 @@ pub(crate) struct Replayed {
 
 impl Replay {
     /// Behind a base, where its copy in the second place (`there`) has ticks. `None`: it is none that a chain began with.
-    pub(crate) fn of(base: &Backup, there: &Path, until: Option<i64>) -> Option<Replay> {
-        let link = base.manifest.chain.clone()?;
-        let ticks = list(&ticks_of(there)).unwrap_or_default();
-        Some(Replay { link, ticks, until })
+    pub(crate) fn of(base: &Backup, there: &Target, until: Option<i64>) -> Option<Replay> {
+        let (link, at) = (base.manifest.chain.clone()?, ticks_of(there));
+        let ticks = list(&at).unwrap_or_default();
+        Some(Replay { link, at, ticks, until })
     }
 
     /// Whether its ticks are encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
-        self.ticks.iter().any(|(_, path)| is_sealed(path))
+        self.ticks.iter().any(|(_, name)| name.ends_with(SUFFIX))
     }
 
     /// Writes the ticks over the unpacked base, and flushes it. The error is one line, and leaves a file that must not be
@@ -59,8 +61,8 @@ impl Replay {
         }
         let file = File::options().read(true).write(true).open(database).map_err(failed)?;
         let mut done = Replayed { ticks: 0, moment: self.link.moment, trouble: None };
-        for (number, path) in &self.ticks {
-            let tick = match self.open(*number, done.ticks + 1, path, keys, &sums) {
+        for (number, name) in &self.ticks {
+            let tick = match self.open(*number, done.ticks + 1, name, keys, &sums) {
                 Ok(tick) => tick,
                 Err(trouble) => {
                     done.trouble = Some(trouble);
@@ -73,7 +75,7 @@ impl Replay {
             write(&file, &tick).map_err(failed)?;
             tick.apply_to(&mut sums);
             if sums.whole() != tick.head.after {
-                return Err(format!("{} does not lead to the file that it speaks of", path.display()));
+                return Err(format!("{} does not lead to the file that it speaks of", self.at.within(name)));
             }
             (done.ticks, done.moment) = (*number, tick.head.moment);
             progress(done.ticks, self.ticks.len() as u64);
@@ -91,28 +93,28 @@ impl Replay {
         &self,
         number: u64,
         wanted: u64,
-        path: &Path,
+        name: &str,
         keys: Option<&Identities>,
         sums: &PageSums,
     ) -> Result<Whole, String> {
+        let shown = self.at.within(name);
         if number != wanted {
             return Err(format!("tick {wanted} is missing"));
         }
         let mut bytes = Vec::new();
-        match (is_sealed(path), keys) {
-            (false, _) => bytes = std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?,
-            (true, Some(keys)) => _ = keys.decrypt(path, &mut bytes, &mut |_| ())?,
-            (true, None) => return Err(format!("{} is encrypted: give --identity FILE", path.display())),
+        match (name.ends_with(SUFFIX), keys) {
+            (false, _) => {
+                let read = self.at.open(name).and_then(|mut file| file.read_to_end(&mut bytes));
+                read.map_err(|e| format!("cannot read {shown}: {e}"))?;
+            }
+            (true, Some(keys)) => _ = keys.decrypt(&self.at, name, &mut bytes, &mut |_| ())?,
+            (true, None) => return Err(format!("{shown} is encrypted: give --identity FILE")),
         }
-        let tick = Whole::parse(bytes).ok_or_else(|| format!("{} is damaged", path.display()))?;
+        let tick = Whole::parse(bytes).ok_or_else(|| format!("{shown} is damaged"))?;
         let goes_on =
             tick.head.lineage == self.link.lineage() && tick.head.number == number && tick.head.before == sums.whole();
-        goes_on.then_some(tick).ok_or_else(|| format!("{} does not go on from the one before", path.display()))
+        goes_on.then_some(tick).ok_or_else(|| format!("{shown} does not go on from the one before"))
     }
-}
-
-fn is_sealed(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(SUFFIX)
 }
 
 fn write(file: &File, tick: &Whole) -> io::Result<()> {

@@ -1,0 +1,145 @@
+//! A place where backups and ticks lie as files under names: the shelf beside the site, or the second place off the site.
+
+use crate::ops::backup::check_space;
+use crate::ops::backup::shelf::make_dir;
+use std::fmt::{self, Display, Formatter};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+const UNFINISHED: &str = ".unfinished";
+const BUFFER_BYTES: usize = 256 * 1024;
+const PROBE: &str = ".probe";
+const PROBE_BYTES: usize = 64 * 1024;
+
+/// A place with files in it, and with places within it. Shown as people name it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    Directory(PathBuf),
+}
+
+/// A file that was put there.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Filed {
+    pub at: Target,
+    pub name: String,
+    pub bytes: u64,
+}
+
+impl Target {
+    pub(crate) fn within(&self, name: &str) -> Target {
+        match self {
+            Target::Directory(dir) => Target::Directory(dir.join(name)),
+        }
+    }
+
+    /// The last part of the name.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Target::Directory(dir) => dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Where it is a directory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Target::Directory(dir) => Some(dir),
+        }
+    }
+
+    /// The names of the files in it. The error: it is not there, or cannot be read.
+    pub(crate) fn list(&self) -> io::Result<Vec<String>> {
+        match self {
+            Target::Directory(dir) => {
+                let name = |entry: io::Result<std::fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+                std::fs::read_dir(dir)?.map(name).collect()
+            }
+        }
+    }
+
+    pub(crate) fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
+        match self {
+            Target::Directory(dir) => Ok(Box::new(BufReader::new(File::open(dir.join(name))?))),
+        }
+    }
+
+    /// `None`: it is not there.
+    pub(crate) fn bytes_of(&self, name: &str) -> io::Result<Option<u64>> {
+        match self {
+            Target::Directory(dir) => match std::fs::metadata(dir.join(name)) {
+                Ok(file) => Ok(Some(file.len())),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(e),
+            },
+        }
+    }
+
+    /// Puts a file there that `write` writes: whole, and flushed, before this returns. A try that failed leaves no file of that
+    /// name, and the same file may be put again.
+    pub(crate) fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<Filed> {
+        let bytes = match self {
+            Target::Directory(dir) => put_in_directory(dir, name, write)?,
+        };
+        Ok(Filed { at: self.clone(), name: name.to_owned(), bytes })
+    }
+
+    /// Whether it would take a backup of so many bytes.
+    pub(crate) fn probe(&self, bytes: u64) -> Result<(), String> {
+        match self {
+            Target::Directory(dir) => {
+                if !dir.is_dir() {
+                    return Err(format!("{} is not there: is it mounted?", dir.display()));
+                }
+                check_space(bytes, dir)?;
+                let path = dir.join(PROBE);
+                let written = std::fs::write(&path, [0; PROBE_BYTES]);
+                let removed = std::fs::remove_file(&path);
+                written.and(removed).map_err(|e| format!("cannot write to {}: {e}", dir.display()))
+            }
+        }
+    }
+}
+
+impl Display for Target {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        match self {
+            Target::Directory(dir) => dir.display().fmt(f),
+        }
+    }
+}
+
+impl Filed {
+    /// Whether it is there with all of its bytes.
+    pub(crate) fn is_there(&self) -> io::Result<bool> {
+        Ok(self.at.bytes_of(&self.name)? == Some(self.bytes))
+    }
+}
+
+impl Display for Filed {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        self.at.within(&self.name).fmt(f)
+    }
+}
+
+fn put_in_directory(
+    dir: &Path,
+    name: &str,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<u64> {
+    if !dir.exists() {
+        make_dir(dir)?;
+        dir.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())?;
+    }
+    let beside = dir.join(UNFINISHED);
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    let mut to = BufWriter::with_capacity(BUFFER_BYTES, &file);
+    write(&mut to)?;
+    to.flush()?;
+    drop(to);
+    file.sync_all()?;
+    let bytes = file.metadata()?.len();
+    std::fs::rename(&beside, dir.join(name))?;
+    File::open(dir)?.sync_all()?;
+    Ok(bytes)
+}
