@@ -9,6 +9,7 @@ mod live;
 pub(crate) mod matcher;
 mod metrics;
 mod pool;
+mod queue;
 mod service;
 mod tls;
 mod unread;

@@ -1,4 +1,4 @@
-//! The threads that run operations: a fixed number, behind queues of a fixed length.
+//! The threads that run operations: no more than a fixed number, behind queues of a fixed length.
 //!
 //! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
 //! changing between threads, and never stand behind a flush.
@@ -7,6 +7,7 @@
 //! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
 //! drawn by [`crate::site::drawing::Drawer`].
 
+use super::queue::{Limits, Queue};
 use crate::auth::{self, Access};
 use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
@@ -15,8 +16,6 @@ use crate::http::reply::{self, Reply};
 use crate::site::Site;
 use crate::site::hashing::Hashers;
 use crate::web::{self, Frame};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
-use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,26 +37,10 @@ const DRAWING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 const HASHING_QUEUE_PER_CORE: usize = 256;
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
-    reading: Queue,
-    writing: Queue,
-    hashing: Queue,
-    drawing: Queue,
-}
-
-/// The limits of a queue: its threads, how many calls may wait, and for how long.
-struct QueueConfig {
-    threads: usize,
-    queue_max: usize,
-    wait_max: Duration,
-}
-
-/// A queue of calls with the threads that work it off.
-struct Queue {
-    /// `None` ends the thread that takes it.
-    jobs: Sender<Option<Job>>,
-    threads: usize,
-    /// Disconnected once the last thread has ended.
-    ended: Receiver<Infallible>,
+    reading: Queue<Job>,
+    writing: Queue<Job>,
+    hashing: Queue<Job>,
+    drawing: Queue<Job>,
 }
 
 struct Job {
@@ -87,20 +70,19 @@ impl Pool {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         site.hashers.start().map_err(|e| format!("cannot start the threads that hash: {e}"))?;
         site.drawer.start().map_err(|e| format!("cannot start the thread that draws: {e}"))?;
-        let brief = |threads| QueueConfig { threads, queue_max: limits.queue_max, wait_max: QUEUE_WAIT_MAX };
-        let hashing = QueueConfig {
-            threads: cores * HASHING_THREADS_PER_CORE,
-            queue_max: cores * HASHING_QUEUE_PER_CORE,
-            wait_max: HASHING_QUEUE_WAIT_MAX,
-        };
-        let drawing =
-            QueueConfig { threads: DRAWING_THREADS, queue_max: DRAWING_QUEUE_MAX, wait_max: DRAWING_QUEUE_WAIT_MAX };
         let reading = limits.pool_threads.min(cores * READING_THREADS_PER_CORE);
+        let brief = |name, threads_max| Limits { name, threads_max, jobs_max: limits.queue_max };
+        let hashing = Limits {
+            name: "sign-in",
+            threads_max: cores * HASHING_THREADS_PER_CORE,
+            jobs_max: cores * HASHING_QUEUE_PER_CORE,
+        };
+        let drawing = Limits { name: "documents", threads_max: DRAWING_THREADS, jobs_max: DRAWING_QUEUE_MAX };
         Ok(Pool {
-            reading: Queue::start(site, "reading", &brief(reading))?,
-            writing: Queue::start(site, "writing", &brief(limits.pool_threads))?,
-            hashing: Queue::start(site, "sign-in", &hashing)?,
-            drawing: Queue::start(site, "documents", &drawing)?,
+            reading: start(site, brief("reading", reading), QUEUE_WAIT_MAX)?,
+            writing: start(site, brief("writing", limits.pool_threads), QUEUE_WAIT_MAX)?,
+            hashing: start(site, hashing, HASHING_QUEUE_WAIT_MAX)?,
+            drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
             hashers: site.hashers.clone(),
         })
     }
@@ -118,8 +100,7 @@ impl Pool {
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        let unqueued = queue.jobs.try_send(Some(Job { access, call, queued, done })).err();
-        if let Some(job) = unqueued.and_then(TrySendError::into_inner) {
+        if let Err(job) = queue.push(Job { access, call, queued, done }) {
             fallback.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
@@ -132,47 +113,28 @@ impl Pool {
 
     /// Requests waiting now, for hashing and for everything else.
     pub(super) fn waiting(&self) -> (usize, usize) {
-        (
-            self.hashing.jobs.len(),
-            [&self.reading, &self.writing, &self.drawing].map(|queue| queue.jobs.len()).iter().sum(),
-        )
+        (self.hashing.waiting(), [&self.reading, &self.writing, &self.drawing].map(Queue::waiting).iter().sum())
     }
 
     /// Ends the threads after what is queued; those that hang are left behind.
     pub(super) fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
         let queues = [&self.reading, &self.writing, &self.hashing, &self.drawing];
-        queues.iter().for_each(|queue| queue.tell_to_end(deadline));
-        let ended =
-            queues.iter().filter(|queue| queue.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected));
-        if ended.count() < queues.len() {
+        queues.iter().for_each(|queue| queue.close());
+        if !queues.map(|queue| queue.ends_by(deadline)).iter().all(|ended| *ended) {
             tracing::warn!("some threads for requests did not end in time");
         }
     }
 }
 
-impl Queue {
-    fn start(site: &Site, name: &str, config: &QueueConfig) -> Result<Queue, String> {
-        let (jobs, taken) = bounded(config.queue_max);
-        let QueueConfig { threads, wait_max, .. } = *config;
-        let (alive, ended) = bounded::<Infallible>(0);
-        let spawn = |_| {
-            let (site, taken, alive) = (site.for_another_thread(), taken.clone(), alive.clone());
-            let work = move || {
-                run(&site, &taken, wait_max);
-                // The process that waits for the end may open the database again.
-                drop(site);
-                drop(alive);
-            };
-            std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
-        };
-        (0..threads).try_for_each(spawn).map_err(|e| format!("cannot start the threads for requests: {e}"))?;
-        Ok(Queue { jobs, threads, ended })
-    }
-
-    fn tell_to_end(&self, deadline: Instant) {
-        (0..self.threads).for_each(|_| _ = self.jobs.send_deadline(None, deadline));
-    }
+/// A queue for the site; what waits in it for longer than `wait_max` is turned away.
+fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, String> {
+    let site = site.for_another_thread();
+    let work = move || {
+        let site = site.for_another_thread();
+        Box::new(move |job| run(&site, job, wait_max)) as _
+    };
+    Queue::start(limits, work).map_err(|e| format!("cannot start the threads for requests: {e}"))
 }
 
 /// The context of an answer that is made here because no thread of the pool made one.
@@ -183,16 +145,14 @@ pub(super) struct Fallback<'a> {
     pub request_id: &'a str,
 }
 
-fn run(site: &Site, jobs: &Receiver<Option<Job>>, wait_max: Duration) {
-    while let Ok(Some(job)) = jobs.recv() {
-        let finished = if job.queued.elapsed() > wait_max {
-            site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
-            finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
-        } else {
-            perform(site, &job)
-        };
-        _ = job.done.send((finished, job.call));
-    }
+fn run(site: &Site, job: Job, wait_max: Duration) {
+    let finished = if job.queued.elapsed() > wait_max {
+        site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
+        finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
+    } else {
+        perform(site, &job)
+    };
+    _ = job.done.send((finished, job.call));
 }
 
 /// Runs the operation. A panic is a 500 and the thread lives.

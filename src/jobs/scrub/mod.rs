@@ -27,6 +27,8 @@ const STEPS: u64 = 30;
 const STEP_BYTES_MIN: u64 = 1024 * 1024;
 const STEP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const PAGE_BYTES: u64 = 4096;
+/// So much of a backup is read at once: little enough that the allocator keeps it for the next step.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Every second, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
@@ -92,7 +94,7 @@ impl Backups {
     /// Reads so many bytes.
     fn read(&mut self, site: &Site, bytes: u64) {
         let mut left = bytes as usize;
-        let mut chunk = vec![0; left.min(256 * 1024)];
+        let mut chunk = Vec::new();
         while left > 0 {
             let Some(open) = &mut self.open else {
                 match self.left.pop_front() {
@@ -101,6 +103,7 @@ impl Backups {
                 }
                 continue;
             };
+            chunk.resize(CHUNK_BYTES, 0);
             match open.file.read(&mut chunk) {
                 Ok(0) => {
                     let open = self.open.take().expect("it is open");

@@ -1,0 +1,236 @@
+//! A queue of a fixed length with the threads that work it off. A thread starts when a job finds none idle, up to a fixed
+//! number, and ends when it had nothing to do for a while: each is some memory, and most sites never need them all. The
+//! thread that became idle last gets the next job, so that the others can end.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// A thread that had no job for so long ends, except the last one.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// What a thread does with each job.
+pub(super) type Work<J> = Box<dyn FnMut(J) + Send>;
+
+/// The limits of a queue: its threads, and how many jobs may wait.
+pub(super) struct Limits {
+    pub name: &'static str,
+    pub threads_max: usize,
+    pub jobs_max: usize,
+}
+
+pub(super) struct Queue<J>(Arc<Shared<J>>);
+
+struct Shared<J> {
+    limits: Limits,
+    state: Mutex<State<J>>,
+    /// Rings when the last thread has ended.
+    ended: Condvar,
+}
+
+struct State<J> {
+    /// Makes the work of another thread; `None` once the queue is closed.
+    work: Option<Box<dyn Fn() -> Work<J> + Send>>,
+    jobs: VecDeque<J>,
+    threads: usize,
+    /// Those of them that have not asked for their first job yet.
+    starting: usize,
+    /// The threads without a job, each with a number of its own.
+    idle: Vec<(u64, Thread)>,
+    idled: u64,
+}
+
+impl<J: Send + 'static> Queue<J> {
+    /// Starts the first thread; `work` makes what a thread does with each job.
+    ///
+    /// # Errors
+    /// The system gives no more threads.
+    pub(super) fn start(limits: Limits, work: impl Fn() -> Work<J> + Send + 'static) -> std::io::Result<Queue<J>> {
+        let first = work();
+        let state = State {
+            work: Some(Box::new(work)),
+            jobs: VecDeque::new(),
+            threads: 1,
+            starting: 1,
+            idle: Vec::with_capacity(limits.threads_max),
+            idled: 0,
+        };
+        let queue = Queue(Arc::new(Shared { limits, state: Mutex::new(state), ended: Condvar::new() }));
+        queue.0.spawn(first)?;
+        Ok(queue)
+    }
+
+    /// Gives the job back where as many wait as may, or the queue is closed.
+    pub(super) fn push(&self, job: J) -> Result<(), J> {
+        let shared = &self.0;
+        let mut state = shared.lock();
+        if state.work.is_none() || state.jobs.len() >= shared.limits.jobs_max {
+            return Err(job);
+        }
+        state.jobs.push_back(job);
+        if let Some((_, thread)) = state.idle.pop() {
+            drop(state);
+            thread.unpark();
+        } else if state.jobs.len() > state.starting
+            && state.threads < shared.limits.threads_max
+            && let Some(work) = state.work.as_ref().map(|work| work())
+        {
+            (state.threads, state.starting) = (state.threads + 1, state.starting + 1);
+            drop(state);
+            if let Err(e) = shared.spawn(work) {
+                tracing::warn!(cause = %e, "no more threads for requests can be started");
+                let mut state = shared.lock();
+                state.starting -= 1;
+                shared.count_ended(&mut state);
+            }
+        }
+        Ok(())
+    }
+
+    /// The jobs that wait now.
+    pub(super) fn waiting(&self) -> usize {
+        self.0.lock().jobs.len()
+    }
+
+    /// Takes no more jobs; the threads end after those that wait.
+    pub(super) fn close(&self) {
+        let mut state = self.0.lock();
+        state.work = None;
+        state.idle.drain(..).for_each(|(_, thread)| thread.unpark());
+    }
+
+    /// Waits for the last thread of a closed queue; `false`: some hang.
+    pub(super) fn ends_by(&self, deadline: Instant) -> bool {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let waited = self.0.ended.wait_timeout_while(self.0.lock(), left, |state| state.threads > 0);
+        waited.unwrap_or_else(PoisonError::into_inner).0.threads == 0
+    }
+}
+
+impl<J: Send + 'static> Shared<J> {
+    fn lock(&self) -> MutexGuard<'_, State<J>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spawn(self: &Arc<Self>, work: Work<J>) -> std::io::Result<()> {
+        let shared = self.clone();
+        let thread = std::thread::Builder::new().name(self.limits.name.to_owned());
+        thread.spawn(move || shared.work_off(work)).map(drop)
+    }
+
+    fn work_off(&self, mut work: Work<J>) {
+        let mut state = self.lock();
+        state.starting -= 1;
+        let mut idle_too_long = false;
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                // A panic costs the job alone: whoever waits for its answer sees it dropped.
+                _ = catch_unwind(AssertUnwindSafe(|| work(job)));
+                state = self.lock();
+            } else if state.work.is_none() || (idle_too_long && state.threads > 1) {
+                break;
+            } else {
+                (state, idle_too_long) = self.idle(state);
+            }
+        }
+        // The process that waits for the end may open the database again, so what the work holds goes first.
+        drop(work);
+        self.count_ended(&mut state);
+    }
+
+    /// Waits until a job comes or the queue is closed; `true`: in vain.
+    fn idle<'s>(&'s self, mut state: MutexGuard<'s, State<J>>) -> (MutexGuard<'s, State<J>>, bool) {
+        state.idled += 1;
+        let number = state.idled;
+        state.idle.push((number, std::thread::current()));
+        let until = Instant::now() + IDLE_TIME_MAX;
+        loop {
+            drop(state);
+            let left = until.saturating_duration_since(Instant::now());
+            std::thread::park_timeout(left);
+            state = self.lock();
+            let Some(place) = state.idle.iter().position(|(idle, _)| *idle == number) else { return (state, false) };
+            if Instant::now() >= until {
+                state.idle.remove(place);
+                return (state, true);
+            }
+        }
+    }
+
+    fn count_ended(&self, state: &mut State<J>) {
+        state.threads -= 1;
+        if state.threads == 0 {
+            self.ended.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    const TIME_MAX: Duration = Duration::from_secs(60);
+
+    /// A queue whose jobs say that they began, and then wait for a number.
+    fn queue(threads_max: usize, jobs_max: usize) -> (Queue<mpsc::Receiver<u32>>, mpsc::Receiver<()>) {
+        let (begun, begins) = mpsc::channel();
+        let limits = Limits { name: "test", threads_max, jobs_max };
+        let work = move || -> Work<mpsc::Receiver<u32>> {
+            let begun = begun.clone();
+            Box::new(move |job| {
+                begun.send(()).unwrap();
+                assert_ne!(job.recv_timeout(TIME_MAX), Ok(13), "a job with a fault");
+            })
+        };
+        (Queue::start(limits, work).unwrap(), begins)
+    }
+
+    fn threads(queue: &Queue<mpsc::Receiver<u32>>) -> usize {
+        queue.0.lock().threads
+    }
+
+    #[test]
+    fn threads_start_when_all_are_busy_and_what_finds_no_place_comes_back() {
+        let (queue, begins) = queue(3, 2);
+        assert_eq!(threads(&queue), 1);
+        let (ends, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| mpsc::channel()).unzip();
+        let mut jobs = jobs.into_iter();
+        for started in 1..=3 {
+            queue.push(jobs.next().unwrap()).unwrap();
+            begins.recv_timeout(TIME_MAX).unwrap();
+            assert_eq!(threads(&queue), started);
+        }
+        queue.push(jobs.next().unwrap()).unwrap();
+        queue.push(jobs.next().unwrap()).unwrap();
+        assert_eq!(queue.waiting(), 2);
+        assert!(queue.push(jobs.next().unwrap()).is_err(), "three at work and two that wait are all");
+        ends[0].send(13).unwrap();
+        begins.recv_timeout(TIME_MAX).unwrap();
+        assert_eq!((threads(&queue), queue.waiting()), (3, 1), "a job with a fault ends no thread");
+        queue.close();
+        assert!(!queue.ends_by(Instant::now()), "it ended before what waits was done");
+        drop(ends);
+        begins.recv_timeout(TIME_MAX).unwrap();
+        assert!(queue.ends_by(Instant::now() + TIME_MAX));
+        assert!(queue.push(mpsc::channel().1).is_err(), "a closed queue takes nothing");
+    }
+
+    #[test]
+    fn one_thread_after_the_other_does_with_one() {
+        let (queue, begins) = queue(8, 8);
+        for _ in 0..20 {
+            let until = Instant::now() + TIME_MAX;
+            while queue.0.lock().idle.is_empty() {
+                assert!(Instant::now() < until, "the thread does not become idle");
+                std::thread::yield_now();
+            }
+            queue.push(mpsc::channel().1).unwrap();
+            begins.recv_timeout(TIME_MAX).unwrap();
+        }
+        assert_eq!(threads(&queue), 1);
+    }
+}
