@@ -146,8 +146,8 @@ CREATE TABLE history (
 CREATE TABLE entries (
     entry_id            INTEGER PRIMARY KEY AUTOINCREMENT,
     member_id           INTEGER NOT NULL REFERENCES members,
-    kind                TEXT    NOT NULL CHECK (kind IN ('time', 'skill', 'safety')),
-    status              TEXT    NOT NULL CHECK (status IN ('pending', 'open', 'denied', 'suspended', 'cancelled')),
+    kind                TEXT    NOT NULL CHECK (kind = 'time' OR kind = 'skill' OR kind = 'safety'),
+    status              TEXT    NOT NULL CHECK (status = 'open' OR status = 'pending' OR status = 'denied' OR status = 'suspended' OR status = 'cancelled'),
     entry_date          INTEGER NOT NULL,
     minutes             INTEGER NOT NULL DEFAULT 0 CHECK (minutes BETWEEN 0 AND 600),
     tunnel_id           INTEGER NOT NULL REFERENCES tunnels,
@@ -200,7 +200,7 @@ CREATE TABLE outbox (
     language    TEXT    NOT NULL,                    -- ISO 639-1
     template    TEXT    NOT NULL,                    -- its name in assets/mail
     sealed      BLOB,                                -- the template's values as JSON, sealed; null once it is sent
-    state       TEXT    NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sent', 'dead')),
+    state       TEXT    NOT NULL DEFAULT 'waiting' CHECK (state = 'waiting' OR state = 'sent' OR state = 'dead'),
     tries       INTEGER NOT NULL DEFAULT 0,
     next_try_at INTEGER NOT NULL,
     last_error  TEXT    NOT NULL DEFAULT '',         -- what the server said, without the message

@@ -31,6 +31,8 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 const STOPPED_DRAIN_TIME_MAX: Duration = Duration::from_millis(300);
 /// After so many looks it gives back memory; that takes about a millisecond.
 const LOOKS_BETWEEN_SHEDDING: u64 = 20;
+/// The same after a start: the jobs have begun by then.
+const LOOKS_BEFORE_SHEDDING: u64 = 2;
 /// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
 const DESCRIPTORS_BESIDE: u64 = 40;
 /// Fewer connections than this are no site, whatever the system allows.
@@ -312,13 +314,15 @@ fn spawn(
 /// Looks whether there is room on the disk, whether a file that was served as it is can be written, and gives back memory.
 fn watch_disk(site: &Site, place: &Place, writable: &mpsc::Sender<()>, stop: &mpsc::Receiver<()>) {
     let mut looks = 0_u64;
+    // A start runs through more code than most of what follows.
+    footprint::shed();
     while stop.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
         match site.store.writer().condition() {
             Condition::ReadOnly if place.why_unwritable().is_none() => _ = writable.send(()),
             _ => site.store.look_at_the_room(),
         }
         looks += 1;
-        if looks.is_multiple_of(LOOKS_BETWEEN_SHEDDING) {
+        if looks == LOOKS_BEFORE_SHEDDING || looks.is_multiple_of(LOOKS_BETWEEN_SHEDDING) {
             footprint::shed();
         }
     }

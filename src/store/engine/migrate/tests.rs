@@ -2,6 +2,7 @@
 
 use super::*;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +39,42 @@ fn content(conn: &Connection) -> Vec<String> {
         content.extend(statement.query_map([], row).unwrap().map(|row| format!("{table}: {:?}", row.unwrap())));
     }
     content
+}
+
+#[test]
+fn the_latest_schema_is_that_of_the_last_migration() {
+    let last = embedded::migrations::runner().get_migrations().iter().map(|migration| migration.version()).max();
+    assert_eq!(Some(latest()), last.map(i64::from));
+}
+
+#[test]
+fn an_entry_and_a_message_are_inserted_without_a_table_for_each_check() {
+    let conn = at_schema(latest());
+    for table in ["entries", "outbox"] {
+        let mut columns = conn.prepare(&format!("SELECT name, '?' FROM pragma_table_info('{table}')")).unwrap();
+        let columns = columns.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).unwrap();
+        let (names, values): (Vec<_>, Vec<_>) = columns.map(Result::unwrap).unzip();
+        let sql = format!("EXPLAIN INSERT INTO {table} ({}) VALUES ({})", names.join(", "), values.join(", "));
+        let mut plan = conn.prepare(&sql).unwrap();
+        let steps = plan.query_map(params_from_iter(names.iter()), |row| row.get::<_, String>(1)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(!steps.is_empty() && !steps.contains(&"OpenEphemeral".to_owned()), "{table}: {steps:?}");
+    }
+}
+
+#[test]
+fn an_entry_has_one_of_its_kinds_and_states() {
+    let conn = at_schema(latest());
+    conn.pragma_update(None, "foreign_keys", false).unwrap();
+    let enter = |kind: &str, status: &str| {
+        let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at, updated_at)
+                   VALUES (1, ?1, ?2, 0, 30, 1, 1, 'x', 0, 0)";
+        conn.execute(sql, [kind, status]).is_ok()
+    };
+    for status in ["pending", "open", "denied", "suspended", "cancelled"] {
+        assert!(["time", "skill", "safety"].iter().all(|kind| enter(kind, status)), "{status}");
+    }
+    assert!(!enter("walk", "open") && !enter("time", "lost") && !enter("", "open") && !enter("time", ""));
 }
 
 fn at_schema(last: i64) -> Connection {
