@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Members who enter flights all the time: 200 a second.
-const WRITING: Callers = Callers { connections: 4, every: Some(Duration::from_millis(20)) };
+const WRITING: Callers = Callers { connections: 4, every: Some(Duration::from_millis(20)), open: false };
 
 /// Tables whose rows change: when a session was seen, how late it is, and the sums that later rows raise.
 const UNSTEADY: [&str; 5] = ["sessions", "site", "flown_hours", "booked_hours", "event_days"];

@@ -23,7 +23,7 @@ pub const PLAN: Plan = Plan { rounds: 3, time: Duration::from_secs(1), backups_o
 const MEMBERS: &str = "100000";
 /// Some fourteen hundred flights a day, which is more than a tunnel has room for.
 const ENTRIES: &str = "1000000";
-const CALLERS: Callers = Callers { connections: 16, every: None };
+const CALLERS: Callers = Callers { connections: 16, every: None, open: false };
 const PAGE_TIME_MAX: Duration = Duration::from_millis(30);
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(30);
 /// *Today*, the search and the card are what a clerk waits for with a customer before them.

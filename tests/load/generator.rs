@@ -27,10 +27,13 @@ pub struct Callers {
     pub connections: usize,
     /// From one request of a connection to its next; none: at once.
     pub every: Option<Duration>,
+    /// Whether a request's time begins when it is due, so that waiting for the answer before counts, and all that are due
+    /// are asked. Else it begins when the request is sent.
+    pub open: bool,
 }
 
 /// As many as the bars speak of, in no mood to wait.
-const EAGER: Callers = Callers { connections: CONNECTIONS, every: None };
+const EAGER: Callers = Callers { connections: CONNECTIONS, every: None, open: false };
 
 /// When a measurement counts.
 #[derive(Clone, Copy)]
@@ -47,6 +50,7 @@ pub struct Seen {
     pub answers: usize,
     pub p50: Duration,
     pub p99: Duration,
+    pub p999: Duration,
     /// What the server's process used of the processors for each answer; nothing where that was not looked at.
     pub cpu: Duration,
 }
@@ -56,6 +60,31 @@ impl Seen {
     pub fn costing(self, cpu: Duration) -> Seen {
         Seen { cpu: cpu.div_f64(self.answers.max(1) as f64), ..self }
     }
+}
+
+impl Callers {
+    /// So many requests a second in all, whatever the answers take.
+    pub fn at_rate(per_second: f64) -> Callers {
+        let connections = CONNECTIONS.min(per_second.ceil().max(1.0) as usize);
+        let every = Duration::from_secs_f64(connections as f64 / per_second.max(f64::MIN_POSITIVE));
+        Callers { connections, every: Some(every), open: true }
+    }
+}
+
+/// Runs all loads at the same time, each by its callers; what each saw, and all of them together.
+pub fn run_together(
+    loads: &[(&Load, Callers)],
+    address: SocketAddr,
+    time: Duration,
+) -> Result<(Vec<Seen>, Seen), String> {
+    let span = Span::of(time);
+    let heard: Vec<Vec<Heard>> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            loads.iter().map(|(load, callers)| scope.spawn(move || load.hear(*callers, address, span))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("the generator does not panic")).collect::<Result<_, _>>()
+    })?;
+    let together = Seen::of(heard.concat(), span);
+    Ok((heard.into_iter().map(|heard| Seen::of(heard, span)).collect(), together))
 }
 
 impl Load {
@@ -103,24 +132,33 @@ impl Load {
     }
 
     fn run_by(&self, callers: Callers, address: SocketAddr, span: Span) -> Result<Seen, String> {
+        self.hear(callers, address, span).map(|heard| Seen::of(heard, span))
+    }
+
+    fn hear(&self, callers: Callers, address: SocketAddr, span: Span) -> Result<Vec<Heard>, String> {
         let count = self.requests.len();
         let of_connection = |n: usize| -> Vec<&[u8]> {
             let step = callers.connections.min(count);
             (n % count..count).step_by(step).map(|place| &*self.requests[place]).collect()
         };
-        let heard: Vec<Heard> = std::thread::scope(|scope| {
+        let heard: Vec<Vec<Heard>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|thread| {
                     let share = (thread..callers.connections).step_by(THREADS).map(of_connection).collect();
-                    scope.spawn(move || drive(address, share, self.status, callers.every, span))
+                    scope.spawn(move || drive(address, share, self.status, callers, span))
                 })
                 .collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().expect("the generator does not panic"))
                 .collect::<Result<Vec<_>, _>>()
-        })?
-        .concat();
+        })?;
+        Ok(heard.concat())
+    }
+}
+
+impl Seen {
+    fn of(heard: Vec<Heard>, span: Span) -> Seen {
         let answers = heard.iter().map(|heard| heard.answers).sum();
         let mut micros: Vec<u32> = heard.into_iter().flat_map(|heard| heard.micros).collect();
         micros.sort_unstable();
@@ -129,7 +167,7 @@ impl Load {
         let at = |part: f64| Duration::from_micros(micros.get((last * part) as usize).map_or(0, |m| u64::from(*m)));
         let seconds = (span.end - span.start).as_secs_f64();
         let per_second = micros.len() as f64 / seconds;
-        Ok(Seen { per_second, answers, p50: at(0.50), p99: at(0.99), cpu: Duration::ZERO })
+        Seen { per_second, answers, p50: at(0.50), p99: at(0.99), p999: at(0.999), cpu: Duration::ZERO }
     }
 }
 
@@ -154,7 +192,7 @@ fn drive(
     address: SocketAddr,
     share: Vec<Vec<&[u8]>>,
     status: u16,
-    every: Option<Duration>,
+    callers: Callers,
     span: Span,
 ) -> Result<Vec<Heard>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
@@ -167,8 +205,8 @@ fn drive(
                 span.end.saturating_duration_since(Instant::now()) + ANSWER_TIME_MAX,
                 async move {
                     // Not all at the same moment.
-                    tokio::time::sleep(every.unwrap_or_default() * place / count).await;
-                    repeat(address, &requests, status, every, span).await
+                    tokio::time::sleep(callers.every.unwrap_or_default() * place / count).await;
+                    repeat(address, &requests, status, callers, span).await
                 },
             ))
         });
@@ -185,15 +223,16 @@ async fn repeat(
     address: SocketAddr,
     requests: &[Vec<u8>],
     status: u16,
-    every: Option<Duration>,
+    callers: Callers,
     span: Span,
 ) -> Result<Heard, String> {
     let broken = |e: std::io::Error| format!("a connection broke: {e}");
     let mut stream = TcpStream::connect(address).await.map_err(broken)?;
     stream.set_nodelay(true).map_err(broken)?;
     let (mut heard, mut buffer) = (Heard::default(), vec![0; ANSWER_BYTES_MAX]);
+    let mut due = Instant::now();
     for request in requests.iter().cycle() {
-        let sent = Instant::now();
+        let sent = if callers.open { due } else { Instant::now() };
         if sent >= span.end {
             break;
         }
@@ -207,8 +246,9 @@ async fn repeat(
         if (span.start..=span.end).contains(&done) {
             heard.micros.push((done - sent).as_micros() as u32);
         }
-        if let Some(every) = every {
-            tokio::time::sleep_until((sent + every).into()).await;
+        if let Some(every) = callers.every {
+            due = sent + every;
+            tokio::time::sleep_until(due.into()).await;
         }
     }
     Ok(heard)

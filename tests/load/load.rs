@@ -23,7 +23,7 @@ mod server;
 mod site;
 
 use bars::{Figures, Measured};
-use generator::{Callers, Load, Seen};
+use generator::{Callers, Load, Seen, run_together};
 use server::{Server, Writes};
 use site::Requests;
 use std::path::Path;
@@ -37,8 +37,10 @@ const SECONDS: f64 = 2.0;
 /// second and more, too.
 const MORE_FOR_BACKUPS: u32 = 2;
 const STARTS: usize = 7;
+/// Of its own highest rate each of reads, writes, sign-ins and desk pages is asked, all at once: 60 % of the server.
+const SHARE_OF_EACH: f64 = 0.15;
 /// Members who look at their profile while others guess passwords: 800 a second.
-const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_millis(20)) };
+const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_millis(20)), open: false };
 
 /// How much to measure.
 struct Plan {
@@ -197,10 +199,12 @@ fn run_round(
     figures: &mut Figures,
 ) -> Result<(), String> {
     use Measured::*;
-    let loads: [(Measured, &Load, &Server); 7] = [
+    let loads: [(Measured, &Load, &Server); 9] = [
         (Bare, &requests.constant, &servers.bare),
         (Profile, &requests.profile, &servers.grouped),
         (Record, &requests.record, &servers.grouped),
+        (Booking, &requests.booking, &servers.grouped),
+        (Desk, &requests.desk, &servers.grouped),
         (Time, &requests.time, &servers.grouped),
         (TimeUngrouped, &requests.time, &servers.ungrouped),
         (TimeSlow, &requests.time, &servers.slow),
@@ -213,6 +217,7 @@ fn run_round(
     let before = machine::hashes_per_second(plan.time);
     run_one(Login, &requests.login, &servers.grouped, plan.time * 2, figures)?;
     note(figures, Argon2, alone((before + machine::hashes_per_second(plan.time)) / 2.0));
+    run_mix(plan, servers, requests, figures)?;
     run_guesses(plan, servers, requests, figures)?;
     note(figures, Flush, alone(machine::flushes_per_second(room, plan.time.min(Duration::from_secs(1)))?));
     Ok(())
@@ -222,6 +227,23 @@ fn run_one(what: Measured, load: &Load, server: &Server, time: Duration, figures
     let before = server.cpu();
     let seen = load.run(server.address, time).map_err(|e| format!("{}: {e}", what.name()))?;
     note(figures, what, seen.costing(server.cpu() - before));
+    Ok(())
+}
+
+/// Reads, writes, sign-ins and desk pages at once, at fixed rates.
+fn run_mix(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
+    use Measured::*;
+    let loads = [
+        (MixedProfile, &requests.profile, Profile),
+        (MixedTime, &requests.time, Time),
+        (MixedLogin, &requests.login, Login),
+        (MixedDesk, &requests.desk, Desk),
+    ];
+    let paced = loads.map(|(_, load, highest)| (load, Callers::at_rate(SHARE_OF_EACH * figures.per_second(highest))));
+    let seen = run_together(&paced, servers.grouped.address, plan.time * 2);
+    let (each, together) = seen.map_err(|e| format!("{}: {e}", Mixed.name()))?;
+    loads.into_iter().zip(each).for_each(|((what, ..), seen)| note(figures, what, seen));
+    note(figures, Mixed, together);
     Ok(())
 }
 
@@ -245,7 +267,7 @@ fn run_guesses(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mu
 
 /// A rate without answers.
 fn alone(per_second: f64) -> Seen {
-    Seen { per_second, answers: 0, p50: Duration::ZERO, p99: Duration::ZERO, cpu: Duration::ZERO }
+    Seen { per_second, answers: 0, p50: Duration::ZERO, p99: Duration::ZERO, p999: Duration::ZERO, cpu: Duration::ZERO }
 }
 
 fn note(figures: &mut Figures, what: Measured, seen: Seen) {

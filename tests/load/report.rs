@@ -17,17 +17,17 @@ impl Figures {
     pub fn as_markdown(&self, about: &About) -> String {
         let mut text = format!("# Load, {}\n\n{}\n\n{}; {}.\n\n", about.date, about.machine, about.product, about.runs);
         text.push_str(
-            "| 64 connections | a second | p50 | p99 | CPU of the server each |\n|---|---:|---:|---:|---:|\n",
+            "| 64 connections | a second | p50 | p99 | p99.9 | CPU of the server each |\n|---|---:|---:|---:|---:|---:|\n",
         );
         for what in self.seen.keys() {
             let times = |of: fn(&crate::generator::Seen) -> Duration| shown(self.time(*what, of));
-            let (p50, p99) = (times(|seen| seen.p50), times(|seen| seen.p99));
+            let (p50, p99, p999) = (times(|seen| seen.p50), times(|seen| seen.p99), times(|seen| seen.p999));
             let cpu = match self.time(*what, |seen| seen.cpu).as_secs_f64() * 1e6 {
                 0.0 => "–".to_owned(),
                 micros => format!("{micros:.0} µs"),
             };
             let per_second = whole(self.per_second(*what));
-            _ = writeln!(text, "| {} | {per_second} | {p50} | {p99} | {cpu} |", what.name());
+            _ = writeln!(text, "| {} | {per_second} | {p50} | {p99} | {p999} | {cpu} |", what.name());
         }
         text.push_str("\n| bar | target | reached | |\n|---|---:|---:|---|\n");
         for bar in self.bars() {

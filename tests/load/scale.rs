@@ -22,7 +22,7 @@ const ENTRIES_A_MEMBER: u64 = 50;
 const BOOKINGS_A_MEMBER: u64 = 25;
 /// Whose logbooks are looked at before those of the usual length are chosen.
 const CANDIDATES: usize = 120;
-const CALLERS: Callers = Callers { connections: 16, every: None };
+const CALLERS: Callers = Callers { connections: 16, every: None, open: false };
 const TIMES_SLOWER_MAX: f64 = 2.0;
 
 struct Size {

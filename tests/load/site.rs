@@ -1,5 +1,6 @@
 //! The site that is measured: 10,000 members and their logbooks, 64 of them signed in, and a partner with a record.
 
+use crate::clerk::Clerk;
 use crate::generator::{CONNECTIONS, Load};
 use crate::server::{self, Server, Writes};
 use serde_json::{Value, json};
@@ -20,6 +21,10 @@ pub struct Requests {
     pub profile: Load,
     pub time: Load,
     pub record: Load,
+    /// Bookings with a partner's `generate-token`, one registration each.
+    pub booking: Load,
+    /// The day, as the desk shows it.
+    pub desk: Load,
     pub login: Load,
     /// Wrong passwords for names that somebody has and others, from one address.
     pub guesses: Load,
@@ -27,6 +32,8 @@ pub struct Requests {
     pub guesses_from_everywhere: Load,
 }
 
+/// After so many each registration is sent again, which is the same booking with a fresh token.
+const BOOKINGS: usize = 20_000;
 /// More than are guessed in a whole run.
 const GUESSES: usize = 20_000;
 
@@ -43,7 +50,10 @@ pub fn prepare(dir: &Path) -> Result<Requests, String> {
     server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
     let server = Server::product(dir, Writes::Grouped, None)?;
     let guests = guests(dir, server.address, MEMBERS_SKIPPED, CONNECTIONS)?;
-    let (record_path, signature) = partner_record(dir, server.address)?;
+    let secret = add_partner(dir)?;
+    let (record_path, signature) = record(&secret, server.address)?;
+    let mut clerk = Clerk::sign_in(server.address)?;
+    let bookings = bookings(&secret, &mut clerk, &guests, server.address)?;
     server.stop()?;
     let each = |request: &dyn Fn(&Guest) -> Vec<u8>| guests.iter().map(request).collect::<Vec<_>>();
     Ok(Requests {
@@ -60,6 +70,8 @@ pub fn prepare(dir: &Path) -> Result<Requests, String> {
             requests: vec![request("GET", &record_path, &format!("token: {signature}\r\n"), None)],
             status: 200,
         },
+        booking: Load { requests: bookings, status: 200 },
+        desk: Load { requests: vec![request("GET", "/desk", &clerk.head(), None)], status: 200 },
         login: Load { requests: each(&|g| request("POST", "/api/auth/login", "", Some(&credentials(g)))), status: 200 },
         guesses: Load { requests: (0..GUESSES).map(|n| guess(&guests, n, "")).collect(), status: 200 },
         guesses_from_everywhere: Load {
@@ -93,11 +105,54 @@ pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> R
 
 /// A partner's record: the path that reads it, and the signature that belongs to a request without a body.
 pub fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), String> {
+    record(&add_partner(dir)?, address)
+}
+
+/// A partner's secret.
+fn add_partner(dir: &Path) -> Result<String, String> {
     let added = server::command(dir, &["partner", "add", "Load", "--requests-per-minute", "0"])?;
-    let sign = |body: &str| Ok::<_, String>(hex(&hmac_sha256(text(&added, "secret")?.as_bytes(), &[body.as_bytes()])));
+    text(&added, "secret").map(str::to_owned)
+}
+
+fn sign(secret: &str, body: &str) -> String {
+    hex(&hmac_sha256(secret.as_bytes(), &[body.as_bytes()]))
+}
+
+fn record(secret: &str, address: SocketAddr) -> Result<(String, String), String> {
     let body = json!({ "email": "load@example.com" }).to_string();
-    let made = post(address, "/api/external/partner-metrics/op", Some(&sign(&body)?), &body)?;
-    Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), sign("")?))
+    let made = post(address, "/api/external/partner-metrics/op", Some(&sign(secret, &body)), &body)?;
+    Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), sign(secret, "")))
+}
+
+/// Bookings of the members who may book, each with a registration and an hour of its own.
+fn bookings(secret: &str, clerk: &mut Clerk, guests: &[Guest], address: SocketAddr) -> Result<Vec<Vec<u8>>, String> {
+    const PATH: &str = "/api/external/partner-metrics/op/generate-token";
+    const REGISTRATIONS_FROM: usize = 800_000_000;
+    let now = jiff::Timestamp::now().as_second();
+    let body = |(member_id, pin): &(i64, String), number: usize, hour: i64| {
+        json!({
+            "member_id": member_id, "member_pin": pin, "registration_id": REGISTRATIONS_FROM + number, "tunnel_id": 1,
+            "flight_date": now + 3600 * hour, "minutes_booked": 10
+        })
+        .to_string()
+    };
+    let mut bookers = Vec::new();
+    for (number, guest) in guests.iter().enumerate() {
+        let booker = (guest.member_id, clerk.reset_pin(guest.member_id)?);
+        let body = body(&booker, number, 1);
+        if post(address, PATH, Some(&sign(secret, &body)), &body)?["status"] == true {
+            bookers.push(booker);
+        }
+    }
+    let count = bookers.len();
+    if count == 0 {
+        return Err("nobody may book".to_owned());
+    }
+    let bookings = (0..BOOKINGS).map(|number| {
+        let body = body(&bookers[number % count], guests.len() + number, 2 + (number / count) as i64);
+        request("POST", PATH, &format!("token: {}\r\n", sign(secret, &body)), Some(&body))
+    });
+    Ok(bookings.collect())
 }
 
 pub fn text<'v>(value: &'v Value, name: &str) -> Result<&'v str, String> {
