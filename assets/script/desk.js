@@ -94,17 +94,42 @@ document.querySelectorAll('[data-copy]').forEach(button => button.addEventListen
     button.textContent = button.dataset.copied;
 }));
 
-// A colleague goes on: the passkey that is asked for is theirs, and the sixth digit sends the PIN.
-const change = document.getElementById('change');
-if (change) {
-    const pin = document.getElementById('pin');
-    change.addEventListener('change', event => {
-        if (event.target.name !== 'member') return;
-        document.getElementById('username').value = event.target.dataset.name;
+// A colleague goes on: the passkey that is asked for is theirs (`username` says whose), and the sixth digit sends the PIN.
+const takeOver = (form, username, byPasskey) => {
+    const pin = form.elements.pin;
+    form.addEventListener('change', ({ target }) => {
+        if (target.name !== 'member') return;
+        if ('passkey' in target.dataset) byPasskey();
+        if (username) username.value = target.dataset.name;
         pin.focus();
     });
-    pin.addEventListener('input', () => { if (/^[0-9]{6}$/.test(pin.value)) change.requestSubmit(); });
-}
+    pin.addEventListener('input', () => { if (/^[0-9]{6}$/.test(pin.value)) form.requestSubmit(); });
+};
+const change = document.getElementById('change');
+if (change) takeOver(change, document.getElementById('username'), () => {});
+
+// The change of clerk stands over the page where it is asked for: nobody waits for another page.
+const changing = document.querySelector('.who a[href^="/desk/sign-in/change"]');
+changing?.addEventListener('click', async event => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const leave = () => { location.href = changing.href; };
+    try {
+        const reply = await fetch(changing.href, { redirect: 'error' });
+        const page = new DOMParser().parseFromString(await reply.text(), 'text/html'), form = page.getElementById('change');
+        // Whoever comes by passkey or signs in in full has that page for it.
+        if (!form || form.querySelector(':checked[data-passkey]')) return leave();
+        const over = document.createElement('dialog'), title = page.querySelector('h1');
+        title.id = 'changing';
+        over.setAttribute('aria-labelledby', 'changing');
+        over.append(title, form, page.querySelector('.other-ways'));
+        document.body.append(over);
+        over.addEventListener('close', () => over.remove());
+        over.querySelector('[data-cancel]')?.addEventListener('click', event => { event.preventDefault(); over.close(); });
+        takeOver(form, null, leave);
+        over.showModal();
+    } catch { leave(); }
+});
 
 // A new passkey of the own account.
 const register = document.getElementById('register');

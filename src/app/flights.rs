@@ -6,7 +6,7 @@
 use super::Change;
 use crate::domain::booking::Booking;
 use crate::domain::entry::Kind;
-use crate::domain::waiver::{self, Demand, Reason, State};
+use crate::domain::waiver::{self, Demand, Reason, Signed, State};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -17,6 +17,7 @@ use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::site_texts::{self, Kind as TextKind};
 use crate::store::tables::{guardianships, members, tunnels, waivers};
 use crate::store::{Read, Write};
+use std::collections::HashMap;
 
 /// What the site demands, and since when in Unix seconds; `None`: nothing, because no waiver is asked for or its text was
 /// never published.
@@ -58,6 +59,36 @@ pub(crate) fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(false) };
     let noon_utc = tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now());
     Ok(waiver::is_minor(&demand, dob, noon_utc))
+}
+
+/// What the members with a booking of some time have signed, read at once for a list of them.
+pub(crate) struct Signatures {
+    /// `None`: the site demands nothing, and nothing was read.
+    demand: Option<Demand>,
+    signed: HashMap<i64, Signed>,
+    /// Times in which staff lets somebody fly without: the member, from when and until when.
+    overrides: Vec<(i64, i64, i64)>,
+}
+
+impl Signatures {
+    /// Of those with bookings at the site's tunnel between two moments; `to` is not included.
+    pub(crate) fn read(site: &Site, tx: &Read, span: (i64, i64)) -> Result<Signatures, Failure> {
+        let demand = find_demand(site, tx)?.map(|(demand, _)| demand);
+        if demand.is_none() {
+            return Ok(Signatures { demand, signed: HashMap::new(), overrides: Vec::new() });
+        }
+        let signed = waivers::list_latest_of_booked(tx, site.tunnel_id, span)?;
+        let overrides = waivers::list_overrides_of_booked(tx, site.tunnel_id, span)?;
+        Ok(Signatures { demand, signed: signed.into_iter().collect(), overrides })
+    }
+
+    /// Why a member may not fly at a moment, as [`find_denial`]: `dob` as the account knows it.
+    pub(crate) fn find_denial(&self, member_id: i64, dob: Option<i64>, at: i64, noon_utc: i64) -> Option<Reason> {
+        self.demand?;
+        let is_overridden = self.overrides.iter().any(|(id, from, to)| *id == member_id && (*from..*to).contains(&at));
+        let signed = self.signed.get(&member_id).copied();
+        waiver::may_fly(&State { demand: self.demand, signed, dob, is_overridden, at, noon_utc }).err()
+    }
 }
 
 /// Why a member may not have flight time of a date at a tunnel; `None` where nothing is in the way. What was flown elsewhere, or before the site demanded anything, is nothing
@@ -186,6 +217,8 @@ pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> 
     if date.is_none() && minutes.is_none() {
         return Ok(());
     }
+    // What a cancellation or a no-show took out comes back as it would have become.
+    bookings::update_removed(cx.tx, known.booking_id, date, minutes)?;
     let place = (sent.tunnel_id, sent.flight_date);
     if known.entry_id.is_some()
         && known.arrived_at.is_none()

@@ -1,7 +1,7 @@
 //! The hall's own clock: days and hours as its people count them, whatever zone the server is in.
 
 use super::tunnel;
-use jiff::civil::{Time, Weekday};
+use jiff::civil::{DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 
@@ -35,6 +35,11 @@ impl Hall {
         Timestamp::from_second(moment).unwrap_or_default().to_zoned(self.0.clone())
     }
 
+    /// What the hall's calendar and clock show at a moment.
+    pub(crate) fn calendar(&self, moment: i64) -> DateTime {
+        self.zoned(moment).datetime()
+    }
+
     /// The day of a moment, or one so many days before it.
     pub fn day(&self, moment: i64, days_before: i64) -> Day {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
@@ -63,7 +68,8 @@ impl Hall {
 
     /// `2026-11-21 14:05`, as spreadsheets read it; the zone stands elsewhere.
     pub(crate) fn written(&self, moment: i64) -> String {
-        self.zoned(moment).strftime("%Y-%m-%d %H:%M").to_string()
+        let at = self.calendar(moment);
+        format!("{} {:02}:{:02}", at.date(), at.hour(), at.minute())
     }
 
     /// `Europe/Zurich`.
@@ -73,7 +79,7 @@ impl Hall {
 
     /// The moment that the hall writes as `2026-11-21` (its first), or as `2026-11-21T14:05`.
     pub fn moment_of(&self, written: &str) -> Option<i64> {
-        let at: jiff::civil::DateTime = written.parse().ok()?;
+        let at: DateTime = written.parse().ok()?;
         at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 

@@ -1,8 +1,9 @@
 //! A day in words, in UTC: `21 November 2026`, `21. November 2026`, `1er mars 2026`, `21 de noviembre de 2026`; and in
 //! short, without the year: `21 Nov`, `21. Nov.`, `21 nov.`, `21 nov`.
 
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::Language;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::Offset;
 
 const MONTHS: [&str; 12] = [
@@ -25,21 +26,32 @@ const SHORT_MONTHS: [&str; 12] = [
     "short_month.12",
 ];
 
-/// Day and month. Empty for a moment beyond the calendar.
-pub(crate) fn in_short(language: Language, moment: i64) -> String {
-    let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
-    let date = Offset::UTC.to_datetime(timestamp).date();
-    let month = language.say(&Text::new(SHORT_MONTHS[date.month() as usize - 1]));
-    language.say(&Text::new("short_date").with("day", date.day()).with("month", month))
+/// Day and month.
+pub(crate) fn in_short(language: Language, date: Date) -> String {
+    let month = language.fill(SHORT_MONTHS[date.month() as usize - 1], |_| None);
+    fill(language, "short_date", date, &month)
 }
 
-/// Empty for a moment beyond the calendar.
+/// Day, month and year.
+pub(crate) fn in_full(language: Language, date: Date) -> String {
+    let month = language.fill(MONTHS[date.month() as usize - 1], |_| None);
+    fill(language, if date.day() == 1 { "date.first" } else { "date.other" }, date, &month)
+}
+
+fn fill(language: Language, key: &str, date: Date, month: &str) -> String {
+    let (day, year) = (date.day().to_string(), date.year().to_string());
+    language.fill(key, |name| match name {
+        "day" => Some(&*day),
+        "month" => Some(month),
+        "year" => Some(&*year),
+        _ => None,
+    })
+}
+
+/// The day of a moment in UTC. Empty for a moment beyond the calendar.
 pub(crate) fn in_words(language: Language, moment: i64) -> String {
     let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
-    let date = Offset::UTC.to_datetime(timestamp).date();
-    let month = language.say(&Text::new(MONTHS[date.month() as usize - 1]));
-    let pattern = if date.day() == 1 { "date.first" } else { "date.other" };
-    language.say(&Text::new(pattern).with("day", date.day()).with("month", month).with("year", date.year()))
+    in_full(language, Offset::UTC.to_datetime(timestamp).date())
 }
 
 #[cfg(test)]
@@ -55,7 +67,14 @@ mod tests {
             (Language::French, ["1er mars 2026", "21 novembre 2026", "21 nov."]),
             (Language::Spanish, ["1 de marzo de 2026", "21 de noviembre de 2026", "21 nov"]),
         ] {
-            assert_eq!([in_words(language, first), in_words(language, other), in_short(language, other)], said);
+            assert_eq!(
+                [
+                    in_words(language, first),
+                    in_words(language, other),
+                    in_short(language, Date::constant(2026, 11, 21))
+                ],
+                said
+            );
         }
         assert_eq!(in_words(Language::English, i64::MAX), "");
     }

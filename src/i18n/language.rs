@@ -132,26 +132,33 @@ impl Language {
     /// The text of a key with `{name}` replaced, and the sentences that follow it; the key itself where it is unknown,
     /// which a test keeps from happening.
     pub fn say(self, text: &Text) -> String {
-        let found = CATALOGUES[self as usize].get(text.key);
-        let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(text.key)) else {
-            return text.key.to_owned();
+        let value = |name: &str| text.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let mut said = self.fill(text.key, value);
+        for sentence in &text.following {
+            said.push(' ');
+            said.push_str(&self.say(sentence));
+        }
+        said
+    }
+
+    /// The text of a key, with what `value` says of each place; for pages that say the same many times.
+    pub(crate) fn fill<'v>(self, key: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+        let found = CATALOGUES[self as usize].get(key);
+        let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(key)) else {
+            return key.to_owned();
         };
         let mut said = String::with_capacity(pattern.len() + 16);
         let mut rest = pattern.as_str();
         while let Some((before, after)) = rest.split_once('{') {
             said.push_str(before);
             let (name, tail) = after.split_once('}').unwrap_or((after, ""));
-            match text.values.iter().find(|(known, _)| *known == name) {
-                Some((_, value)) => said.push_str(value),
+            match value(name) {
+                Some(value) => said.push_str(value),
                 None => _ = write!(said, "{{{name}}}"),
             }
             rest = tail;
         }
         said.push_str(rest);
-        for sentence in &text.following {
-            said.push(' ');
-            said.push_str(&self.say(sentence));
-        }
         said
     }
 

@@ -261,6 +261,15 @@ def changes_clerk(one, site):
     one.wait("return location.pathname === '/desk' && document.querySelector('.me')?.innerText === arguments[0]", site.colleague)
 
 
+def changes_clerk_by_mouse(one, site):
+    site.sign_in_again()
+    one.begin()
+    one.click(".who a", "Change")
+    one.wait("return document.activeElement?.id === 'pin' && !!document.querySelector('dialog')")
+    one.type(site.pin)
+    one.wait("return location.pathname === '/desk' && document.querySelector('.me')?.innerText === arguments[0]", site.colleague)
+
+
 def changes_own_password(one, site):
     one.click(".who .me")
     one.page("/desk/account")
@@ -305,6 +314,7 @@ TASKS = [
     ("report", reads_a_report, {}),
     ("own password", changes_own_password, {}),
     ("change of clerk", changes_clerk, {"practised": 3}),
+    ("change of clerk, by mouse", changes_clerk_by_mouse, {}),
     # Opens another tab, so it comes last.
     ("papers", prints_papers, {}),
 ]

@@ -6,6 +6,7 @@ use crate::i18n::language::Text;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
+use std::fmt::{self, Display};
 
 /// Characters that end a cell in other programs: where a program cuts cells at semicolons or tabs, quotes in the middle
 /// of a cell do not keep it whole.
@@ -14,13 +15,43 @@ const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 pub(crate) fn write_row(table: &mut String, cells: &[String]) {
-    for (place, cell) in cells.iter().enumerate() {
-        if place > 0 {
-            table.push(',');
-        }
-        write(table, cell);
+    let mut row = RowWriter::begin(table);
+    cells.iter().for_each(|cell| row.text(cell));
+    row.end();
+}
+
+/// A row on its way into a table, cell by cell: for tables of many rows.
+pub(crate) struct RowWriter<'t> {
+    table: &'t mut String,
+    is_begun: bool,
+}
+
+impl<'t> RowWriter<'t> {
+    pub(crate) fn begin(table: &'t mut String) -> RowWriter<'t> {
+        RowWriter { table, is_begun: false }
     }
-    table.push_str("\r\n");
+
+    pub(crate) fn text(&mut self, cell: &str) {
+        self.part();
+        write(self.table, cell);
+    }
+
+    /// A number, a day or a moment: nothing that has to be quoted.
+    pub(crate) fn plain(&mut self, cell: impl Display) {
+        self.part();
+        // Writing to memory does not fail.
+        _ = fmt::Write::write_fmt(self.table, format_args!("{cell}"));
+    }
+
+    pub(crate) fn end(self) {
+        self.table.push_str("\r\n");
+    }
+
+    fn part(&mut self) {
+        if std::mem::replace(&mut self.is_begun, true) {
+            self.table.push(',');
+        }
+    }
 }
 
 /// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.

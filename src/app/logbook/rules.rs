@@ -185,21 +185,21 @@ pub(crate) fn list_next_skills(
 ) -> Result<Vec<(&'static Level, &'static Skill)>, Failure> {
     let holdings = holdings::list(tx, member_id)?;
     let (held, briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);
-    Ok(list_open_skills(site, &held, &briefed, &logbook::list_skill_states(tx, member_id)?))
+    Ok(list_open_skills(site, &held, &briefed, &logbook::list_taken_skills(tx, member_id)?))
 }
 
-/// The skills of the levels that are open to whoever holds these and has these records, but those that an entry takes.
+/// The skills of the levels that are open to whoever holds these and has these records, but those that are taken (sorted).
 fn list_open_skills(
     site: &Site,
     held: &[LevelKey],
     briefed: &[String],
-    states: &[(String, Status)],
+    taken: &[String],
 ) -> Vec<(&'static Level, &'static Skill)> {
-    let assigned = |skill: &Skill| states.iter().any(|(one, status)| *one == skill.skill && status.takes_the_skill());
+    let is_taken = |skill: &Skill| taken.binary_search(&skill.skill).is_ok();
     let open = |level: &&Level| entry::level_obstacle(site.catalogue, level, held, briefed).is_none();
     let skills = site.catalogue.levels().filter(open);
     let skills = skills.flat_map(|level| level.skills.iter().map(move |skill| (level, skill)));
-    skills.filter(|(_, skill)| !assigned(skill)).collect()
+    skills.filter(|(_, skill)| !is_taken(skill)).collect()
 }
 
 /// A brief, a training or a skill that may be recorded for a member next.
@@ -235,7 +235,7 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<
             briefed.push(programme.safety_logbook.clone());
         }
     }
-    let skills = list_open_skills(site, &held, &briefed, &logbook::list_skill_states(tx, member_id)?);
+    let skills = list_open_skills(site, &held, &briefed, &logbook::list_taken_skills(tx, member_id)?);
     recordable.extend(skills.into_iter().map(|(level, skill)| Recordable {
         skill: &skill.skill,
         name: &skill.name,

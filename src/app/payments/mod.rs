@@ -7,14 +7,23 @@ use super::Change;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Event, Status};
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use crate::store::tables::members;
 use crate::store::tables::payments::{self, Account};
+use crate::store::tables::till as till_entries;
 use std::time::Duration;
 
 /// Claims of one member that the processor has said nothing of.
 const CLAIMS_MAX: i64 = 20;
 /// One of those ends by itself.
 const RETRY_AFTER: Duration = Duration::from_secs(86_400);
+
+/// Whether a payment is a fee that was taken at the till: it is undone there and nowhere else, so that no closed day becomes
+/// another.
+fn is_of_till(cx: &Change, intent_id: &str) -> Result<bool, Failure> {
+    let payment_id = payments::find_number(cx.tx, intent_id)?;
+    Ok(payment_id.map(|payment_id| till_entries::has_payment(cx.tx, payment_id)).transpose()?.unwrap_or(false))
+}
 
 /// Takes what an event of the processor says of a payment, in whatever order events come. Returns `late` (the payment was
 /// further already), `applied`, or `unmatched` (applied; nobody knows yet whose the payment is). The member is told.
@@ -23,6 +32,9 @@ pub(crate) fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'stat
     if let Some(member_id) = event.member_id {
         // Metadata is typed by people: a number that is nobody's is as good as none.
         event.member_id = members::exists(cx.tx, member_id)?.then_some(member_id);
+    }
+    if is_of_till(cx, intent_id)? {
+        return Ok("late");
     }
     let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
     let before = account.heard.status;
@@ -38,6 +50,9 @@ pub(crate) fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'stat
 /// Takes word from the processor that a part of a payment went back, in the smallest unit of its currency; `None`: all of
 /// what is known. Also of a payment that is not known yet: what went back counts once the money is said to have come.
 pub(crate) fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> Result<(), Failure> {
+    if is_of_till(cx, intent_id)? {
+        return Ok(());
+    }
     let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
     account.heard.status = account.heard.status.max(Status::Created);
     let whole = account.heard.price.value.as_ref().map_or(0, |price| price.cents);
@@ -85,6 +100,7 @@ pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failur
 
 /// Decides about a payment: by the desk. `Counts` extends the membership of `member_id`, else of the member who has it,
 /// whatever was paid; `Void` extends none and takes back a year that the payment gave. Audited; the members are told.
+/// 409 for a fee of the till, which is undone there.
 /// Returns the payment as it is then; `None`: nothing is decided, because nobody is named whose membership it could extend.
 pub(crate) fn decide(
     cx: &Change,
@@ -94,6 +110,9 @@ pub(crate) fn decide(
 ) -> Result<Option<Account>, Failure> {
     cx.actor.check_staff()?;
     let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?;
+    if is_of_till(cx, &account.intent_id)? {
+        return Err(Failure::entry_state().saying(Text::new("till.kept")));
+    }
     let before = account.clone();
     if decision == Decision::Counts {
         if member_id.is_none() && account.grant.is_none() {

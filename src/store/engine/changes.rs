@@ -11,11 +11,17 @@ const WATCHED: [&str; 7] =
 /// Takes the new count; `false`: nobody listens there any more.
 type Listener = Box<dyn Fn(u64) -> bool + Send>;
 
+/// What partners asked for, which no page of the desk but the reports counts.
+const REQUESTS: &str = "history";
+
 #[derive(Default)]
 pub(crate) struct Changes {
     /// Whether a row was changed since the last commit that was told.
     changed: AtomicBool,
     count: AtomicU64,
+    /// The same of [`REQUESTS`], of which nobody is told.
+    requested: AtomicBool,
+    requests: AtomicU64,
     listeners: Mutex<Vec<Listener>>,
 }
 
@@ -27,6 +33,8 @@ impl Changes {
         let hooked = conn.update_hook(Some(move |_, _: &str, table: &str, _| {
             if WATCHED.contains(&table) {
                 noted.changed.store(true, Ordering::Relaxed);
+            } else if table == REQUESTS {
+                noted.requested.store(true, Ordering::Relaxed);
             }
         }));
         // A connection that somebody owns can be hooked.
@@ -39,8 +47,16 @@ impl Changes {
         self.count.load(Ordering::SeqCst)
     }
 
+    /// The same for the partners' requests.
+    pub(crate) fn count_requests(&self) -> u64 {
+        self.requests.load(Ordering::SeqCst)
+    }
+
     /// After a commit, before anybody is told that it is done.
     pub(crate) fn tell(&self) {
+        if self.requested.swap(false, Ordering::Relaxed) {
+            self.requests.fetch_add(1, Ordering::SeqCst);
+        }
         if !self.changed.swap(false, Ordering::Relaxed) {
             return;
         }

@@ -66,21 +66,6 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
     Ok(sums.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
 }
 
-/// All bookings of the flights between two moments, their minutes, and for how many somebody came; `to` is not included.
-pub(crate) fn sum_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64, i64)> {
-    let sql = sql!(
-        "SELECT coalesce(sum(bookings), 0), coalesce(sum(minutes), 0), coalesce(sum(arrived), 0) FROM booked_hours
-               WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3"
-    );
-    let whole = |from: i64, to: i64| Ok(vec![tx.get(sql, (tunnel_id, from, to), row)?]);
-    let part = |from: i64, to: i64| {
-        let booked = reports::list_booked(tx, tunnel_id, from, to)?;
-        Ok(booked.into_iter().map(|one| (one.bookings, one.minutes, one.arrived)).collect())
-    };
-    let sums: Vec<(i64, i64, i64)> = gather(HOUR_SECONDS, (from, to), whole, part)?;
-    Ok(sums.iter().fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2)))
-}
-
 /// The bookings of the flights between two moments by partner, in sums of 24 hours as in [`list_flown_days`]; `to` is not
 /// included.
 pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {

@@ -2,8 +2,9 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::store::Read;
-use crate::store::engine::columns::row;
+use crate::store::engine::columns::{Columns, FromRow, row};
 use rusqlite::{Result, named_params};
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 row! {
@@ -20,8 +21,6 @@ row! {
         pub comment: String,
         pub author_id: i64,
         pub booking_id: Option<i64>,
-        /// Whether it is part of an opening balance.
-        pub opening: bool = "e.opening IS NOT NULL",
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
@@ -40,6 +39,88 @@ const LINE: &str = joined!(
     Line::COLUMNS,
     " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id"
 );
+
+/// An entry as a list of everything in a logbook shows it. Moments in Unix seconds.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub entry_id: i64,
+    pub kind: Kind,
+    pub status: Status,
+    pub entry_date: i64,
+    pub minutes: i64,
+    /// Whether it is part of an opening balance.
+    pub opening: bool,
+    pub comment: String,
+    pub tunnel_name: String,
+    /// `None`: flight time that nobody signs.
+    pub signed: Option<Signable>,
+}
+
+row! {
+    /// What an entry says that somebody signs.
+    #[derive(Debug)]
+    pub(crate) struct Signable in "e." {
+        pub cat_group: String,
+        pub cat_id: String,
+        pub skill: String,
+        /// Empty where there is none.
+        pub instructor_name: String = "coalesce(s.screen_name, '')",
+        pub comments_instructor: String,
+        pub comment_denial: String,
+    }
+}
+
+const LISTED: &str = joined!(
+    "SELECT e.entry_id, e.kind, e.status, e.entry_date, e.minutes, e.opening IS NOT NULL, e.comment, t.name, ",
+    Signable::COLUMNS
+);
+const LISTED_BESIDE: &str =
+    " JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id";
+
+impl FromRow for Listed {
+    fn read(columns: &mut Columns) -> Result<Listed> {
+        let mut listed = Listed {
+            entry_id: columns.read()?,
+            kind: columns.read()?,
+            status: columns.read()?,
+            entry_date: columns.read()?,
+            minutes: columns.read()?,
+            opening: columns.read()?,
+            comment: columns.read()?,
+            tunnel_name: columns.read()?,
+            signed: None,
+        };
+        // Most of a logbook is flight time, whose other columns are empty.
+        if listed.kind == Kind::Time && !listed.opening {
+            columns.end();
+        } else {
+            listed.signed = Some(columns.read()?);
+        }
+        Ok(listed)
+    }
+}
+
+/// The entries of every kind, newest first, after `offset` newer ones.
+pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Listed>> {
+    let sql = sql!(
+        LISTED,
+        " FROM (SELECT entry_id AS listed_id, entry_date FROM entries WHERE member_id = :id AND kind = 'time'
+                UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = :id AND kind = 'skill'
+                UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = :id AND kind = 'safety'
+                ORDER BY entry_date DESC, listed_id DESC LIMIT :limit OFFSET :offset)
+          CROSS JOIN entries e ON e.entry_id = listed_id",
+        LISTED_BESIDE
+    );
+    let mut found: Vec<Listed> =
+        tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)?;
+    // They come so; a statement that said it would sort whole rows.
+    found.sort_by_key(|one| Reverse((one.entry_date, one.entry_id)));
+    Ok(found)
+}
+
+pub(crate) fn find_listed(tx: &Read, entry_id: i64) -> Result<Option<Listed>> {
+    tx.find(sql!(LISTED, " FROM entries e", LISTED_BESIDE, " WHERE e.entry_id = ?1"), [entry_id], row)
+}
 
 /// The numbers of the entries of every kind, newest first: a whole logbook is read by these, entry after entry.
 pub(crate) fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<i64>> {
@@ -97,6 +178,19 @@ pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String
     tx.list(sql, [member_id], row)
 }
 
+/// The skills of which the member has an entry that takes them, sorted.
+pub(crate) fn list_taken_skills(tx: &Read, member_id: i64) -> Result<Vec<String>> {
+    let sql = sql!("SELECT status, skill FROM entries WHERE member_id = ?1 AND kind = 'skill'");
+    let taken = tx.list(sql, [member_id], |row| {
+        let mut columns = Columns::of(row);
+        let takes = columns.read::<Status>()?.takes_the_skill();
+        Ok(if takes { Some(columns.text()?.to_owned()) } else { None })
+    })?;
+    let mut taken: Vec<String> = taken.into_iter().flatten().collect();
+    taken.sort_unstable();
+    Ok(taken)
+}
+
 /// Flights flown by `now` and their minutes.
 pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64)> {
     let sql = sql!(
@@ -106,23 +200,38 @@ pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64
     tx.get(sql, (member_id, now), row)
 }
 
-/// The first and the last moment of a logbook; `None` where there is nothing in it.
-pub(crate) fn find_span(tx: &Read, member_id: i64) -> Result<Option<(i64, i64)>> {
-    let sql = sql!("SELECT min(entry_date), max(entry_date) FROM entries WHERE member_id = ?1 HAVING count(*) > 0");
-    tx.find(sql, [member_id], row)
+/// The last moment of a logbook before another; `None` where nothing is before it.
+pub(crate) fn find_last_before(tx: &Read, member_id: i64, before: i64) -> Result<Option<i64>> {
+    // By kind, as the index has them: so each is one look at it.
+    let sql = sql!(
+        "SELECT max(last) FROM (
+             SELECT max(entry_date) AS last FROM entries WHERE member_id = :id AND kind = 'time' AND entry_date < :before
+             UNION ALL SELECT max(entry_date) FROM entries
+             WHERE member_id = :id AND kind = 'skill' AND entry_date < :before
+             UNION ALL SELECT max(entry_date) FROM entries
+             WHERE member_id = :id AND kind = 'safety' AND entry_date < :before)"
+    );
+    tx.get(sql, named_params! {":id": member_id, ":before": before}, row)
 }
 
-/// Entries from one moment to before another, and the minutes of them that were flown by `now`.
-pub(crate) fn sum_between(tx: &Read, member_id: i64, (from, to): (i64, i64), now: i64) -> Result<(i64, i64)> {
-    // By kind, as the index has them: otherwise every entry of the member is looked at for each year.
+/// Entries from one moment to before another.
+pub(crate) fn count_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64> {
     let sql = sql!(
-        "SELECT sum(entries), sum(flown) FROM (
-             SELECT count(*) AS entries, coalesce(sum(iif(status = 'open' AND entry_date <= :now, minutes, 0)), 0) AS flown
-             FROM entries WHERE member_id = :id AND kind = 'time' AND entry_date >= :from AND entry_date < :to
-             UNION ALL SELECT count(*), 0
-             FROM entries WHERE member_id = :id AND kind = 'skill' AND entry_date >= :from AND entry_date < :to
-             UNION ALL SELECT count(*), 0
-             FROM entries WHERE member_id = :id AND kind = 'safety' AND entry_date >= :from AND entry_date < :to)"
+        "SELECT (SELECT count(*) FROM entries
+                 WHERE member_id = :id AND kind = 'time' AND entry_date >= :from AND entry_date < :to)
+              + (SELECT count(*) FROM entries
+                 WHERE member_id = :id AND kind = 'skill' AND entry_date >= :from AND entry_date < :to)
+              + (SELECT count(*) FROM entries
+                 WHERE member_id = :id AND kind = 'safety' AND entry_date >= :from AND entry_date < :to)"
     );
-    tx.get(sql, named_params! {":id": member_id, ":from": from, ":to": to, ":now": now}, row)
+    tx.get(sql, named_params! {":id": member_id, ":from": from, ":to": to}, row)
+}
+
+/// Minutes that were flown from one moment to before another.
+pub(crate) fn sum_flown_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64> {
+    let sql = sql!(
+        "SELECT coalesce(sum(minutes), 0) FROM entries
+               WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date >= ?2 AND entry_date < ?3"
+    );
+    tx.get(sql, (member_id, from, to), row)
 }

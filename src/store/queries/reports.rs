@@ -2,9 +2,10 @@
 //! Each question is answered by an index alone.
 
 use crate::store::Read;
-use crate::store::engine::columns::row;
+use crate::store::engine::columns::{Columns, row};
 use crate::store::tables::bookings::Ending;
-use rusqlite::{Result, named_params};
+use rusqlite::{Result, Row, named_params};
+use std::ops::ControlFlow;
 
 row! {
     /// The bookings that a partner made for a day.
@@ -18,20 +19,18 @@ row! {
     }
 }
 
-row! {
-    /// A booking as a table has it.
-    #[derive(Debug)]
-    pub(crate) struct BookingLine in "b." {
-        pub booking_id: i64,
-        pub partner: String = "p.name",
-        pub member_id: i64,
-        pub member: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        pub registration_id: Option<i64>,
-        pub flight_date: i64,
-        pub minutes: i64 = "b.minutes_booked",
-        pub arrived_at: Option<i64>,
-        pub ended: Option<Ending> = "b.ended_as",
-    }
+/// A booking as a table has it.
+#[derive(Debug)]
+pub(crate) struct BookingLine<'r> {
+    pub booking_id: i64,
+    pub partner: &'r str,
+    pub member_id: i64,
+    pub member: &'r str,
+    pub registration_id: Option<i64>,
+    pub flight_date: i64,
+    pub minutes: i64,
+    pub arrived_at: Option<i64>,
+    pub ended: Option<Ending>,
 }
 
 /// By partner, of the flights between two moments; `to` is not included.
@@ -65,25 +64,47 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
     tx.list(sql, (from, to), row)
 }
 
-/// The bookings of the flights after `(flight_date, booking_id)`, in that order; `to` is not included.
-pub(crate) fn list_bookings(
+/// Hands over the bookings of the flights after `(flight_date, booking_id)`, in that order; `to` is not included. Returns where
+/// they went on; `None` where there were none.
+pub(crate) fn each_booking(
     tx: &Read,
     tunnel_id: i64,
     after: (i64, i64),
     to: i64,
     limit: i64,
-) -> Result<Vec<BookingLine>> {
+    mut take: impl FnMut(&BookingLine),
+) -> Result<Option<(i64, i64)>> {
     let sql = sql!(
-        "SELECT ",
-        BookingLine::COLUMNS,
-        " FROM bookings b JOIN members m ON m.member_id = b.member_id JOIN partners p ON p.partner_id = b.partner_id
+        "SELECT b.booking_id, p.name, b.member_id,
+                coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username),
+                b.registration_id, b.flight_date, b.minutes_booked, b.arrived_at, b.ended_as
+               FROM bookings b JOIN members m ON m.member_id = b.member_id JOIN partners p ON p.partner_id = b.partner_id
                WHERE b.flight_date >= :from AND b.flight_date < :to AND b.tunnel_id = :tunnel_id
                  AND (b.flight_date, b.booking_id) > (:from, :booking_id)
                ORDER BY b.flight_date, b.booking_id LIMIT :limit"
     );
     let params = named_params! {":from": after.0, ":booking_id": after.1, ":to": to, ":tunnel_id": tunnel_id,
     ":limit": limit};
-    tx.list(sql, params, row)
+    let mut last = None;
+    let line = |row: &Row| {
+        let mut columns = Columns::of(row);
+        let line = BookingLine {
+            booking_id: columns.read()?,
+            partner: columns.text()?,
+            member_id: columns.read()?,
+            member: columns.text()?,
+            registration_id: columns.read()?,
+            flight_date: columns.read()?,
+            minutes: columns.read()?,
+            arrived_at: columns.read()?,
+            ended: columns.read()?,
+        };
+        take(&line);
+        last = Some((line.flight_date, line.booking_id));
+        Ok(())
+    };
+    tx.each(sql, params, line, |()| ControlFlow::Continue(()))?;
+    Ok(last)
 }
 
 /// The numbers of the members after one, in order.

@@ -193,6 +193,15 @@ pub fn set_ended(
     } "WHERE booking_id = ?", booking_id)
 }
 
+/// The flight time that was taken out with a booking has another date or other minutes, where these are given.
+pub fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE bookings SET removed_date = coalesce(?2, removed_date), removed_minutes = coalesce(?3, removed_minutes)
+               WHERE booking_id = ?1 AND removed_date IS NOT NULL"
+    );
+    tx.run(sql, (booking_id, date, minutes))
+}
+
 /// The booking is in force again. Returns what had been taken out of the logbook.
 pub fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", Removed::COLUMNS, " FROM bookings WHERE booking_id = ?1");

@@ -101,6 +101,11 @@ pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id], row)
 }
 
+/// Whether a payment was taken at the till.
+pub(crate) fn has_payment(tx: &Read, payment_id: i64) -> Result<bool> {
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM till_entries WHERE payment_id = ?1)"), [payment_id], row)
+}
+
 /// The number of the last entry; 0 where there is none.
 pub(crate) fn last(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(max(entry_id), 0) FROM till_entries"), [], row)

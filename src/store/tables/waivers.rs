@@ -4,7 +4,7 @@
 use crate::domain::waiver::{Place, Relation, Signed};
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::Result;
+use rusqlite::{Result, named_params};
 
 row! {
     /// A waiver that was signed for one flyer. Moments in Unix seconds.
@@ -98,11 +98,44 @@ pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
         Latest::COLUMNS,
         " FROM waiver_signatures s WHERE s.member_id = ?1 ORDER BY s.signature_id DESC LIMIT 1"
     );
-    let signed = |latest: Latest| {
-        let Latest { version, signed_at, born, relation, has_yes, decision } = latest;
+    Ok(tx.find(sql, [member_id], row)?.map(Latest::into_signed))
+}
+
+impl Latest {
+    fn into_signed(self) -> Signed {
+        let Latest { version, signed_at, born, relation, has_yes, decision } = self;
         Signed { version, signed_at, born, relation, has_yes, decision }
-    };
-    Ok(tx.find(sql, [member_id], row)?.map(signed))
+    }
+}
+
+/// Of bookings at a tunnel between two moments; `to` is not included.
+const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from AND b.flight_date < :to";
+
+/// The ones that count, of the members who have a booking at a tunnel between two moments; `to` is not included.
+pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64, i64)) -> Result<Vec<(i64, Signed)>> {
+    let sql = sql!(
+        "SELECT b.member_id, ",
+        Latest::COLUMNS,
+        " FROM bookings b JOIN waiver_signatures s ON s.signature_id =
+              (SELECT max(signature_id) FROM waiver_signatures WHERE member_id = b.member_id)",
+        BOOKED
+    );
+    let params = named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to};
+    let found: Vec<(i64, Latest)> = tx.list(sql, params, row)?;
+    Ok(found.into_iter().map(|(member_id, latest)| (member_id, latest.into_signed())).collect())
+}
+
+/// The times in which members with such a booking fly without one: the member, from when and until when.
+pub(crate) fn list_overrides_of_booked(
+    tx: &Read,
+    tunnel_id: i64,
+    (from, to): (i64, i64),
+) -> Result<Vec<(i64, i64, i64)>> {
+    let sql = sql!(
+        "SELECT b.member_id, o.made_at, o.ends_at FROM bookings b JOIN waiver_overrides o ON o.member_id = b.member_id",
+        BOOKED
+    );
+    tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to}, row)
 }
 
 /// `by`: the clerk.

@@ -143,7 +143,7 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Fail
     Ok(Found {
         today: list(day.from, day.to, BOOKINGS_MAX)?,
         next: list(day.to, now + AHEAD_SECONDS, 1)?.pop(),
-        flown_today: logbook::sum_between(tx, member_id, (day.from, day.to), now)?.1,
+        flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?,
         flown: profile.flight_minutes - flyer.minutes_ahead,
         has_photo: media::exists(tx, member_id)?,
         signs: flights::find_denial(site, tx, member_id, now)?.is_some(),

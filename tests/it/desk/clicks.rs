@@ -51,8 +51,31 @@ fn what_is_done_most_takes_few_clicks() {
     browser.wait("return document.activeElement?.id === 'password'");
     fill(&browser, "password", PASSWORD);
     click(&browser, &mut clicks, "form[action$='/sign'] button");
-    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Signed.'");
+    browser.wait("return document.querySelector('[role=status]')?.innerText.startsWith('Signed: ')");
     assert!(clicks <= 4, "{clicks} to sign a skill");
+
+    // A colleague goes on where the first one was: over the page, with one click and six digits.
+    let (pin, ben) = (site.pin(&desk), site.desk());
+    browser.go(&format!("{}/desk/sign-in?another=1", site.origin()));
+    fill(&browser, "username", &ben.name);
+    fill(&browser, "password", PASSWORD);
+    browser.run("document.forms[0].requestSubmit()", json!([]));
+    browser.wait("return location.pathname === '/desk'");
+    browser.go(&format!("{}/desk/reports", site.origin()));
+    let mut clicks = 0;
+    click(&browser, &mut clicks, ".who a[href*='/change']");
+    browser.wait("return document.activeElement?.id === 'pin' && document.querySelector('dialog[open]')");
+    assert_eq!(browser.run("return location.pathname", json!([])), "/desk/reports");
+    browser.press("\u{e00c}");
+    browser.wait("return !document.querySelector('dialog')");
+    click(&browser, &mut clicks, ".who a[href*='/change']");
+    browser.wait("return document.activeElement?.id === 'pin'");
+    browser.press(&pin);
+    let name = format!(
+        "return document.querySelector('.who .me')?.innerText === {:?} && location.pathname === '/desk/reports'",
+        desk.name
+    );
+    browser.wait(&name);
 
     // And somebody is found while their name is typed, with a slip in it.
     browser.go(&format!("{}/desk/members", site.origin()));

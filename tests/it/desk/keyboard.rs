@@ -86,7 +86,7 @@ fn the_keyboard_alone_does_what_is_done_most() {
     browser.press(&ENTER.to_string());
     browser.wait("return document.activeElement?.id === 'password'");
     browser.press(&format!("{PASSWORD}{ENTER}"));
-    said("Signed.");
+    said("Signed: ");
     tab_to(&browser, ".who button");
     browser.press(&ENTER.to_string());
     browser.wait("return location.pathname === '/desk/sign-in'");

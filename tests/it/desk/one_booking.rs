@@ -198,6 +198,8 @@ fn who_is_here_is_not_moved_to_another_day_and_a_missed_flight_is_flown_by_no_la
         ["booking.checked_in", "booking.moved", "booking.check_in_undone", "booking.no_show"],
         "each deed once"
     );
+    assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 303);
+    assert_eq!(flown(&site, booking).map(|time| time.1), Some(30), "with the minutes that the partner said meanwhile");
 }
 
 #[test]

@@ -105,7 +105,8 @@ fn several_that_wait_are_signed_with_one_proof_or_none_is() {
     let fresh = format!("{}-2", entries[2]);
     let ticks = [ticks[0], ticks[1], ("entry", fresh.as_str())];
     let done = clerk.post("/desk/sign-several", &[&ticks[..], &proof[..]].concat());
-    assert_eq!(done.header("location"), Some("/desk/sign-offs?done=several"), "{done}");
+    assert_eq!(done.header("location"), Some("/desk/sign-offs?done=several&count=3"), "{done}");
+    assert!(clerk.get("/desk/sign-offs?done=several&count=3").page().contains(">Signed: 3.</p>"));
     assert_eq!((pending(&site), audited(&site, "entry.signed", &ines)), (0, 3));
     assert_eq!(clerk.get("/desk/sign-several").header("location"), Some("/desk/sign-offs?done=none"));
 }

@@ -1,6 +1,7 @@
 //! Reports at the desk: days, partners and members, as pages and as tables for other programs.
 
 use super::{Clerk, HOSTILE, book, day, demo};
+use crate::harness::Site;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.
@@ -74,6 +75,41 @@ fn each_total_stands_once_beside_that_of_the_days_before() {
     assert!(page.contains(&format!("from={today}&amp;to={today}\" aria-current=\"true\">Today</a>")), "{page}");
     assert!(!page.contains("<tfoot>"), "a total is not said again: {page}");
     assert_eq!(page.matches(">1,500<").count(), 3, "the sum, its partner and its day: {page}");
+}
+
+#[test]
+fn counts_that_are_kept_follow_the_clock_the_bookings_and_the_partners_requests() {
+    let site = demo();
+    let bookings = day(&site);
+    let (jane, partner) = (site.flyer("flown"), site.partner());
+    let clerk = Clerk::at(&site, &site.desk());
+    let date = |days: i64| site.inside().hall().unwrap().date(site.now() + days * 86_400);
+    let query = format!("from={}&to={}", date(-364), date(0));
+    let last = || -> Vec<i64> {
+        let rows = rows(&clerk, &format!("/desk/reports/days.csv?{query}"));
+        rows.last().unwrap().split(',').skip(1).map(|cell| cell.parse().unwrap()).collect()
+    };
+    let page = || clerk.get(&format!("/desk/reports?{query}")).page();
+    let (before, shown) = (last(), page());
+    assert_eq!((last(), page()), (before.clone(), shown.clone()), "nothing happened");
+    // A flight of the next minute is flown once its second has come.
+    let flight =
+        NewTime { entry_date: site.now() + 30, minutes: 77, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
+    site.change(|tx| Ok(entries::insert_time(tx, jane.id, jane.id, None, &flight)?));
+    assert_eq!(last(), before, "it is still to come");
+    site.advance(std::time::Duration::from_secs(30));
+    let flown = last();
+    assert_eq!((flown[3], flown[4]), (before[3] + 1, before[4] + 77));
+    assert_ne!(page(), shown);
+    clerk.post(&format!("/desk/bookings/{}/check-in", bookings[0]), &[]);
+    assert_eq!(last()[2], before[2] + 1);
+    let tokens = || {
+        let rows = rows(&clerk, &format!("/desk/reports/partners.csv?{query}"));
+        rows.iter().map(|row| row.split(',').nth(5).unwrap().parse::<i64>().unwrap()).sum::<i64>()
+    };
+    let issued = tokens();
+    site.booking_token(&partner, &jane);
+    assert_eq!(tokens(), issued + 1, "a request is counted at once");
 }
 
 /// Against the rows themselves the harness holds the sums, after this test like after every other.

@@ -39,7 +39,10 @@ fn a_signer_signs_at_the_desk_by_the_own_password() {
     }
     let signed =
         clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", PASSWORD), ("comment", "steady")]);
-    assert_eq!(signed.header("location"), Some("/desk/sign-offs?done=signed"), "{signed}");
+    let next = signed.header("location").unwrap().to_owned();
+    assert!(next.starts_with("/desk/sign-offs?done=signed&entry="), "{signed}");
+    let page = clerk.get(&next).page();
+    assert!(page.contains("role=\"status\">Signed: ") && page.contains(", jane.</p>"), "whose and what: {page}");
     let rows = jane.get(&format!("/account/logbook/mobile/skills/{}", jane.id)).ok_json();
     assert_eq!(rows[0]["status"], "open");
     assert_eq!(

@@ -71,7 +71,7 @@ fn a_signer_signs_in_the_clerks_browser_by_the_own_passkey() {
         assert_eq!((status(&site, entry).as_str(), kept), ("pending", json!("steady")), "{}", who.name);
     }
     sign(&ines.name);
-    browser.wait("return document.querySelector('[role=status]')?.innerText === 'Signed.'");
+    browser.wait("return document.querySelector('[role=status]')?.innerText.startsWith('Signed: ')");
     assert_eq!(status(&site, entry), "open");
     assert_eq!(signed_by(&site, entry), (Some(ines.id), "steady".to_owned()));
 }
@@ -151,7 +151,7 @@ fn a_signer_with_passcodes_signs_by_the_one_that_was_sent_and_once() {
         assert_eq!(status(&site, entry), "pending", "{wrong}");
     }
     let done = send(entry, &step, &code);
-    assert_eq!(done.header("location"), Some("/desk/sign-offs?done=signed"), "{done}");
+    assert_eq!(done.header("location"), Some(&*format!("/desk/sign-offs?done=signed&entry={entry}")), "{done}");
     assert_eq!(signed_by(&site, entry), (Some(ines.id), "calm".to_owned()));
 
     // The passcode is used up, and so is the step.

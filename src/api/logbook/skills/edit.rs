@@ -71,7 +71,7 @@ impl Field for WantedStatus {
 /// `PUT /account/logbook/skills/{entry_id}`: by the member, what is given replaces what was while nobody has signed, and
 /// a refused entry is asked for again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
 /// refuses, and `comments_instructor` or `status: "open"` (ours) signs: the entry of that `version` (ours), or with these
-/// fields. The desk may do what the member may, and refuse.
+/// fields. The desk may do what the member may, and sign by the rules for every signer; it refuses for nobody.
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut draft = call.draft::<SkillEdit>()?;

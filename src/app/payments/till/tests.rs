@@ -1,13 +1,15 @@
 //! The till adds up to the cent, whatever is taken, undone and closed, in whatever order and by however many desks at once.
 
 use super::*;
-use crate::app::{Actor, change};
+use crate::app::{Actor, change, payments as app_payments};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Origin, Who};
+use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::ops::lifecycle::Identity;
 use crate::store::engine::place::Place;
+use crate::store::tables::till as store;
 use proptest::prelude::*;
 use std::sync::Barrier;
 use tempfile::TempDir;
@@ -54,6 +56,37 @@ impl Till {
     fn day(&self) -> Day {
         self.site.store.read(|tx| read_day(&self.site, tx)).unwrap()
     }
+}
+
+#[test]
+fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_path() {
+    let till = Till::open();
+    let (site, admin) = (&till.site, &till.admin);
+    let entry_id = take(site, admin, 1, Kind::Cash, 7).unwrap();
+    close(site, admin, &till.day(), 0, 8).unwrap();
+    let kept = || {
+        let line = site.store.read(|tx| Ok(store::find_line(tx, entry_id)?)).unwrap();
+        site.store.rest();
+        (format!("{line:?}"), till.paid_until(1), till.paid_until(2))
+    };
+    let (before, intent_id) = (kept(), "desk-7");
+    let payment_id = site.store.read(|tx| Ok(payments::find_number(tx, intent_id)?)).unwrap().unwrap();
+    for (decision, member) in [(Decision::Counts, Some(2)), (Decision::Counts, None), (Decision::Void, None)] {
+        let decided = change(site, admin.clone(), Language::English, |cx| {
+            app_payments::decide(cx, payment_id, decision, member).map(drop)
+        });
+        assert_eq!(decided.unwrap_err().status(), 409, "{decision:?} {member:?}");
+    }
+    for status in [Status::Canceled, Status::Refunded, Status::Succeeded] {
+        let price = Some(Price { cents: 1, currency: "EUR".to_owned() });
+        let event = Event { status, price, member_id: Some(2), at: START, key: format!("evt_{status:?}") };
+        let heard = change(site, admin.clone(), Language::English, |cx| app_payments::hear(cx, intent_id, &event));
+        assert_eq!(heard.unwrap(), "late", "{status:?}");
+    }
+    change(site, admin.clone(), Language::English, |cx| app_payments::refund_part(cx, intent_id, None)).unwrap();
+    assert_eq!(kept(), before);
+    assert_eq!(undo(site, admin, entry_id), Ok(entry_id + 1), "the till's own way");
+    assert_eq!((till.paid_until(1), till.day().sums.of(Kind::Cash).cents), (None, -FEE_CENTS));
 }
 
 fn take(site: &Site, actor: &Actor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {

@@ -88,6 +88,8 @@ struct Page {
     /// What the logbook has of today already.
     logged: Logged,
     today: String,
+    /// The word that leads to the correction of a line.
+    correct: String,
 }
 
 struct Tab {
@@ -153,20 +155,10 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
         let standing = stand::read(site, tx, &profile, &hall, language)?;
         let place = lines::Place { site, hall: &hall, language, now };
-        let years = match tab {
-            "logbook" => years::list(tx, &hall, member_id, now)?,
-            "timeline" => timeline::years(tx, &place, member_id)?,
-            _ => (Vec::new(), 0),
-        };
         let person = person(site, tx, &frame, &profile, &hall)?;
-        let lines = match tab {
-            _ if denial.is_some() => Vec::new(),
-            "logbook" => lines::logbook(tx, &place, member_id, skip)?,
-            "timeline" => timeline::list(tx, &place, member_id, skip)?,
-            "bookings" => lines::bookings(tx, &place, member_id, skip)?,
-            "payments" => lines::payments(tx, &place, member_id, skip)?,
-            "messages" => lines::messages(tx, &place, member_id, skip)?,
-            _ => Vec::new(),
+        let (lines, years) = match denial {
+            Some(_) => Default::default(),
+            None => record(tx, &place, tab, member_id, skip)?,
         };
         let security = match tab {
             "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile, call.query().has("all"))?),
@@ -206,8 +198,30 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         time,
         logged,
         today,
+        correct: call.say("card.correct"),
     };
     Ok(shown(status, language, &page))
+}
+
+/// The lines of a tab after `skip` newer ones; the years of the tab, and how many lines it has in all, where that is counted.
+type Record = (Vec<Line>, (Vec<Year>, i64));
+
+fn record(tx: &Read, place: &lines::Place, tab: &str, member_id: i64, skip: i64) -> Result<Record, Failure> {
+    let uncounted = |lines| (lines, (Vec::new(), 0));
+    Ok(match tab {
+        "logbook" => {
+            let lines = lines::logbook(tx, place, member_id, skip)?;
+            let (mut years, all) = years::list(tx, place.hall, member_id)?;
+            let is_shown = |year| lines.iter().any(|line| line.year == Some(year));
+            years::add_flown(tx, place.hall, member_id, place.now, &mut years, is_shown)?;
+            (lines, (years, all))
+        }
+        "timeline" => (timeline::list(tx, place, member_id, skip)?, timeline::years(tx, place, member_id)?),
+        "bookings" => uncounted(lines::bookings(tx, place, member_id, skip)?),
+        "payments" => uncounted(lines::payments(tx, place, member_id, skip)?),
+        "messages" => uncounted(lines::messages(tx, place, member_id, skip)?),
+        _ => uncounted(Vec::new()),
+    })
 }
 
 /// Puts the year, and what it has, above the first line of each.

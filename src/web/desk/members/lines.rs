@@ -7,6 +7,7 @@ use crate::domain::local_time::Hall;
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::http::failure::Failure;
+use crate::i18n::date::in_full;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
@@ -81,42 +82,42 @@ pub(crate) fn entry_mark(place: &Place, status: &str) -> Mark {
 }
 
 pub(crate) fn logbook(tx: &Read, place: &Place, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
-    let mut lines = Vec::new();
     let lapsed = standing::lapsed(tx, member_id, place.now)?;
-    for entry_id in entries::list_ids(tx, member_id, LINES_READ, skip)? {
-        lines.extend(entries::find(tx, entry_id)?.map(|entry| of_entry(place, member_id, entry, &lapsed)));
-    }
-    Ok(lines)
+    let entries = entries::list(tx, member_id, LINES_READ, skip)?;
+    Ok(entries.into_iter().map(|entry| of_entry(place, member_id, entry, &lapsed)).collect())
 }
 
 /// An entry of the logbook.
-pub(super) fn of_entry(place: &Place, member_id: i64, entry: entries::Line, lapsed: &[&str]) -> Line {
+pub(super) fn of_entry(place: &Place, member_id: i64, entry: entries::Listed, lapsed: &[&str]) -> Line {
     let (entry_id, flown) = (entry.entry_id, entry.kind == Kind::Time);
     // Flight time of an opening balance is part of a signed paper.
-    let free = flown && !entry.opening;
-    let (what, about) = match flown {
-        true => (format!("{} min", entry.minutes), entry.tunnel_name),
-        false => {
-            let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
+    let is_free = flown && !entry.opening;
+    let signed = entry.signed.as_ref();
+    let (what, about) = match signed {
+        Some(signed) if !flown => {
+            let (level, skill) = place.site.catalogue.names(&signed.cat_group, &signed.cat_id, &signed.skill);
             (skill, level)
         }
+        _ => (format!("{} min", entry.minutes), entry.tunnel_name),
     };
-    let about = [about, entry.instructor_name];
-    let status = shown(entry.kind, &entry.cat_group, entry.status, lapsed);
-    let notes = [entry.comment, entry.comments_instructor, entry.comment_denial];
+    let status = shown(entry.kind, signed.map_or("", |signed| &signed.cat_group), entry.status, lapsed);
+    let [by, said, denied] = entry.signed.map_or_else(Default::default, |signed| {
+        [signed.instructor_name, signed.comments_instructor, signed.comment_denial]
+    });
+    let at = place.hall.calendar(entry.entry_date);
     Line {
-        when: place.day(entry.entry_date),
+        when: in_full(place.language, at.date()),
         what,
-        about: joined(&about),
-        note: clipped(joined(&notes)),
+        about: joined(&[about, by]),
+        note: clipped(joined(&[entry.comment, said, denied])),
         // What lies ahead is booked, never flown.
         mark: match flown && status == "open" {
             true => (entry.entry_date > place.now).then(|| Mark::new("plain", place.say("desk.mark_booked"))),
             false => Some(entry_mark(place, status)),
         },
-        path: if free { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
-        correct: if free { format!("/desk/members/{member_id}/time/{entry_id}") } else { String::new() },
-        year: Some(place.hall.year(entry.entry_date)),
+        path: if is_free { String::new() } else { format!("/desk/sign-offs/{entry_id}") },
+        correct: if is_free { format!("/desk/members/{member_id}/time/{entry_id}") } else { String::new() },
+        year: Some(at.year()),
         heading: None,
     }
 }

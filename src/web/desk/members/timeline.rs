@@ -40,7 +40,7 @@ pub(crate) fn years(tx: &Read, place: &Place, member_id: i64) -> Result<(Vec<Yea
 
 fn line(tx: &Read, place: &Place, member_id: i64, event: Event, lapsed: &[&str]) -> Result<Line, Failure> {
     let found = match event.what {
-        What::Entry => entries::find(tx, event.id)?.map(|entry| of_entry(place, member_id, entry, lapsed)),
+        What::Entry => entries::find_listed(tx, event.id)?.map(|entry| of_entry(place, member_id, entry, lapsed)),
         What::Move => of_move(tx, place, event)?,
         What::Booking => find_booking(tx, member_id, event)?.map(|row| of_booking(place, row)),
         What::CheckIn => find_booking(tx, member_id, event)?.map(|row| {

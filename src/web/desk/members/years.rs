@@ -7,32 +7,52 @@ use crate::store::Read;
 use crate::store::queries::logbook;
 
 /// Years that are looked at: longer than anybody flies.
-const YEARS_MAX: i16 = 80;
+const YEARS_MAX: usize = 80;
 
 /// One year of a logbook.
 pub(crate) struct Year {
     pub(crate) year: i16,
     pub(crate) entries: i64,
-    /// `H:MM`, of what was flown.
+    /// `H:MM`, of what was flown; empty where that was not asked for.
     pub(crate) flown: String,
     /// Lines that are newer.
     pub(crate) skip: i64,
 }
 
 /// The years in which there are entries, the latest first; and the number of entries in all.
-pub(crate) fn list(tx: &Read, hall: &Hall, member_id: i64, now: i64) -> Result<(Vec<Year>, i64), Failure> {
-    let Some((first, last)) = logbook::find_span(tx, member_id)? else { return Ok((Vec::new(), 0)) };
-    let (mut years, mut skip) = (Vec::new(), 0);
-    let last = hall.year(last);
-    for year in (hall.year(first).max(last - YEARS_MAX)..=last).rev() {
-        let start = |year: i16| hall.start_of(&format!("{year:04}-01-01"));
-        let from = start(year).unwrap_or(i64::MIN);
-        let to = start(year + 1).unwrap_or(i64::MAX);
-        let (entries, flown) = logbook::sum_between(tx, member_id, (from, to), now)?;
-        if entries > 0 {
-            years.push(Year { year, entries, flown: minutes::show(flown), skip });
-            skip += entries;
+pub(crate) fn list(tx: &Read, hall: &Hall, member_id: i64) -> Result<(Vec<Year>, i64), Failure> {
+    let (mut years, mut skip, mut before) = (Vec::new(), 0, i64::MAX);
+    while let Some(last) = logbook::find_last_before(tx, member_id, before)? {
+        if years.len() == YEARS_MAX {
+            break;
         }
+        let year = hall.year(last);
+        let from = begin(hall, year).unwrap_or(i64::MIN);
+        let entries = logbook::count_between(tx, member_id, (from, before))?;
+        years.push(Year { year, entries, flown: String::new(), skip });
+        (skip, before) = (skip + entries, from);
     }
     Ok((years, skip))
+}
+
+/// Adds up what was flown by `now` in the years of which a page shows lines.
+pub(crate) fn add_flown(
+    tx: &Read,
+    hall: &Hall,
+    member_id: i64,
+    now: i64,
+    years: &mut [Year],
+    is_shown: impl Fn(i16) -> bool,
+) -> Result<(), Failure> {
+    for year in years.iter_mut().filter(|one| is_shown(one.year)) {
+        let from = begin(hall, year.year).unwrap_or(i64::MIN);
+        let to = begin(hall, year.year.saturating_add(1)).unwrap_or(i64::MAX).min(now + 1);
+        year.flown = minutes::show(logbook::sum_flown_between(tx, member_id, (from, to))?);
+    }
+    Ok(())
+}
+
+/// The first moment of a year; `None` beyond the calendar.
+fn begin(hall: &Hall, year: i16) -> Option<i64> {
+    hall.start_of(&format!("{year:04}-01-01"))
 }

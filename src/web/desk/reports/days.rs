@@ -41,78 +41,83 @@ pub(super) struct Brought {
     pub users: i64,
 }
 
-/// Ranges of which the sums are kept.
-const RANGES_MAX: usize = 4;
-
-/// The sums of a range's bookings and flights: what a partner brought has no name here, and nothing but bookings.
-#[derive(Default)]
-struct Sums {
-    days: Vec<Counted>,
-    brought: Vec<Brought>,
+/// The counts of a range: its days, and the partners who brought something in it, those with the most bookings first.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub days: Vec<Counted>,
+    pub brought: Vec<Brought>,
 }
 
-/// Whose sums, and until when they are good.
+/// Ranges of which the counts are kept: a report is asked for with the range before it, then as tables.
+const RANGES_MAX: usize = 8;
+
+/// Whose counts, and until when they are good.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
     from: i64,
     to: i64,
-    /// Flights from then on are still to come.
-    to_flown: i64,
-    /// The commits that may have changed them.
-    count: u64,
+    /// When today began: what is flown from then on is in no kept count, because it grows with the clock.
+    today: i64,
+    /// The commits that may have changed them: of bookings and flights, and of the partners' requests.
+    commits: (u64, u64),
 }
 
-/// As they were added up last: a report is asked for as a page, then as a table of days and one of partners.
+/// As they were added up last; partners have no names there.
 #[derive(Default)]
-struct Kept(Mutex<Vec<(Key, Arc<Sums>)>>);
+struct Kept(Mutex<Vec<(Key, Arc<Counts>)>>);
 
 impl Kept {
-    fn all(&self) -> MutexGuard<'_, Vec<(Key, Arc<Sums>)>> {
+    fn all(&self) -> MutexGuard<'_, Vec<(Key, Arc<Counts>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<(Vec<Counted>, Vec<Brought>), Failure> {
-    let sums = sums(site, hall, range)?;
-    let mut brought = site.store.read(|tx| {
-        let mut brought: Vec<Brought> = partners::list(tx)?.into_iter().map(|one| named(one, &sums.brought)).collect();
-        add_events(tx, range, &mut brought)?;
-        Ok(brought)
+/// The counts of a range: what is booked and asked for in it, and what was flown in it by now.
+pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<Counts, Failure> {
+    let now = site.now();
+    let today = hall.day(now, 0).from;
+    let kept = kept(site, hall, range, today)?;
+    let (partners, (flights, flown)) = site.store.read(|tx| {
+        let is_in = (range.from..range.to).contains(&today);
+        let flown = if is_in { hours::sum_flown(tx, site.tunnel_id, today, now + 1)? } else { (0, 0) };
+        Ok((partners::list(tx)?, flown))
     })?;
-    brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
-    brought.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));
-    Ok((sums.days.clone(), brought))
-}
-
-fn named(one: partners::Partner, sums: &[Brought]) -> Brought {
-    let sum = sums.iter().find(|sum| sum.partner_id == one.partner_id).cloned().unwrap_or_default();
-    Brought { partner_id: one.partner_id, name: one.name, client_id: one.client_id, ..sum }
-}
-
-/// The sums of a range, added up anew where what is kept may be old.
-fn sums(site: &Site, hall: &Hall, range: &Range) -> Result<Arc<Sums>, Failure> {
-    let key = |count| Key { from: range.from, to: range.to, to_flown: range.to.min(site.now() + 1), count };
-    let kept = site.kept::<Kept>();
-    let wanted = key(site.store.changes().count());
-    if let Some((_, sums)) = kept.all().iter().find(|(key, _)| *key == wanted) {
-        return Ok(sums.clone());
+    let mut counts = (*kept).clone();
+    if let Some(day) = counts.days.iter_mut().find(|day| day.from == today) {
+        (day.flights, day.flown) = (flights, flown);
     }
-    // The snapshot of this request may be older than the count.
+    counts.brought.retain_mut(|one| {
+        let partner = partners.iter().find(|partner| partner.partner_id == one.partner_id);
+        partner.map(|partner| (one.name, one.client_id) = (partner.name.clone(), partner.client_id.clone())).is_some()
+    });
+    Ok(counts)
+}
+
+/// What is kept of a range, added up anew where it may be old.
+fn kept(site: &Site, hall: &Hall, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
+    let changes = site.store.changes();
+    let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
+    let kept = site.kept::<Kept>();
+    let wanted = key();
+    if let Some((_, counts)) = kept.all().iter().find(|(key, _)| *key == wanted) {
+        return Ok(counts.clone());
+    }
+    // The snapshot of this request may be older than the commits.
     site.store.rest();
-    let made = key(site.store.changes().count());
-    let sums = Arc::new(add_up(site, hall, range, made.to_flown)?);
+    let made = key();
+    let counts = Arc::new(add_up(site, hall, range, range.to.min(today))?);
     let mut all = kept.all();
-    all.retain(|(key, _)| key.count == made.count && *key != made);
+    all.retain(|(key, _)| key.commits == made.commits && key.today == today && *key != made);
     if all.len() >= RANGES_MAX {
         all.remove(0);
     }
-    all.push((made, sums.clone()));
-    Ok(sums)
+    all.push((made, counts.clone()));
+    Ok(counts)
 }
 
-/// Adds up what is booked in a range, and what was flown in it before `to_flown`.
-fn add_up(site: &Site, hall: &Hall, range: &Range, to_flown: i64) -> Result<Sums, Failure> {
-    let (mut sums, mut starts) = (Sums::default(), Vec::new());
+/// Adds up what is booked and asked for in a range, and what was flown in it before `to_flown`.
+fn add_up(site: &Site, hall: &Hall, range: &Range, to_flown: i64) -> Result<Counts, Failure> {
+    let (mut sums, mut starts) = (Counts::default(), Vec::new());
     let mut at = range.from;
     while at < range.to {
         let day = hall.day(at, 0);
@@ -124,8 +129,11 @@ fn add_up(site: &Site, hall: &Hall, range: &Range, to_flown: i64) -> Result<Sums
         for span in spans(&starts, range.to) {
             add(tx, (site.tunnel_id, to_flown), span, &starts, &mut sums)?;
         }
-        Ok(())
+        add_events(tx, range, &mut sums)
     })?;
+    let Counts { brought, .. } = &mut sums;
+    brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
+    brought.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));
     Ok(sums)
 }
 
@@ -154,7 +162,7 @@ fn add(
     (tunnel_id, to_flown): (i64, i64),
     (from, to): (i64, i64),
     starts: &[i64],
-    sums: &mut Sums,
+    sums: &mut Counts,
 ) -> Result<(), Failure> {
     // Nothing is before the first.
     let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
@@ -170,12 +178,7 @@ fn add(
         day.bookings += one.bookings;
         day.booked += one.minutes;
         day.arrived += one.arrived;
-        let known = sums.brought.iter().position(|sum| sum.partner_id == one.partner_id);
-        let place = known.unwrap_or(sums.brought.len());
-        if known.is_none() {
-            sums.brought.push(Brought { partner_id: one.partner_id, ..Brought::default() });
-        }
-        let sum = &mut sums.brought[place];
+        let sum = sums.partner(one.partner_id);
         sum.bookings += one.bookings;
         sum.booked += one.minutes;
         sum.arrived += one.arrived;
@@ -183,9 +186,9 @@ fn add(
     Ok(())
 }
 
-fn add_events(tx: &Read, range: &Range, brought: &mut [Brought]) -> Result<(), Failure> {
+fn add_events(tx: &Read, range: &Range, sums: &mut Counts) -> Result<(), Failure> {
     for (partner_id, event, times) in hours::list_events(tx, range.from, range.to)? {
-        let Some(sum) = brought.iter_mut().find(|sum| sum.partner_id == partner_id) else { continue };
+        let sum = sums.partner(partner_id);
         match event.as_str() {
             "token.issued" => sum.tokens += times,
             "token.refused" => sum.refused += times,
@@ -196,16 +199,19 @@ fn add_events(tx: &Read, range: &Range, brought: &mut [Brought]) -> Result<(), F
     Ok(())
 }
 
-/// The counts of a whole range.
-pub(super) fn sum(site: &Site, range: &Range) -> Result<Counted, Failure> {
-    let (tunnel_id, to_flown) = (site.tunnel_id, range.to.min(site.now() + 1).max(range.from));
-    site.store.read(|tx| {
-        let (flights, flown) = hours::sum_flown(tx, tunnel_id, range.from, to_flown)?;
-        let (bookings, booked, arrived) = hours::sum_booked(tx, tunnel_id, range.from, range.to)?;
-        Ok(Counted { from: range.from, date: String::new(), bookings, booked, arrived, flights, flown })
-    })
+impl Counts {
+    /// Where what a partner brought is added up.
+    fn partner(&mut self, partner_id: i64) -> &mut Brought {
+        let known = self.brought.iter().position(|one| one.partner_id == partner_id);
+        let place = known.unwrap_or_else(|| {
+            self.brought.push(Brought { partner_id, ..Brought::default() });
+            self.brought.len() - 1
+        });
+        &mut self.brought[place]
+    }
 }
 
+/// The counts of a whole range.
 pub(super) fn total(days: &[Counted]) -> Counted {
     days.iter().fold(Counted::default(), |sum, day| Counted {
         from: sum.from,

@@ -2,7 +2,7 @@
 
 use super::days;
 use super::range::Range;
-use crate::app::import_export::cell::write_row;
+use crate::app::import_export::cell::{RowWriter, write_row};
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
 use crate::http::Answer;
@@ -11,7 +11,9 @@ use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::Read;
 use crate::store::queries::reports::{self, BookingLine};
+use crate::store::tables::bookings::Ending;
 use std::borrow::Borrow;
 
 /// A table of bookings has no more rows than this; whoever wants more takes it in parts.
@@ -22,6 +24,10 @@ const BOOKINGS_AT_ONCE: i64 = 1_000;
 pub(crate) fn file(name: &str, heading: &[impl Borrow<str>], rows: impl Iterator<Item = Vec<String>>) -> Reply {
     let mut table = heading.join(",") + "\r\n";
     rows.for_each(|row| write_row(&mut table, &row));
+    attachment(name, table)
+}
+
+fn attachment(name: &str, table: String) -> Reply {
     reply::file("text/csv; charset=utf-8", "attachment", name, table)
 }
 
@@ -38,7 +44,7 @@ fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
 /// `GET /desk/reports/days.csv`: one row a day.
 pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let (days, _) = days::count(site, &site.hall()?, &range)?;
+    let days = days::count(site, &site.hall()?, &range)?.days;
     let heading = ["date", "bookings", "minutes_booked", "arrived", "flights", "minutes_flown"];
     let row = |day: days::Counted| {
         let numbers = [day.bookings, day.booked, day.arrived, day.flights, day.flown];
@@ -50,7 +56,7 @@ pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `GET /desk/reports/partners.csv`: one row a partner.
 pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let (_, partners) = days::count(site, &site.hall()?, &range)?;
+    let partners = days::count(site, &site.hall()?, &range)?.brought;
     let heading = [
         "client_id",
         "partner",
@@ -71,41 +77,44 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight, by the hall's clock; with
 /// those that were cancelled (`ended`).
 pub(crate) fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
-    let range = range(site, call)?;
-    let mut found: Vec<BookingLine> = Vec::new();
-    let mut after = (range.from, 0);
-    loop {
-        let read = |tx: &crate::store::Read| {
-            Ok(reports::list_bookings(tx, site.tunnel_id, after, range.to, BOOKINGS_AT_ONCE)?)
-        };
-        let more = site.store.read(read)?;
-        site.store.rest();
-        let Some(last) = more.last() else { break };
-        after = (last.flight_date, last.booking_id);
-        found.extend(more);
-        if found.len() > BOOKINGS_MAX {
-            return Err(Failure::field("to", Text::new("reports.bookings_many").with("max", BOOKINGS_MAX)));
-        }
-    }
-    let hall = site.hall()?;
+    let (range, hall) = (range(site, call)?, site.hall()?);
     let (flight, arrived) = (moments("flight_date", &hall), moments("arrived_at", &hall));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
-    Ok(file(&name("bookings", &range), &heading, found.into_iter().map(|line| cells(&hall, line))))
+    let mut table = heading.join(",") + "\r\n";
+    let (mut after, mut rows) = ((range.from, 0), 0);
+    loop {
+        let read = |tx: &Read| {
+            let last = reports::each_booking(tx, site.tunnel_id, after, range.to, BOOKINGS_AT_ONCE, |line| {
+                rows += 1;
+                write_booking(&mut table, &hall, line);
+            });
+            Ok(last?)
+        };
+        let last = site.store.read(read)?;
+        site.store.rest();
+        if rows > BOOKINGS_MAX {
+            return Err(Failure::field("to", Text::new("reports.bookings_many").with("max", BOOKINGS_MAX)));
+        }
+        match last {
+            Some(last) => after = last,
+            None => return Ok(attachment(&name("bookings", &range), table)),
+        }
+    }
 }
 
-fn cells(hall: &Hall, line: BookingLine) -> Vec<String> {
-    vec![
-        line.booking_id.to_string(),
-        line.partner,
-        line.member_id.to_string(),
-        line.member,
-        line.registration_id.map(|id| id.to_string()).unwrap_or_default(),
-        hall.written(line.flight_date),
-        line.minutes.to_string(),
-        line.arrived_at.map(|at| hall.written(at)).unwrap_or_default(),
-        line.ended.map(|ended| ended.name().to_owned()).unwrap_or_default(),
-    ]
+fn write_booking(table: &mut String, hall: &Hall, line: &BookingLine) {
+    let mut row = RowWriter::begin(table);
+    row.plain(line.booking_id);
+    row.text(line.partner);
+    row.plain(line.member_id);
+    row.text(line.member);
+    row.plain(line.registration_id.map(|id| id.to_string()).unwrap_or_default());
+    row.plain(hall.written(line.flight_date));
+    row.plain(line.minutes);
+    row.plain(line.arrived_at.map(|at| hall.written(at)).unwrap_or_default());
+    row.plain(line.ended.map_or("", Ending::name));
+    row.end();
 }
 
 fn name(what: &str, range: &Range) -> String {

@@ -10,23 +10,24 @@ use crate::domain::entry::Kind;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::skills::{self, SkillEntry};
-use crate::web::{Frame, called, done, initials, show, skipped};
+use crate::web::desk::today::name_of;
+use crate::web::{Frame, asked, called, done_to, initials, show, skipped};
 use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/sign-offs";
 /// Rows on one page; whoever signs them sees the next.
 const ROWS_MAX: i64 = 100;
-const DONE: [(&str, &str); 8] = [
+const DONE: [(&str, &str); 7] = [
     ("several", "card.done_several"),
     ("withdrawn", "card.done_withdrawn"),
     ("deleted", "card.done_deleted"),
     ("none", "card.none_ticked"),
-    ("signed", "desk.done_signed"),
     ("denied", "desk.done_denied"),
     ("suspended", "desk.done_suspended"),
     ("reinstated", "desk.done_reinstated"),
@@ -65,7 +66,7 @@ struct Row {
 /// `GET /desk/sign-offs`: the queue, by signer, from the entry after `skip` others on.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    frame.done = done_in_words(site, call)?;
     let skip = skipped(call);
     let hall = site.hall()?;
     let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
@@ -87,6 +88,28 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let skip_to = skip.saturating_add(queues.iter().map(|queue| queue.rows.len() as i64).sum());
     let page = Page { frame, more: waiting - skip_to, skip_to, queues };
     Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// The deed that was just done, with whose entry it was, or how many.
+fn done_in_words(site: &Site, call: &Call) -> Result<Option<String>, Failure> {
+    let (entry, count) = (asked(call, "entry").parse::<i64>().ok(), asked(call, "count").parse::<i64>().ok());
+    let named = site.store.read(|tx| {
+        let Some(entry) = entry.map(|entry_id| skills::find(tx, entry_id)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        let skill = match entry.kind {
+            Kind::Time => call.say("desk.opening"),
+            _ => site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill).1,
+        };
+        Ok(name_of(tx, entry.member_id)?.map(|name| (skill, name)))
+    })?;
+    Ok(match (&*asked(call, "done"), named) {
+        ("signed", Some((skill, name))) => {
+            Some(call.language().say(&Text::new("desk.done_signed").with("skill", skill).with("name", name)))
+        }
+        ("signed", None) => None,
+        _ => done_to(call, &DONE, |text| text.with("count", count.unwrap_or_default())),
+    })
 }
 
 fn signer(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {

@@ -172,7 +172,7 @@ fn prove(
         }
     });
     match outcome {
-        Ok(Signature::Signed) => Ok(reply::see_other("/desk/sign-offs?done=signed")),
+        Ok(Signature::Signed) => Ok(reply::see_other(&format!("/desk/sign-offs?done=signed&entry={}", call.param(0)))),
         Ok(Signature::CodeDue(step, by_app, problem)) => {
             let problem = problem.map(|key| call.say(key));
             entry::page(site, call, clerk, Some(SignForm { step: Some(step), by_app, problem, ..sent }))

@@ -77,7 +77,7 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(())
     })?;
     match outcome {
-        Outcome::Done => Ok(reply::see_other(&format!("{PART}?done=several"))),
+        Outcome::Done => Ok(reply::see_other(&format!("{PART}?done=several&count={}", seen.len()))),
         Outcome::Again(status, proof) => {
             page(site, call, clerk, status, &chosen, comment.unwrap_or_default(), Some(*proof))
         }

@@ -1,6 +1,6 @@
 //! Who comes on a day, by the hour: a line each, with what is out of the ordinary.
 
-use crate::app::flights;
+use crate::app::flights::Signatures;
 use crate::domain::age;
 use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::LevelKey;
@@ -138,11 +138,12 @@ fn list(site: &Site, tx: &Read, question: &Question) -> Result<Vec<Hour>, Failur
     let Question { hall, day, now, skip, .. } = *question;
     let this_hour = (day.from..day.to).contains(&now).then(|| now - now.rem_euclid(HOUR_SECONDS));
     let mut hours: Vec<Hour> = Vec::new();
+    let signatures = Signatures::read(site, tx, (day.from, day.to))?;
     for found in bookings::list_arrivals(tx, site.tunnel_id, (day.from, day.to), (ROWS_MAX, skip), now)? {
         let clock = hall.clock(found.flight_date);
         let full = format!("{}:00", &clock[..2]);
         let begins = found.flight_date - found.flight_date.rem_euclid(HOUR_SECONDS);
-        let row = row(site, tx, question, found, clock)?;
+        let row = row(site, tx, question, &signatures, found, clock)?;
         match hours.last_mut() {
             Some(hour) if hour.clock == full => hour.rows.push(row),
             _ => {
@@ -155,8 +156,15 @@ fn list(site: &Site, tx: &Read, question: &Question) -> Result<Vec<Hour>, Failur
     Ok(hours)
 }
 
-fn row(site: &Site, tx: &Read, question: &Question, found: Arrival, clock: String) -> Result<Row, Failure> {
-    let marks = marks(site, tx, question, &found)?;
+fn row(
+    site: &Site,
+    tx: &Read,
+    question: &Question,
+    signatures: &Signatures,
+    found: Arrival,
+    clock: String,
+) -> Result<Row, Failure> {
+    let marks = marks(site, tx, question, signatures, &found)?;
     Ok(Row {
         booking_id: found.booking_id,
         member_id: found.member_id,
@@ -171,7 +179,13 @@ fn row(site: &Site, tx: &Read, question: &Question, found: Arrival, clock: Strin
 }
 
 /// The marks for whatever is out of the ordinary at the time of the flight, the gravest first.
-fn marks(site: &Site, tx: &Read, question: &Question, found: &Arrival) -> Result<Vec<Mark>, Failure> {
+fn marks(
+    site: &Site,
+    tx: &Read,
+    question: &Question,
+    signatures: &Signatures,
+    found: &Arrival,
+) -> Result<Vec<Mark>, Failure> {
     let at = found.flight_date.max(question.now);
     let say = |tone, text: Text| Mark::new(tone, question.language.say(&text));
     let mut marks = Vec::new();
@@ -190,7 +204,7 @@ fn marks(site: &Site, tx: &Read, question: &Question, found: &Arrival) -> Result
     if !membership_in_force(&standing, site.config.yearly_fee_cents, at) {
         marks.push(say("bad", Text::new("desk.mark_unpaid")));
     }
-    if flights::find_denial(site, tx, found.member_id, at)?.is_some() {
+    if signatures.find_denial(found.member_id, found.dob, at, question.hall.noon_utc(at)).is_some() {
         marks.push(say("bad", Text::new("papers.mark")));
     }
     for key in lapsed(tx, found, at)? {
