@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::{Answered, Row, Table, broken, done, refused, shown_moment};
 use crate::ops::backup::drill::{self, Drill};
-use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{self, Made, Progress};
 use crate::site::Site;
@@ -76,22 +76,23 @@ fn list(site: &Site) -> Answered {
     let elsewhere = site.kept::<Elsewhere>();
     let second = elsewhere.target(&site.config).map(|second| (second.clone(), elsewhere.list(&second)));
     let mut unreadable = backup::shelf(&site.config.data).unreadable();
-    if let Some((dir, Some(_))) = &second {
+    if let Some((dir, Ok(_))) = &second {
         unreadable.extend(elsewhere.unreadable(dir).unwrap_or_default());
     }
     let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
-    let there_too =
-        second.as_ref().map(|(dir, there)| json!({ "dir": dir.to_string(), "backups": there.as_deref().map(all) }));
+    let there_too = second
+        .as_ref()
+        .map(|(dir, there)| json!({ "dir": dir.to_string(), "backups": there.as_deref().ok().map(all) }));
     let values =
         json!({ "backups": all(&here), "second": there_too, "drill": drill.as_ref(), "unreadable": unreadable });
     let mut said: Vec<String> =
         unreadable.iter().map(|(name, why)| format!("{name} is no backup that can be restored: {why}.")).collect();
     let there = match second {
-        Some((dir, None)) => {
-            said.push(format!("The off-site backups are not in this list: {}.", silent(&dir)));
+        Some((_, Err(cause))) => {
+            said.push(format!("The off-site backups are not in this list: {cause}."));
             Vec::new()
         }
-        Some((_, Some(there))) => there,
+        Some((_, Ok(there))) => there,
         None => Vec::new(),
     };
     let mut rows = rows(here, there);

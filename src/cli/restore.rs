@@ -5,7 +5,7 @@ use super::shell::by_us;
 use super::{Answered, Global, Trouble, broken, done, refused, shown_moment, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::restore::{Restored, Wanted};
 use crate::ops::backup::shelf::Backup;
@@ -154,11 +154,11 @@ impl Shelves {
         let elsewhere = Elsewhere::default();
         if let Some(second) = elsewhere.target(config) {
             match elsewhere.list(&second) {
-                Some(there) => {
+                Ok(there) => {
                     found.backups.extend(there);
                     found.unreadable.extend(elsewhere.unreadable(&second).unwrap_or_default());
                 }
-                None => found.silent = Some(silent(&second)),
+                Err(cause) => found.silent = Some(cause),
             }
         }
         // Of the two copies of one backup the one beside the site is the last, which needs no key.

@@ -2,14 +2,14 @@
 
 use super::Settings;
 use super::recipient::Recipient;
-use std::path::PathBuf;
+use super::second_place::SecondPlace;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backup {
     /// Hours between two; 0: none by themselves.
     pub every_hours: i64,
-    /// A directory on another disk.
-    pub second_place: Option<PathBuf>,
+    /// On another disk, or another machine.
+    pub second_place: Option<SecondPlace>,
     /// Whom the copies there are encrypted to.
     pub recipient: Option<Recipient>,
     /// Bytes of the write-ahead log that may wait until the second place has them.
@@ -18,15 +18,10 @@ pub struct Backup {
 
 impl Settings {
     pub(super) fn backup(&mut self) -> Backup {
-        let absolute = |text: &str| match text {
-            "" => Ok(None),
-            text if text.starts_with('/') => Ok(Some(PathBuf::from(text))),
-            _ => Err("must be a path from the root, like /mnt/backup"),
-        };
         let recipient = |text: &str| if text.is_empty() { Ok(None) } else { Recipient::parse(text).map(Some) };
         Backup {
             every_hours: self.whole("backup.every_hours", 0, 168),
-            second_place: self.text("backup.second_place", absolute).flatten(),
+            second_place: self.second_place(),
             recipient: self.text("backup.recipient", recipient).flatten(),
             unconfirmed_bytes_max: self.whole("backup.unconfirmed_mib", 8, 4_096).cast_unsigned() * 1024 * 1024,
         }

@@ -88,7 +88,7 @@ impl Settings {
     }
 
     /// A file with a secret: it may change later, so it is only looked at here.
-    fn readable(&mut self, key: &str) -> Option<PathBuf> {
+    pub(super) fn readable(&mut self, key: &str) -> Option<PathBuf> {
         let path = self.text(key, |text| Ok(text.to_owned())).filter(|text| !text.is_empty()).map(PathBuf::from)?;
         match std::fs::read_to_string(&path) {
             Ok(text) if text.trim().is_empty() => self.mistake(key, "is an empty file"),
@@ -98,7 +98,7 @@ impl Settings {
         Some(path)
     }
 
-    fn pem(&mut self, key: &str, path: &std::path::Path) -> Option<Vec<u8>> {
+    pub(super) fn pem(&mut self, key: &str, path: &std::path::Path) -> Option<Vec<u8>> {
         match std::fs::read(path) {
             Ok(pem) if String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----") => return Some(pem),
             Ok(_) => self.mistake(key, "holds no PEM certificate"),
@@ -158,7 +158,7 @@ fn host_and_port(text: &str) -> Option<(String, u16)> {
     (sound && port > 0).then(|| (host.to_owned(), port))
 }
 
-fn is_this_machine(host: &str) -> bool {
+pub(super) fn is_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }

@@ -1,6 +1,5 @@
 //! Jobs that run without being asked.
 
-mod agent;
 pub mod outbox;
 pub mod reminders;
 pub(crate) mod scrub;

@@ -1,5 +1,6 @@
 //! Operations: a site's life cycle, backups, health, certificates and the service manager.
 
+pub(crate) mod agent;
 pub(crate) mod asking;
 pub mod audit;
 pub(crate) mod backup;

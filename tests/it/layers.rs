@@ -96,7 +96,13 @@ const RULES: &[Rule] = &[
     Rule { words: &["lettre::"], only_in: &["jobs/outbox/mail.rs", "config/outgoing.rs"] },
     Rule {
         words: &["ureq::"],
-        only_in: &["jobs/agent.rs", "jobs/outbox/sms.rs", "jobs/sync/https.rs", "jobs/sync/reports.rs"],
+        only_in: &[
+            "ops/agent.rs",
+            "ops/replication/s3/",
+            "jobs/outbox/sms.rs",
+            "jobs/sync/https.rs",
+            "jobs/sync/reports.rs",
+        ],
     },
     // Output goes through the log or the outcome of a command.
     Rule { words: &["println!", "eprintln!", "print!("], only_in: &["build.rs"] },

@@ -3,7 +3,7 @@
 use super::carrier::{Delivery, Trouble, shown};
 use super::places::{code, fill};
 use crate::config::Sms;
-use crate::jobs::agent::agent;
+use crate::ops::agent::agent;
 use http::StatusCode;
 use std::time::Duration;
 use ureq::{Agent, Timeout};

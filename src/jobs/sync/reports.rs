@@ -7,7 +7,7 @@ use super::source::{Change, Source};
 use super::upstream::{Held, Trouble, shown};
 use crate::clock::Clock;
 use crate::config::Sync;
-use crate::jobs::agent::agent;
+use crate::ops::agent::agent;
 use crate::store::tables::sync::{Refused, State};
 use serde::{Deserialize, Serialize};
 use std::fs::File;

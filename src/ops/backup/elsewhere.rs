@@ -6,22 +6,20 @@ use super::shelf::{Backup, Shelf, Spared};
 use super::{check_space, tombstones};
 use crate::config::Config;
 use crate::config::recipient::Recipient;
-use crate::ops::replication::chain::ticks_of;
+use crate::ops::replication::chain::{TICKS_KEPT_SECONDS, ticks_of};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
 use crate::site::Site;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 /// A disk that sleeps takes some seconds to wake.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two steps of a copy: the last one is a flush, and a share far away takes all that was written since.
 const STEP_TIME_MAX: Duration = Duration::from_secs(600);
-/// Any second that lies no longer back can be restored.
-const TICKS_KEPT_SECONDS: i64 = 86_400;
 
 /// The queues of work on the second place: one each for looks, copies and ticks, so that short work does not wait
 /// behind a long copy.
@@ -31,6 +29,7 @@ pub(crate) struct Elsewhere {
     ticks: Line,
     look_time_max: Duration,
     step_time_max: Duration,
+    target: OnceLock<Option<Target>>,
 }
 
 /// One piece of work at a time.
@@ -86,7 +85,7 @@ impl Elsewhere {
 
     /// The second place that the settings name.
     pub(crate) fn target(&self, config: &Config) -> Option<Target> {
-        config.backup.second_place.clone().map(Target::Directory)
+        self.target.get_or_init(|| Target::second(config)).clone()
     }
 
     fn patient(look_time_max: Duration, step_time_max: Duration) -> Elsewhere {
@@ -96,43 +95,56 @@ impl Elsewhere {
             ticks: Line::default(),
             look_time_max,
             step_time_max,
+            target: OnceLock::new(),
         }
     }
 
-    /// The finished backups there, newest first. `None`: it does not answer.
-    pub(crate) fn list(&self, place: &Target) -> Option<Vec<Backup>> {
-        let place = place.clone();
-        self.look(move || match place {
-            Target::Directory(dir) => Shelf::new(dir).list(),
+    /// The finished backups there, newest first. The error: it does not answer, or refuses to.
+    pub(crate) fn list(&self, place: &Target) -> Result<Vec<Backup>, String> {
+        let there = place.clone();
+        self.look(place, move |step| match there {
+            Target::Directory(dir) => Ok(Shelf::new(dir).list()),
+            Target::S3(folder) => Ok(folder.bases(step)?.whole),
         })
     }
 
-    /// [`Shelf::unreadable`] there. `None`: it does not answer.
-    pub(crate) fn unreadable(&self, place: &Target) -> Option<Vec<(String, String)>> {
-        let place = place.clone();
-        self.look(move || match place {
-            Target::Directory(dir) => Shelf::new(dir).unreadable(),
+    /// The newest of them.
+    pub(crate) fn newest(&self, place: &Target) -> Result<Option<Backup>, String> {
+        let there = place.clone();
+        self.look(place, move |step| match there {
+            Target::Directory(dir) => Ok(Shelf::new(dir).list().into_iter().next()),
+            Target::S3(folder) => folder.newest(step),
         })
     }
 
-    /// Who is known there to be erased. `None`: it does not answer.
-    pub(crate) fn list_erased(&self, place: &Target, site_id: &str) -> Option<Vec<Tombstone>> {
-        let (place, site_id) = (place.clone(), site_id.to_owned());
-        self.look(move || match place {
-            Target::Directory(dir) => tombstones::list(&dir, &site_id).into_iter().collect(),
+    /// [`Shelf::unreadable`] there. The error: it does not answer, or refuses to.
+    pub(crate) fn unreadable(&self, place: &Target) -> Result<Vec<(String, String)>, String> {
+        let there = place.clone();
+        self.look(place, move |step| match there {
+            Target::Directory(dir) => Ok(Shelf::new(dir).unreadable()),
+            Target::S3(folder) => Ok(folder.bases(step)?.unreadable),
+        })
+    }
+
+    /// Who is known there to be erased. The error: it does not answer, or refuses to.
+    pub(crate) fn list_erased(&self, place: &Target, site_id: &str) -> Result<Vec<Tombstone>, String> {
+        let (there, site_id) = (place.clone(), site_id.to_owned());
+        self.look(place, move |_| match there {
+            Target::Directory(dir) => Ok(tombstones::list(&dir, &site_id).into_iter().collect()),
+            Target::S3(folder) => folder.list_erased(&site_id),
         })
     }
 
     /// Has it know who was erased, where it is there.
     pub(crate) fn keep_erased(&self, place: &Target, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
         let (there, site_id, all) = (place.clone(), site_id.to_owned(), all.to_vec());
-        let kept = self.look(move || match there {
+        self.look(place, move |_| match there {
             Target::Directory(dir) if dir.is_dir() => {
                 tombstones::keep(&dir, &site_id, &all).map_err(|e| unwritten(&dir, &e))
             }
             Target::Directory(_) => Ok(()),
-        });
-        kept.unwrap_or_else(|| Err(silent(place)))
+            Target::S3(folder) => folder.keep_erased(&site_id, &all),
+        })
     }
 
     /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
@@ -145,13 +157,12 @@ impl Elsewhere {
         spared: Spared,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
-        if self.list(place).is_none() {
-            return Err(silent(place));
-        }
+        self.list(place)?;
         let (backup, there, recipient) = (backup.clone(), place.clone(), recipient.cloned());
         let patience = Patience { line: self.look_time_max / 2, step: self.step_time_max };
         let carried = self.copies.work(patience, progress, move |step| match there {
             Target::Directory(dir) => put(&backup, &dir, recipient.as_ref(), &spared, step),
+            Target::S3(folder) => folder.carry(&backup, recipient.as_ref(), &spared, step),
         });
         carried.unwrap_or_else(|missed| match missed {
             Missed::Busy => Err(format!("the copy of another backup to {place} is in progress: wait for it")),
@@ -162,7 +173,7 @@ impl Elsewhere {
     /// The ticks behind a base there. `Err`: it does not answer. `None`: none can go on from that backup.
     pub(crate) fn replay(&self, base: &Backup, place: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
         let (base, there) = (base.clone(), place.within(&base.name()));
-        self.look(move || Replay::of(&base, &there, until)).ok_or_else(|| silent(place))
+        self.look(place, move |_| Ok(Replay::of(&base, &there, until)))
     }
 
     /// A tick there, or a look at the last one; nothing is begun while an earlier one hangs. `None`: the place does not
@@ -176,10 +187,15 @@ impl Elsewhere {
         self.ticks.work(patience, &mut |_, _| (), |_| send()).ok()
     }
 
-    /// Short work there. `None`: the place does not answer.
-    fn look<T: Send + 'static>(&self, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    /// Short work there, or such that tells of its steps.
+    fn look<T: Send + 'static>(
+        &self,
+        place: &Target,
+        look: impl FnOnce(&mut dyn FnMut()) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
         let patience = Patience { line: self.look_time_max, step: self.look_time_max };
-        self.looks.work(patience, &mut |_, _| (), |_| look()).ok()
+        let looked = self.looks.work(patience, &mut |_, _| (), |step| look(&mut || step(0, 0)));
+        looked.unwrap_or_else(|_| Err(silent(place)))
     }
 }
 
@@ -300,6 +316,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 mod tests {
     use super::*;
     use crate::clock::Clock;
+    use crate::config::SecondPlace;
     use crate::domain::audit::By;
     use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
@@ -380,7 +397,7 @@ mod tests {
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
         let mut config = Config::defaults();
         config.data = data;
-        config.backup.second_place = Some(second.clone());
+        config.backup.second_place = Some(SecondPlace::Directory(second.clone()));
         let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         site.keep(Elsewhere::patient(SHORT, Duration::from_secs(3)));
         let there = Target::Directory(second.clone());
@@ -403,7 +420,7 @@ mod tests {
             })
         });
         begins.recv().unwrap();
-        while site.kept::<Elsewhere>().list(&there).is_none() {
+        while site.kept::<Elsewhere>().list(&there).is_err() {
             _ = OpenOptions::new()
                 .write(true)
                 .custom_flags(libc::O_NONBLOCK)
@@ -416,7 +433,7 @@ mod tests {
         assert_eq!(hung.join().unwrap(), Ok(true));
         std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
         assert!(make().second.unwrap().is_err());
-        assert!(site.kept::<Elsewhere>().list(&there).is_none());
+        assert!(site.kept::<Elsewhere>().list(&there).is_err());
         // The second place answers again: both threads that hang there read an empty manifest and end.
         let elsewhere = site.kept::<Elsewhere>();
         while [&elsewhere.looks, &elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {

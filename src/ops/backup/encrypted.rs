@@ -4,10 +4,8 @@
 use super::manifest::Print;
 use crate::config::recipient::Recipient;
 use crate::ops::replication::target::Target;
-use crate::store::engine::place;
 use age::x25519;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The suffix of an encrypted file's name.
@@ -21,23 +19,13 @@ pub struct Identities {
 }
 
 impl Recipient {
-    /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. The file is flushed.
-    pub fn encrypt(&self, from: &mut dyn Read, to: File, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
-        let encryptor = age::Encryptor::with_recipients(std::iter::once(&self.0 as _)).map_err(io::Error::other)?;
-        let mut seen = Seen { to: BufWriter::new(&to), print: Print::begin() };
-        let mut sealing = encryptor.wrap_output(&mut seen)?;
-        Print::of_reader(from, &mut sealing, &mut |bytes| {
-            place::begin_to_flush(&to);
-            progress(bytes);
-        })?;
-        sealing.finish()?;
-        seen.to.flush()?;
-        to.sync_all()?;
+    /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. Nothing is flushed.
+    pub fn encrypt(&self, from: &mut dyn Read, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+        let mut seen = Seen { to, print: Print::begin() };
+        self.seal(&mut seen, &mut |sealing| Print::of_reader(from, sealing, progress).map(drop))?;
         Ok(seen.print.end())
     }
-}
 
-impl Recipient {
     /// Encrypts what `write` writes. Not flushed to the disk.
     pub(crate) fn seal(
         &self,
@@ -113,6 +101,7 @@ impl Identities {
 mod tests {
     use super::*;
     use age::secrecy::ExposeSecret;
+    use std::fs::File;
 
     fn key(dir: &Path, name: &str) -> (Recipient, Identities) {
         let key = x25519::Identity::generate();
@@ -130,7 +119,7 @@ mod tests {
         let text: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&plain, &text).unwrap();
         let mut from = File::open(&plain).unwrap();
-        let print = recipient.encrypt(&mut from, File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
+        let print = recipient.encrypt(&mut from, &mut File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
         let at = Target::Directory(dir.path().to_owned());
         assert_eq!(print, Print::of(&sealed, &mut |_| ()).unwrap());
         let mut opened = Vec::new();

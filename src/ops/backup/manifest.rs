@@ -102,7 +102,7 @@ impl Manifest {
         Manifest::parse(&bytes).map_err(|e| format!("{path} is not a manifest: {e}"))
     }
 
-    fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
         let said = |e: &dyn std::fmt::Display| e.to_string();
         let text = std::str::from_utf8(bytes).map_err(|e| said(&e))?;
         let mut manifest: Manifest = serde_json::from_str(text).map_err(|e| said(&e))?;

@@ -180,7 +180,7 @@ fn record(site: &Site, by: &By, deed: &'static str, backup: &Backup, detail: Det
 }
 
 /// `2026-11-21T12-00-00Z`.
-fn shown(moment: i64) -> String {
+pub(crate) fn shown(moment: i64) -> String {
     let moment = jiff::Timestamp::from_second(moment).unwrap_or_default();
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }

@@ -172,7 +172,7 @@ pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> V
     let shelves = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
     known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
     let elsewhere = Elsewhere::default();
-    let second = elsewhere.target(config).and_then(|second| elsewhere.list_erased(&second, site_id));
+    let second = elsewhere.target(config).and_then(|second| elsewhere.list_erased(&second, site_id).ok());
     known.extend(second.into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));

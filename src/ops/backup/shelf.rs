@@ -9,7 +9,7 @@ use crate::ops::replication::target::Target;
 use crate::store::engine::place;
 use std::cmp::Reverse;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -119,7 +119,14 @@ impl Backup {
                 done += bytes;
                 progress(done, all);
             };
-            let print = recipient.encrypt(&mut self.at.open(name)?, new_file(&dir.join(&sealed))?, &mut tell)?;
+            let file = new_file(&dir.join(&sealed))?;
+            let mut to = BufWriter::new(&file);
+            let print = recipient.encrypt(&mut self.at.open(name)?, &mut to, &mut |bytes| {
+                place::begin_to_flush(&file);
+                tell(bytes);
+            })?;
+            to.flush()?;
+            file.sync_all()?;
             manifest.encrypted.insert(sealed, print);
         }
         Ok(manifest)
@@ -235,19 +242,8 @@ impl Hold<'_> {
     /// Removes what need not be kept any more, and nothing that is spared. Of those before an upgrade the newest of each
     /// schema stays for a while: it is the way back. Returns how many went.
     pub(crate) fn prune(&self, now: i64, spared: &Spared) -> io::Result<usize> {
-        let (ways_back, backups): (Vec<_>, Vec<_>) =
-            self.shelf.list().into_iter().partition(|backup| backup.manifest.upgrade.is_some());
-        let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
-        let kept = retention::kept(&made, now, spared.made_before);
-        let mut old: Vec<_> = backups.iter().zip(kept).filter(|(_, keep)| !keep).collect();
-        let is_over = |i: usize| {
-            let (way, newer) = (&ways_back[i].manifest, &ways_back[..i]);
-            (way.made_at < now - WAY_BACK_SECONDS && way.made_at >= spared.made_before)
-                || newer.iter().any(|newer| newer.manifest.schema == way.schema)
-        };
-        old.extend(ways_back.iter().enumerate().filter(|(i, _)| is_over(*i)).map(|(_, backup)| (backup, false)));
-        old.retain(|(backup, _)| spared.proven.as_deref() != Some(&*backup.name()));
-        for (backup, _) in &old {
+        let old = outlived(self.shelf.list(), now, spared);
+        for backup in &old {
             // Renamed first: a removal that is cut off must not leave half a backup under a good name.
             let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));
             std::fs::rename(self.shelf.dir.join(backup.name()), &going)?;
@@ -255,6 +251,22 @@ impl Hold<'_> {
         }
         Ok(old.len())
     }
+}
+
+/// The backups that need not be kept any more, and are not spared: of all that there are, newest first.
+pub(crate) fn outlived(all: Vec<Backup>, now: i64, spared: &Spared) -> Vec<Backup> {
+    let (ways_back, backups): (Vec<_>, Vec<_>) = all.into_iter().partition(|backup| backup.manifest.upgrade.is_some());
+    let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
+    let kept = retention::kept(&made, now, spared.made_before);
+    let mut old: Vec<_> = backups.into_iter().zip(kept).filter(|(_, keep)| !keep).map(|(backup, _)| backup).collect();
+    let is_over = |i: usize| {
+        let (way, newer) = (&ways_back[i].manifest, &ways_back[..i]);
+        (way.made_at < now - WAY_BACK_SECONDS && way.made_at >= spared.made_before)
+            || newer.iter().any(|newer| newer.manifest.schema == way.schema)
+    };
+    old.extend((0..ways_back.len()).filter(|i| is_over(*i)).map(|i| ways_back[i].clone()));
+    old.retain(|backup| spared.proven.as_deref() != Some(&*backup.name()));
+    old
 }
 
 /// For its owner alone.

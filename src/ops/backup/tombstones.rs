@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-const NAME: &str = "erased.jsonl";
+pub(crate) const NAME: &str = "erased.jsonl";
 
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -21,7 +21,11 @@ struct Line {
 
 /// A site's, as a shelf knows them. A line that a crash cut off is passed over.
 pub(crate) fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
-    let text = std::fs::read_to_string(shelf.join(NAME)).unwrap_or_default();
+    parse(&std::fs::read_to_string(shelf.join(NAME)).unwrap_or_default(), site_id)
+}
+
+/// A site's, of all in the list.
+pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
     lines
         .filter(|line| line.site_id == site_id)
@@ -31,23 +35,26 @@ pub(crate) fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
 
 /// Adds those that the shelf does not know yet, and flushes them.
 pub(crate) fn keep(shelf: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
-    let known = list(shelf, site_id);
-    let new: Vec<&Tombstone> = all.iter().filter(|tombstone| !known.contains(tombstone)).collect();
-    if new.is_empty() {
-        return Ok(());
-    }
     let path = shelf.join(NAME);
-    let whole = std::fs::read(&path).map_or(true, |bytes| bytes.is_empty() || bytes.ends_with(b"\n"));
-    let mut text = if whole { String::new() } else { "\n".to_owned() };
-    for Tombstone { member_id, join_date, erased_at } in new {
-        let (site_id, member_id, join_date, erased_at) = (site_id.to_owned(), *member_id, *join_date, *erased_at);
-        text += &serde_json::to_string(&Line { site_id, member_id, join_date, erased_at })?;
-        text.push('\n');
-    }
+    let Some(text) = missing(&std::fs::read_to_string(&path).unwrap_or_default(), site_id, all) else { return Ok(()) };
     let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::File::open(shelf)?.sync_all()
+}
+
+/// What the list needs behind its text so that it knows them all; `None`: it does.
+pub(crate) fn missing(text: &str, site_id: &str, all: &[Tombstone]) -> Option<String> {
+    let known = parse(text, site_id);
+    let new: Vec<&Tombstone> = all.iter().filter(|tombstone| !known.contains(tombstone)).collect();
+    let mut more = if text.is_empty() || text.ends_with('\n') { String::new() } else { "\n".to_owned() };
+    for Tombstone { member_id, join_date, erased_at } in &new {
+        let (site_id, member_id, join_date, erased_at) = (site_id.to_owned(), *member_id, *join_date, *erased_at);
+        let line = Line { site_id, member_id, join_date, erased_at };
+        more += &serde_json::to_string(&line).expect("a line is numbers and a name");
+        more.push('\n');
+    }
+    (!new.is_empty()).then_some(more)
 }
 
 #[cfg(test)]

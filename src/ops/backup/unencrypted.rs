@@ -3,7 +3,6 @@
 use super::manifest::Print;
 use crate::config::recipient::{LACKING, Recipient};
 use crate::ops::replication::target::Target;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -14,7 +13,7 @@ pub(crate) const SUFFIX: &str = ".age";
 pub enum Identities {}
 
 impl Recipient {
-    pub(crate) fn encrypt(&self, _: &mut dyn Read, _: File, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn encrypt(&self, _: &mut dyn Read, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
         match *self {}
     }
 

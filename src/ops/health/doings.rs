@@ -9,7 +9,7 @@ use crate::domain::health::{
     SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::i18n::language::Text;
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::replication;
@@ -78,15 +78,23 @@ pub(crate) fn second_place(site: &Site) -> Fact {
         let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
         return Fact::judged("second_place", State::Warning, text, next);
     };
-    let next = Text::new("health.second_place.next").with("dir", &second);
+    let is_store = second.path().is_none();
+    let next = if is_store { "health.second_place.next_store" } else { "health.second_place.next" };
+    let next = Text::new(next).with("dir", &second);
     // The look at the second place may take seconds, so the snapshot of the file is released first.
     site.store.rest();
-    let Some(there) = site.kept::<Elsewhere>().list(&second) else {
-        let text = Text::new("health.second_place.silent").with("dir", &second);
-        return Fact::judged("second_place", State::Alarm, text, next);
+    let there = match site.kept::<Elsewhere>().newest(&second) {
+        Ok(there) => there,
+        Err(cause) => {
+            let text = match cause == silent(&second) {
+                true => Text::new("health.second_place.silent").with("dir", &second),
+                false => Text::new("health.second_place.refused").with("cause", cause),
+            };
+            return Fact::judged("second_place", State::Alarm, text, next);
+        }
     };
-    let newest = |backups: Vec<Backup>| backups.first().map(|backup| backup.manifest.made_at);
-    let (here, there) = (newest(shelf(&site.config.data).list()), newest(there));
+    let made_at = |backup: &Backup| backup.manifest.made_at;
+    let (here, there) = (shelf(&site.config.data).list().first().map(made_at), there.as_ref().map(made_at));
     let text = match there {
         Some(at) => Text::new("health.second_place").with("dir", &second).with("at", shown(site, at)),
         None => Text::new("health.second_place.empty").with("dir", &second),
@@ -113,12 +121,18 @@ pub(crate) fn off_site(site: &Site) -> Fact {
         }
         false => ("health.off_site.begins", late),
     };
+    let state = if status.stranger.is_some() { State::Alarm } else { state };
+    let stranger = status.stranger.filter(|cause| status.trouble.as_ref() != Some(cause));
+    let trouble = |cause: String| Text::new("health.off_site.trouble").with("cause", cause);
     let text = Text::new(key)
         .with("seconds", status.behind_seconds)
         .with("bytes", shown_bytes(status.behind_bytes))
-        .followed_by(status.trouble.map(|cause| Text::new("health.off_site.trouble").with("cause", cause)));
-    Fact::judged("off_site", state, text, Text::new("health.off_site.next"))
-        .with_figure("lag_seconds", status.behind_seconds)
+        .followed_by(status.trouble.map(trouble))
+        .followed_by(stranger.map(|cause| Text::new("health.off_site.stranger").with("cause", cause)))
+        .followed_by(status.replaces.then(|| Text::new("health.off_site.replaces")));
+    let is_store = Elsewhere::second(site).is_some_and(|second| second.path().is_none());
+    let next = if is_store { "health.off_site.next_store" } else { "health.off_site.next" };
+    Fact::judged("off_site", state, text, Text::new(next)).with_figure("lag_seconds", status.behind_seconds)
 }
 
 pub(crate) fn drill(site: &Site) -> Fact {

@@ -1,6 +1,6 @@
 //! A chain: the base in the second place, and the ticks behind it, in `ticks/` in the base's own directory.
 
-use super::target::{Filed, Target};
+use super::target::{Filed, Target, Written};
 use super::tick::{Lineage, PageSums, Tick};
 use crate::config::recipient::Recipient;
 use crate::ops::backup::encrypted::SUFFIX;
@@ -14,10 +14,13 @@ use std::io;
 use std::sync::Arc;
 
 const TICK: &str = ".tick";
+pub(crate) const TICKS: &str = "ticks";
+/// Any second that lies no longer back can be restored.
+pub(crate) const TICKS_KEPT_SECONDS: i64 = 86_400;
 
 /// Where the ticks behind a base lie.
 pub(crate) fn ticks_of(base: &Target) -> Target {
-    base.within("ticks")
+    base.within(TICKS)
 }
 
 /// Each tick's number and name; in order. The error: the place cannot be read.
@@ -59,12 +62,13 @@ pub(crate) struct Chain {
     /// The file that was confirmed last.
     last: Filed,
     /// On its way: the same is written again until it is confirmed.
-    pending: Option<(End, Arc<Tick>)>,
+    pending: Option<(End, Arc<Tick>, Arc<Written>)>,
 }
 
 /// A tick on its way to the second place.
 pub(crate) struct Parcel {
     tick: Arc<Tick>,
+    written: Arc<Written>,
     base: Target,
     last: Filed,
 }
@@ -74,6 +78,8 @@ pub(crate) struct Parcel {
 pub(crate) enum Unconfirmed {
     /// The second place does not have what it confirmed: the chain has a gap there.
     Lost(String),
+    /// Another machine wrote there where this one was to.
+    Foreign(String),
     /// The next second tries again.
     Failed(String),
 }
@@ -93,20 +99,21 @@ impl Chain {
 
     /// The tick that reaches `end`. The error: the log is not what it was, in one line.
     pub(crate) fn parcel(&mut self, end: &End, log: &LogReader) -> Result<Parcel, String> {
-        let tick = match &self.pending {
-            Some((to, tick)) if to == end => tick.clone(),
+        let (tick, written) = match &self.pending {
+            Some((to, tick, written)) if to == end => (tick.clone(), written.clone()),
             _ => {
                 let changes = log.changes(self.read, end.position, super::tick::page_sum)?;
-                Arc::new(Tick::next(self.start.lineage, self.number + 1, end, changes, &self.start.sums))
+                let tick = Tick::next(self.start.lineage, self.number + 1, end, changes, &self.start.sums);
+                (Arc::new(tick), Arc::default())
             }
         };
-        self.pending = Some((*end, tick.clone()));
-        Ok(Parcel { tick, base: self.base.clone(), last: self.last.clone() })
+        self.pending = Some((*end, tick.clone(), written.clone()));
+        Ok(Parcel { tick, written, base: self.base.clone(), last: self.last.clone() })
     }
 
     /// The tick of the last parcel is on the disk of the second place, in this file.
     pub(crate) fn confirm(&mut self, file: Filed) {
-        if let Some((end, tick)) = self.pending.take() {
+        if let Some((end, tick, _)) = self.pending.take() {
             tick.apply_to(&mut self.start.sums);
             (self.number, self.read, self.last) = (tick.head.number, end.position, file);
         }
@@ -136,7 +143,12 @@ impl Parcel {
     /// Puts it there, whole and flushed, and looks whether it and the one before are there then. Its file.
     pub(crate) fn put(&self, log: &LogReader, recipient: Option<&Recipient>) -> Result<Filed, Unconfirmed> {
         is_there(&self.last)?;
-        let file = self.write(log, recipient).map_err(|e| Unconfirmed::Failed(e.to_string()))?;
+        let file = self.write(log, recipient).map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Unconfirmed::Foreign(format!("another machine writes there as this site: {e}"))
+            }
+            _ => Unconfirmed::Failed(e.to_string()),
+        })?;
         is_there(&self.last)?;
         is_there(&file)?;
         Ok(file)
@@ -145,7 +157,7 @@ impl Parcel {
     fn write(&self, log: &LogReader, recipient: Option<&Recipient>) -> io::Result<Filed> {
         let suffix = if recipient.is_some() { SUFFIX } else { "" };
         let name = format!("{:010}{TICK}{suffix}", self.tick.head.number);
-        ticks_of(&self.base).put(&name, &mut |to| match recipient {
+        ticks_of(&self.base).put(&name, &self.written, &mut |to| match recipient {
             Some(recipient) => recipient.seal(to, &mut |to| self.tick.write(log, to)),
             None => self.tick.write(log, to),
         })

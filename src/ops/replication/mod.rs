@@ -7,6 +7,7 @@
 
 pub(crate) mod chain;
 pub(crate) mod replay;
+pub(crate) mod s3;
 pub(crate) mod target;
 pub(crate) mod tick;
 
@@ -45,6 +46,8 @@ const LAST_TICK_TIME_MAX: Duration = Duration::from_secs(5);
 const CHAIN_SECONDS_MAX: i64 = 3_600 + 300;
 /// Rounds between two looks whether a second place that has nothing new still has the last tick.
 const ROUNDS_BETWEEN_LOOKS: u64 = 5;
+/// Rounds until a place in trouble is asked again: twice as many after each try in vain.
+const ROUNDS_TO_TRY_MAX: u64 = 8;
 /// Rounds until another base is tried: twice as many after each whose chain did not last.
 const ROUNDS_TO_BASE_MIN: u64 = 15;
 const ROUNDS_TO_BASE_MAX: u64 = 3_600;
@@ -99,6 +102,8 @@ struct Told {
     chainless_since: Option<i64>,
     /// Why the last try failed.
     trouble: Option<String>,
+    /// Where another machine was seen to write as this site, until the server ends.
+    stranger: Option<String>,
 }
 
 /// How the off-site copy is.
@@ -110,6 +115,10 @@ pub struct Status {
     pub behind_seconds: i64,
     pub behind_bytes: u64,
     pub trouble: Option<String>,
+    /// Another machine writes to the second place as this site.
+    pub stranger: Option<String>,
+    /// Whether the second place may replace a file that another machine has put there.
+    pub replaces: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -131,6 +140,8 @@ pub fn status(site: &Site) -> Option<Status> {
         behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
         behind_bytes: bytes,
         trouble: told.trouble,
+        stranger: told.stranger,
+        replaces: Elsewhere::second(site).is_some_and(|second| second.replaces()),
     })
 }
 
@@ -156,7 +167,7 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
     let Some(second) = Elsewhere::second(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
     let replica = site.kept::<Replica>();
-    *lock(&replica.told) = Told { chainless_since: Some(site.now()), trouble: None };
+    *lock(&replica.told) = Told { chainless_since: Some(site.now()), ..Told::default() };
     replica.is_on.store(true, Ordering::Release);
     let site = site.for_another_thread();
     std::thread::Builder::new().name("replication".to_owned()).spawn(move || {
@@ -198,6 +209,9 @@ struct Replicator<'s> {
     is_making_base: Arc<AtomicBool>,
     /// How many erased people the second place knows of.
     erased: Option<usize>,
+    /// While the second place is in trouble: the round of the next try, and how many it is after this one.
+    next_try: u64,
+    rounds_to_try: u64,
 }
 
 impl<'s> Replicator<'s> {
@@ -214,6 +228,8 @@ impl<'s> Replicator<'s> {
             next_rounds_to_base: ROUNDS_TO_BASE_MIN,
             is_making_base: Arc::default(),
             erased: None,
+            next_try: 0,
+            rounds_to_try: 1,
         }
     }
 
@@ -234,7 +250,8 @@ impl<'s> Replicator<'s> {
             if stop.recv_timeout(TICK_INTERVAL / LOOKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
                 return true;
             }
-            if self.chain.is_some() && self.site.store.writer().capture.behind().bytes > bytes_max {
+            if self.chain.is_some() && self.next_try == 0 && self.site.store.writer().capture.behind().bytes > bytes_max
+            {
                 return false;
             }
         }
@@ -247,11 +264,28 @@ impl<'s> Replicator<'s> {
         if let Some(next) = lock(&self.replica.next).take().filter(is_followed) {
             (self.chain, self.chain_since) = (Some(next), self.site.now());
             self.tell(None);
+            (self.next_try, self.rounds_to_try) = (0, 1);
+        }
+        self.rounds_to_base = self.rounds_to_base.saturating_sub(1);
+        if self.rounds < self.next_try {
+            return;
         }
         self.ship(TICK_TIME_MAX, true);
         self.look();
         self.begin_log_anew();
         self.make_base_where_due();
+        self.be_patient();
+    }
+
+    /// A place in trouble is asked less and less often.
+    fn be_patient(&mut self) {
+        match lock(&self.replica.told).trouble {
+            Some(_) => {
+                self.next_try = self.rounds + self.rounds_to_try;
+                self.rounds_to_try = (2 * self.rounds_to_try).min(ROUNDS_TO_TRY_MAX);
+            }
+            None => (self.next_try, self.rounds_to_try) = (0, 1),
+        }
     }
 
     fn tell(&self, trouble: Option<String>) {
@@ -303,6 +337,10 @@ impl<'s> Replicator<'s> {
                     self.tell(None);
                 }
                 Some(Err(Unconfirmed::Lost(cause))) => return self.lose_chain(cause),
+                Some(Err(Unconfirmed::Foreign(cause))) => {
+                    lock(&self.replica.told).stranger = Some(cause.clone());
+                    return self.lose_chain(cause);
+                }
                 Some(Err(Unconfirmed::Failed(cause))) => return self.tell(Some(cause)),
                 None => return self.tell(Some(silent(&self.second))),
             }
@@ -334,7 +372,7 @@ impl<'s> Replicator<'s> {
         match self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
             Some(Ok(())) if self.site.store.writer().capture.is_open() => self.tell(None),
             Some(Ok(())) => {}
-            Some(Err(Unconfirmed::Lost(cause))) => self.lose_chain(cause),
+            Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.lose_chain(cause),
             Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
             None => self.tell(Some(silent(&self.second))),
         }
@@ -359,7 +397,6 @@ impl<'s> Replicator<'s> {
 
     /// Begins a base where there is no chain, or the chain is long; on a thread of its own, since it takes its time.
     fn make_base_where_due(&mut self) {
-        self.rounds_to_base = self.rounds_to_base.saturating_sub(1);
         let age = self.chain.as_ref().map(|_| self.site.now() - self.chain_since);
         if age.is_some_and(|age| age > LASTING_SECONDS) {
             self.next_rounds_to_base = ROUNDS_TO_BASE_MIN;

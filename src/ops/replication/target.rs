@@ -1,5 +1,10 @@
-//! A place where backups and ticks lie as files under names: the shelf beside the site, or the second place off the site.
+//! A place where backups and ticks lie as files under names: the shelf beside the site, or the second place off the site,
+//! which is a directory or a folder in a store.
 
+use super::s3::Store;
+use super::s3::folder::Folder;
+use super::s3::upload::Spool;
+use crate::config::{Config, SecondPlace};
 use crate::ops::backup::check_space;
 use crate::ops::backup::shelf::make_dir;
 use std::fmt::{self, Display, Formatter};
@@ -7,6 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const UNFINISHED: &str = ".unfinished";
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -14,13 +20,17 @@ const PROBE: &str = ".probe";
 const PROBE_BYTES: usize = 64 * 1024;
 
 /// A place with files in it, and with places within it. Shown as people name it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Target {
     Directory(PathBuf),
+    S3(Folder),
 }
 
+/// A file as it was written for an earlier try, so that the next one puts the same bytes: a directory needs none.
+pub(crate) type Written = Mutex<Option<Spool>>;
+
 /// A file that was put there.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Filed {
     pub at: Target,
     pub name: String,
@@ -28,9 +38,18 @@ pub(crate) struct Filed {
 }
 
 impl Target {
+    /// The second place that the settings name.
+    pub(crate) fn second(config: &Config) -> Option<Target> {
+        Some(match config.backup.second_place.as_ref()? {
+            SecondPlace::Directory(dir) => Target::Directory(dir.clone()),
+            SecondPlace::Store(settings) => Target::S3(Folder::new(Arc::new(Store::new(settings, &config.data)))),
+        })
+    }
+
     pub(crate) fn within(&self, name: &str) -> Target {
         match self {
             Target::Directory(dir) => Target::Directory(dir.join(name)),
+            Target::S3(folder) => Target::S3(folder.within(name)),
         }
     }
 
@@ -38,6 +57,7 @@ impl Target {
     pub(crate) fn name(&self) -> String {
         match self {
             Target::Directory(dir) => dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Target::S3(folder) => folder.name(),
         }
     }
 
@@ -45,6 +65,7 @@ impl Target {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Target::Directory(dir) => Some(dir),
+            Target::S3(_) => None,
         }
     }
 
@@ -55,12 +76,14 @@ impl Target {
                 let name = |entry: io::Result<std::fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
                 std::fs::read_dir(dir)?.map(name).collect()
             }
+            Target::S3(folder) => folder.list(),
         }
     }
 
     pub(crate) fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
         match self {
             Target::Directory(dir) => Ok(Box::new(BufReader::new(File::open(dir.join(name))?))),
+            Target::S3(folder) => folder.open(name),
         }
     }
 
@@ -72,14 +95,23 @@ impl Target {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(e) => Err(e),
             },
+            Target::S3(folder) => folder.bytes_of(name),
         }
     }
 
     /// Puts a file there that `write` writes: whole, and flushed, before this returns. A try that failed leaves no file of that
-    /// name, and the same file may be put again.
-    pub(crate) fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<Filed> {
+    /// name, and the same file may be put again. [`io::ErrorKind::AlreadyExists`]: somebody else put another one there.
+    pub(crate) fn put(
+        &self,
+        name: &str,
+        written: &Written,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Filed> {
         let bytes = match self {
             Target::Directory(dir) => put_in_directory(dir, name, write)?,
+            Target::S3(folder) => {
+                folder.put(name, &mut written.lock().unwrap_or_else(PoisonError::into_inner), write)?
+            }
         };
         Ok(Filed { at: self.clone(), name: name.to_owned(), bytes })
     }
@@ -97,7 +129,14 @@ impl Target {
                 let removed = std::fs::remove_file(&path);
                 written.and(removed).map_err(|e| format!("cannot write to {}: {e}", dir.display()))
             }
+            Target::S3(folder) => folder.probe(),
         }
+    }
+
+    /// Whether it may replace a file that another machine has put there: then two machines with one name could overwrite each
+    /// other's.
+    pub(crate) fn replaces(&self) -> bool {
+        matches!(self, Target::S3(folder) if !folder.keeps_first())
     }
 }
 
@@ -105,6 +144,7 @@ impl Display for Target {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         match self {
             Target::Directory(dir) => dir.display().fmt(f),
+            Target::S3(folder) => folder.fmt(f),
         }
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! `TUNNELDESK_DISK_LOSSES` and `TUNNELDESK_SECONDS` say how many losses and seconds.
 
+mod in_store;
 mod oracle;
+mod store;
 mod storms;
 
 use crate::harness::{Desk, Random, Server, text};

@@ -115,6 +115,13 @@ impl Oracle {
         self.writes.retain(|write| there.contains(&write.name));
     }
 
+    /// Removes the writes of a client who is erased.
+    pub fn forget_of(&mut self, client: usize) {
+        self.writes.retain(|write| {
+            write.name.split(' ').nth(1) != Some(&client.to_string()) || write.name.starts_with("single")
+        });
+    }
+
     /// The writes that were acknowledged by the end of a second and are missing, and those that were requested after it
     /// and are there.
     pub fn differences(&self, there: &BTreeSet<String>, at: i64) -> (Vec<&str>, Vec<&str>) {

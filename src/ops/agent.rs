@@ -7,7 +7,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// `authority` is PEM, trusted instead of the public ones; `named`: what it is called in the error, which is one line.
-pub(super) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Duration) -> Result<Agent, String> {
+pub(crate) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Duration) -> Result<Agent, String> {
     let mut tls = TlsConfig::builder();
     if let Some(pem) = authority {
         let items =

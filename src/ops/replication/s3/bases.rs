@@ -1,0 +1,229 @@
+//! The backups in a folder of a bucket: laid out as in a directory, each in a folder of its own, whose manifest comes last.
+
+use super::folder::Folder;
+use super::xml::Answer;
+use super::{Ask, Payload, Store, Tries, Trouble};
+use crate::config::recipient::Recipient;
+use crate::keys::{hex, random};
+use crate::ops::backup::encrypted::SUFFIX;
+use crate::ops::backup::manifest::{self, Manifest, Print};
+use crate::ops::backup::shelf::{Backup, Spared, outlived};
+use crate::ops::backup::{shown, tombstones};
+use crate::ops::replication::chain::{TICKS, TICKS_KEPT_SECONDS};
+use crate::ops::replication::target::Target;
+use crate::store::queries::erasure::Tombstone;
+use std::cmp::Reverse;
+use std::io;
+
+/// Taken first, by content that nobody else has: so two machines never fill one folder.
+const CLAIM: &str = ".claim";
+const CLAIMS_MAX: u32 = 20;
+/// A backup without a manifest, or an upload without an end, is nobody's after a day.
+const UNFINISHED_KEPT_SECONDS: i64 = 86_400;
+/// Two machines write at the same moment, at most.
+const ERASED_TRIES: u32 = 4;
+
+/// All backups there: whole ones, newest first, and the names of others with why they cannot be read.
+pub(crate) struct Bases {
+    pub whole: Vec<Backup>,
+    pub unreadable: Vec<(String, String)>,
+    /// The names of those without a manifest.
+    unfinished: Vec<String>,
+}
+
+impl Folder {
+    /// Manifests are read once: but the newest one each time, because a store may have been set back. `step` is told of each.
+    pub(crate) fn bases(&self, step: &mut dyn FnMut()) -> Result<Bases, String> {
+        let failed = |trouble: Trouble| trouble.into_io(self).to_string();
+        let mut names = self.store.list(&self.key_of(""), true, step).map_err(failed)?.folders;
+        names.retain(|name| !name.starts_with('.'));
+        let mut bases = Bases { whole: Vec::new(), unreadable: Vec::new(), unfinished: Vec::new() };
+        self.store.manifests().retain(|name, _| names.contains(name));
+        let newest = names.iter().max().cloned();
+        for name in names {
+            let known = self.store.manifests().get(&name).filter(|_| newest.as_ref() != Some(&name)).cloned();
+            let at = self.within(&name);
+            let manifest = match known {
+                Some(manifest) => Ok(manifest),
+                None => match self.store.text(&at.key_of(manifest::NAME)).map_err(failed)? {
+                    Some((text, _)) => Manifest::parse(text.as_bytes()),
+                    None => {
+                        bases.unfinished.push(name);
+                        continue;
+                    }
+                },
+            };
+            step();
+            match manifest {
+                Ok(manifest) => {
+                    self.store.manifests().insert(name, manifest.clone());
+                    bases.whole.push(Backup { at: Target::S3(at), manifest });
+                }
+                Err(why) => bases.unreadable.push((name, format!("{at}/{} is not a manifest: {why}", manifest::NAME))),
+            }
+        }
+        bases.whole.sort_by_cached_key(|backup| Reverse(backup.age_order()));
+        bases.unreadable.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(bases)
+    }
+
+    /// The newest backup there. Where it is known already, one request tells that it is there still.
+    pub(crate) fn newest(&self, step: &mut dyn FnMut()) -> Result<Option<Backup>, String> {
+        let known = self
+            .store
+            .manifests()
+            .iter()
+            .max_by_key(|(name, one)| (one.made_at, name.len()))
+            .map(|(name, one)| (self.within(name), one.clone()));
+        if let Some((at, manifest)) = known {
+            let bytes = at.bytes_of(manifest::NAME).map_err(|e| e.to_string())?;
+            if bytes == Some(manifest.text().len() as u64) {
+                return Ok(Some(Backup { at: Target::S3(at), manifest }));
+            }
+        }
+        Ok(self.bases(step)?.whole.into_iter().next())
+    }
+
+    /// A copy of a backup there, encrypted where a recipient is named; then older ones go. `step` is told bytes done and in
+    /// all.
+    pub(crate) fn carry(
+        &self,
+        backup: &Backup,
+        recipient: Option<&Recipient>,
+        spared: &Spared,
+        step: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, String> {
+        let failed = |e: io::Error| format!("cannot write to {self}: {e}");
+        let at = self.claim(&backup.name()).map_err(failed)?;
+        let (mut done, all) = (0, backup.manifest.bytes());
+        let mut manifest = backup.manifest.clone();
+        for (name, print) in &backup.manifest.files {
+            let mut tell = |bytes| {
+                done += bytes;
+                step(done, all);
+            };
+            let mut from = backup.at.open(name).map_err(failed)?;
+            match recipient {
+                Some(recipient) => {
+                    let sealed = format!("{name}{SUFFIX}");
+                    let write = |to: &mut dyn io::Write| recipient.encrypt(&mut from, to, &mut tell);
+                    let sealed_print = at.upload(&sealed, print.bytes, write).map_err(failed)?;
+                    manifest.encrypted.insert(sealed, sealed_print);
+                }
+                None => {
+                    let write = |to: &mut dyn io::Write| Print::of_reader(&mut from, to, &mut tell);
+                    if at.upload(name, print.bytes, write).map_err(failed)? != *print {
+                        let from = backup.at.within(name);
+                        return Err(format!("{from} is damaged: it is not the file that its manifest speaks of"));
+                    }
+                }
+            }
+        }
+        let text = manifest.text();
+        let put = self.store.put_once(&at.key_of(manifest::NAME), &Payload::of(text.as_bytes()));
+        put.map_err(|trouble| failed(trouble.into_io(&at)))?;
+        self.store.manifests().insert(at.name(), manifest.clone());
+        // The backup is there, whatever becomes of older ones.
+        if let Err(cause) = self.prune(&manifest, spared, &mut || step(all, all)) {
+            tracing::warn!(cause, "old off-site backups are not removed; the next backup tries again");
+        }
+        Ok(Backup { at: Target::S3(at), manifest })
+    }
+
+    /// A folder that is nobody else's, of that name or with a number behind it.
+    fn claim(&self, name: &str) -> io::Result<Folder> {
+        let text = hex(&random::<16>());
+        for number in 1..=CLAIMS_MAX {
+            let at = self.within(&if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
+            match self.store.put_once(&at.key_of(CLAIM), &Payload::of(text.as_bytes())) {
+                Ok(()) => return Ok(at),
+                Err(Trouble::Exists) => {}
+                Err(trouble) => return Err(trouble.into_io(&at)),
+            }
+        }
+        Err(io::Error::other("every name for a backup is taken"))
+    }
+
+    fn prune(&self, newest: &Manifest, spared: &Spared, step: &mut dyn FnMut()) -> Result<(), String> {
+        let failed = |trouble: Trouble| trouble.into_io(self).to_string();
+        let (now, bases) = (newest.made_at, self.bases(step)?);
+        let old = outlived(bases.whole.clone(), now, spared);
+        for name in old.iter().map(Backup::name) {
+            // What a removal that is cut off leaves is no backup any more.
+            let at = self.within(&name);
+            self.store.delete(&at.key_of(manifest::NAME)).map_err(failed)?;
+            self.store.manifests().remove(&name);
+            self.store.remove_all(&at.key_of(""), step).map_err(failed)?;
+        }
+        let forgotten = shown(now - UNFINISHED_KEPT_SECONDS);
+        for name in bases.unfinished.iter().filter(|name| **name < forgotten) {
+            self.store.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
+        }
+        let is_ours = |backup: &&Backup| backup.manifest.site_id == newest.site_id;
+        let kept = bases.whole.iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
+        let ours: Vec<&Backup> = kept.filter(is_ours).collect();
+        for pair in ours.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS) {
+            let ticks = self.within(&pair[1].name()).within(TICKS);
+            self.store.remove_all(&ticks.key_of(""), step).map_err(failed)?;
+        }
+        self.store.take_back_uploads(&self.key_of(""), &forgotten, step).map_err(failed)
+    }
+
+    pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
+        let text = self.store.text(&self.key_of(tombstones::NAME));
+        let text = text.map_err(|trouble| trouble.into_io(self).to_string())?.unwrap_or_default().0;
+        Ok(tombstones::parse(&text, site_id).into_iter().collect())
+    }
+
+    /// Adds those that are not known there.
+    pub(crate) fn keep_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+        let key = self.key_of(tombstones::NAME);
+        let failed = |trouble: Trouble| format!("cannot write to {self}: {}", trouble.into_io(&key));
+        for _ in 0..ERASED_TRIES {
+            let known = self.store.text(&key).map_err(failed)?;
+            let text = known.as_ref().map_or("", |(text, _)| text);
+            let Some(more) = tombstones::missing(text, site_id, all) else { return Ok(()) };
+            let text = format!("{text}{more}");
+            let same = known.as_ref().map(|(_, tag)| [("if-match", tag.as_str())]);
+            let headers = match &same {
+                // A store that knows the one header knows the other.
+                Some(same) if !self.store.once_header().is_empty() => &same[..],
+                _ => self.store.once_header(),
+            };
+            let ask = Ask { method: "PUT", key: &key, query: &[], headers };
+            match self.store.ask_whole(&ask, &Payload::of(text.as_bytes()), Tries::Few) {
+                Ok(_) => return Ok(()),
+                // Another machine was quicker.
+                Err(Trouble::Exists) => {}
+                Err(trouble) => return Err(failed(trouble)),
+            }
+        }
+        Err(format!("cannot write to {self}: other machines write the list of erased people without end"))
+    }
+}
+
+impl Store {
+    /// The last one first: what a removal that is cut off leaves of a chain is its beginning, which can be restored.
+    fn remove_all(&self, prefix: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
+        for name in self.list(prefix, false, step)?.files.iter().rev() {
+            self.delete(&format!("{prefix}{name}"))?;
+            step();
+        }
+        Ok(())
+    }
+
+    /// Uploads that nobody finished, of backups with names from before `forgotten`.
+    fn take_back_uploads(&self, prefix: &str, forgotten: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
+        let ask = Ask { method: "GET", key: "", query: &[("uploads", ""), ("prefix", prefix)], headers: &[] };
+        let (_, text) = self.ask_whole(&ask, &Payload::of(b""), Tries::Few)?;
+        let Some(answer) = Answer::parse(&text) else { return Ok(()) };
+        for (key, id) in answer.all("Upload/Key").zip(answer.all("Upload/UploadId")) {
+            if key.strip_prefix(prefix).is_some_and(|name| name < forgotten) {
+                let ask = Ask { method: "DELETE", key, query: &[("uploadId", id)], headers: &[] };
+                self.ask_whole(&ask, &Payload::of(b""), Tries::Few)?;
+                step();
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! The same in a store that speaks S3, and what becomes of the copy while the store is in trouble.
+//!
+//! `TUNNELDESK_STORE_STORMS` says how many rounds of all troubles.
+
+use super::oracle::{self, Oracle, restored};
+use super::store::{Fault, Store};
+use super::{LOST_TIME_MAX, campaign, fact, until, wait_until_caught_up};
+use crate::harness::{Desk, Server, text};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// Of a write while the store is in trouble, beside other tests.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
+
+fn site(store: &Store, members: usize, more: &str) -> Desk {
+    let desk = Desk::with_site();
+    (0..members).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
+    store.set(&desk, Store::secret(), more);
+    desk
+}
+
+/// Writes until a tick of this process lies in the store.
+fn wait_for_chain(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
+    until("a tick in the store", || {
+        oracle.write_once(server);
+        (fact(desk).1.contains("behind the last write") && !store.ticks().is_empty()).then_some(())
+    });
+}
+
+/// A fact of the doctor: its state and text.
+fn any_fact(desk: &Desk, name: &str) -> (String, String) {
+    let said: Value = serde_json::from_str(&desk.run(&["doctor", "--json"]).out).unwrap();
+    let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name).unwrap();
+    (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
+}
+
+#[test]
+fn a_store_brings_a_lost_site_back_as_a_directory_does() {
+    let store = Store::start();
+    let mut desk = site(&store, 2, "");
+    let (recipient, key) = crate::backups::key(&desk, "key.txt");
+    store.set(&desk, Store::secret(), &format!("recipient = {recipient:?}"));
+    let mut oracle = Oracle::new(2);
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &store, &server, &mut oracle);
+    // Nothing is asked for by the list once the chain runs.
+    store.asked();
+    let begun = oracle::now();
+    oracle.write_until(&server, Duration::from_secs(3), || ());
+    let at = oracle::now() - 1;
+    let asked = store.asked();
+    assert!(asked.iter().filter(|line| line.starts_with("PUT ")).count() >= 2, "{asked:#?}");
+    assert!(asked.iter().all(|line| line.starts_with("PUT ") || line.starts_with("HEAD ")), "{asked:#?}");
+    assert!(store.ticks().iter().all(|tick| tick.ends_with(".tick.age")));
+    let (state, said) = any_fact(&desk, "second_place");
+    assert!(state == "ok" && said.contains("s3://backups/tunnels/one"), "{state}: {said}");
+    assert!(!fact(&desk).1.contains("If-None-Match"), "{}", fact(&desk).1);
+    let listed = desk.json(&["backup", "list"]);
+    assert_eq!(listed["second"]["backups"].as_array().map(Vec::len), Some(1), "{listed}");
+    desk.run(&["member", "erase", "flyer-1", "--yes"]).done();
+    wait_until_caught_up(&desk, &server, &mut oracle);
+    let killed_at = Instant::now();
+    server.kill();
+    drop(server);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+
+    let said = desk.run(&["restore"]).trouble(1);
+    assert!(said.contains("s3://backups/tunnels/one/") && said.contains("--identity"), "{said}");
+    let key = key.to_str().unwrap().to_owned();
+    let said = desk.json(&["restore", "--identity", &key, "--dry-run"]);
+    assert_eq!((&said["dry_run"], &said["trouble"]), (&true.into(), &Value::Null), "{said}");
+    let elsewhere = desk.path().join("elsewhere");
+    let data = ["--data", elsewhere.to_str().unwrap()];
+    desk.run(&[&["restore", "--identity", &key, "--at", &oracle::shown(at)], &data[..]].concat()).done();
+    let (missing, early) = oracle.differences(&restored(&elsewhere), at);
+    let gone: Vec<_> =
+        missing.iter().filter(|name| name.starts_with("single") || name.split(' ').nth(1) != Some("1")).collect();
+    assert!(gone.is_empty() && early.is_empty(), "{begun}..{at}: {missing:?} missing, {early:?} too early");
+    desk.run(&["restore", "--identity", &key]).done();
+    for data in [desk.data(), elsewhere] {
+        let names = desk.json(&["member", "list", "--data", data.to_str().unwrap()]).to_string();
+        assert!(names.contains("flyer-0") && !names.contains("flyer-1"), "{names}");
+    }
+    oracle.forget_of(1);
+    let lost = oracle.lost(&restored(&desk.data()), killed_at);
+    assert!(lost <= LOST_TIME_MAX, "{lost:?} lost");
+    refuses_what_is_wrong(&mut desk, &store);
+}
+
+/// A secret that is wrong is named as what it is, and never shown.
+fn refuses_what_is_wrong(desk: &mut Desk, store: &Store) {
+    store.set(desk, "closesesame", "");
+    let said = desk.run(&["backup"]).trouble(2);
+    assert!(said.contains("replica.secret_file") && !said.contains("closesesame"), "{said}");
+    let shown = desk.run(&["check"]).done();
+    assert!(shown.contains("s3://backups/tunnels/one") && !shown.contains("closesesame"), "{shown}");
+    store.set(desk, Store::secret(), "");
+    desk.run(&["backup"]).done();
+}
+
+/// Writes until the fact has that state, and no write takes long.
+fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut Oracle) -> String {
+    until(state, || {
+        let took = oracle.write_once(server);
+        assert!(took < ANSWER_TIME_MAX, "a write took {took:?}");
+        let (found, said) = fact(desk);
+        (found == state).then_some(said)
+    })
+}
+
+/// Behind the site's back the store loses ticks: its last one, or all but the first.
+fn lose_ticks(store: &Store, kept: impl FnOnce(usize) -> usize, server: &Server, oracle: &mut Oracle) {
+    until("some ticks", || {
+        oracle.write_once(server);
+        (store.ticks().len() > 2).then_some(())
+    });
+    let ticks = store.ticks();
+    let base = ticks[0].split('/').next().unwrap().to_owned();
+    ticks[kept(ticks.len())..].iter().for_each(|tick| store.remove(tick));
+    // Also when nobody writes: the promise would be a lie.
+    until("a new base", || store.bases().pop().filter(|newest| *newest != base));
+}
+
+#[test]
+fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
+    let rounds = campaign("TUNNELDESK_STORE_STORMS");
+    let store = Store::start();
+    let desk = site(&store, 1, "");
+    let mut oracle = Oracle::new(1);
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &store, &server, &mut oracle);
+    for _ in 0..rounds.unwrap_or(1) {
+        // The answer to a tick is lost, and the tick is there: no alarm, and nothing twice.
+        let lost = store.answers_lost();
+        store.fail(Fault::LoseAnswers);
+        until("a lost answer", || {
+            oracle.write_once(&server);
+            (store.answers_lost() > lost).then_some(())
+        });
+        store.fail(Fault::None);
+        wait_until_caught_up(&desk, &server, &mut oracle);
+        let outages = [Fault::Status(503), Fault::Hang, Fault::Status(507)];
+        for fault in &outages[..if rounds.is_some() { 3 } else { 1 }] {
+            store.fail(*fault);
+            let said = wait_for("alarm", &desk, &server, &mut oracle);
+            let words = match fault {
+                Fault::Status(status) => status.to_string(),
+                _ => "is not reached".to_owned(),
+            };
+            assert!(said.contains(&words) || said.contains("does not answer"), "{fault:?}: {said}");
+            store.fail(Fault::None);
+            wait_until_caught_up(&desk, &server, &mut oracle);
+        }
+        lose_ticks(&store, |all| all - 1, &server, &mut oracle);
+        wait_until_caught_up(&desk, &server, &mut oracle);
+        if rounds.is_some() {
+            // As if it were put back from yesterday.
+            lose_ticks(&store, |_| 1, &server, &mut oracle);
+            wait_until_caught_up(&desk, &server, &mut oracle);
+        }
+    }
+    let killed_at = Instant::now();
+    server.kill();
+    drop(server);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let said = desk.json(&["restore"]);
+    let lost = oracle.lost(&restored(&desk.data()), killed_at);
+    assert!(lost <= LOST_TIME_MAX, "{lost:?} lost: {said}");
+}
