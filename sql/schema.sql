@@ -1160,3 +1160,5 @@ CREATE TRIGGER consents_keep_their_words BEFORE UPDATE ON consents BEGIN
 END;
 
 CREATE INDEX cards_by_member ON cards (member_id);
+
+CREATE INDEX waiver_signatures_by_yes ON waiver_signatures (signed_at, signature_id) WHERE instr(answers, 'y') > 0;

@@ -1,7 +1,7 @@
-// Signing up at a kiosk: one question at a time, and keys that wet hands hit.
+// Forms at a kiosk: keys that wet hands hit and, where a form has steps, one question at a time.
 'use strict';
 {
-    const form = document.querySelector('[data-steps]');
+    const form = document.querySelector('[data-steps], [data-typing]');
     const steps = [...form.querySelectorAll('.step')];
     const [along, count, board] = ['[data-along]', '[data-count]', '[data-keys]'].map(name => form.querySelector(name));
     const [before, next] = ['[data-before]', '[data-next]'].map(name => form.querySelector(name));
@@ -50,9 +50,10 @@
         // The keys stand in for the browser's own only where they are shown.
         for (const one of form.querySelectorAll('[data-board]')) one.inputMode = board.hidden ? one.dataset.native : 'none';
         const digits = [...'1234567890'];
-        if (kind === 'digits') {
+        if (kind === 'digits' || kind === 'phone') {
             const keys = digits.map(one => key(one, () => type(one)));
-            board.replaceChildren(row(keys.slice(0, 5)), row([...keys.slice(5), erase()]));
+            const plus = kind === 'phone' ? [key('+', () => type('+'))] : [];
+            board.replaceChildren(row(keys.slice(0, 5)), row([...keys.slice(5), ...plus, erase()]));
             return;
         }
         const rows = (ROWS[language] ?? ['qwertyuiop', 'asdfghjkl', 'zxcvbnm']).map(line => [...line].map(letter));
@@ -76,6 +77,7 @@
             field = one;
             shift = one.dataset.board === 'words' && (!one.value || one.value.endsWith(' '));
             draw();
+            if (!steps.length) one.scrollIntoView({ block: 'center', behavior: 'instant' });
         });
         // A full part of the date goes on to the next.
         if (one.dataset.board === 'digits') one.addEventListener('input', () => {
@@ -94,14 +96,20 @@
         steps[at].querySelector('input').focus();
     };
     const sound = () => [...steps[at].querySelectorAll('input')].every(one => one.reportValidity());
-    before.addEventListener('click', () => show(at - 1));
-    next.addEventListener('click', () => { if (sound()) show(at + 1); });
+    before?.addEventListener('click', () => show(at - 1));
+    next?.addEventListener('click', () => { if (sound()) show(at + 1); });
     form.addEventListener('keydown', event => {
-        if (event.key !== 'Enter' || at === steps.length - 1 || event.target.tagName !== 'INPUT') return;
+        if (!steps.length || event.key !== 'Enter' || at === steps.length - 1 || event.target.tagName !== 'INPUT') return;
         event.preventDefault();
         if (sound()) show(at + 1);
     });
     narrow.addEventListener('change', draw);
-    along.hidden = false;
-    show(Math.max(0, steps.findIndex(step => step.querySelector('.problem'))));
+    // Beside a longer form the keys lie over the page: the field that is typed into is seen above them.
+    if (!steps.length) addEventListener('pointerdown', event => {
+        if (!board.contains(event.target) && !event.target.dataset?.board) board.hidden = true;
+    }, { capture: true });
+    if (steps.length) {
+        along.hidden = false;
+        show(Math.max(0, steps.findIndex(step => step.querySelector('.problem'))));
+    }
 }

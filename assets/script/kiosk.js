@@ -232,5 +232,11 @@ if (card) {
         if (await answers()) location.assign(link.href);
         else away();
     });
-    if (kept().length) drain().then(all => all || away());
+    if (main.dataset.wiped) {
+        gone = true;
+        watch();
+    } else if (kept().length) drain().then(all => all || away());
 }
+
+// Loaded while the site is away, a kiosk waits on a page of ours; browsers allow that over https and on the machine itself.
+if (isSecureContext) navigator.serviceWorker?.register('/kiosk/worker.js', { scope: '/kiosk' }).catch(() => {});

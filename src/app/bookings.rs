@@ -91,7 +91,7 @@ pub(crate) fn book_here_now(
 }
 
 /// The client in whose name the desk books; made where the desk never booked.
-fn desk_client(cx: &Change) -> Result<i64, Failure> {
+pub(super) fn desk_client(cx: &Change) -> Result<i64, Failure> {
     Ok(match partners::find(cx.tx, DESK_CLIENT_ID)? {
         Some(desk) => desk.partner_id,
         None => partners::insert(cx.tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
@@ -99,7 +99,7 @@ fn desk_client(cx: &Change) -> Result<i64, Failure> {
 }
 
 /// Whether the member may book a flight of that date.
-fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Denial>, Failure> {
+pub(super) fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Denial>, Failure> {
     let mut standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     if cx.site.config.first_flight_unconfirmed && !standing.email_confirmed && !bookings::has_flown(cx.tx, member_id)? {
         standing.email_confirmed = true;
@@ -113,7 +113,7 @@ fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Den
     Ok(Ok(()))
 }
 
-fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+pub(super) fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
     let (booking_id, outcome) = record(cx, partner_id, member_id, sent)?;
     if outcome == Outcome::Done && cx.actor.rank != Rank::Outside {
         audit(cx, "booking.made", member_id, booking_id)?;

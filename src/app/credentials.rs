@@ -8,7 +8,7 @@ use crate::domain::audit::{Detail, Whom};
 use crate::http::failure::Failure;
 use crate::keys::random;
 use crate::store::tables::sessions::TokenHash;
-use crate::store::tables::{members, passkeys, second_factors, sessions, social_links};
+use crate::store::tables::{members, passkeys, second_factors, sessions, signing_links, social_links};
 use serde_json::json;
 
 const PINS: u64 = 1_000_000;
@@ -20,11 +20,15 @@ pub(crate) struct Kept {
     pub social: Vec<String>,
 }
 
-/// A new booking PIN of six digits; only its hash is stored, and the old one is dead. Audited.
+/// A new booking PIN of six digits; only its hash is stored, and the old one is dead, with the tickets and the code to sign by
+/// of who came in by it at a kiosk. Audited.
 pub(crate) fn renew_pin(cx: &Change, subject: &Subject) -> Result<String, Failure> {
     // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
     let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
     members::set_pin(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
+    if cx.site.config.waiver.required {
+        signing_links::delete_of_member(cx.tx, subject.member_id)?;
+    }
     cx.record("member.pin_renewed", &Whom::Member(subject.member_id), &Detail::none())?;
     Ok(new)
 }

@@ -10,7 +10,8 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::guardianships::{self, Guardianship};
-use crate::store::tables::members;
+use crate::store::tables::{members, notices};
+use serde_json::json;
 
 /// Length of what staff notes of a written permission.
 pub(crate) const PERMISSION_CHARS_MAX: usize = 200;
@@ -34,7 +35,14 @@ pub(crate) fn add(
     put(cx, child_id, guardian_id, relation, permission.trim())
 }
 
-fn put(cx: &Change, child_id: i64, guardian_id: i64, relation: Relation, permission: &str) -> Result<Outcome, Failure> {
+/// The same where the right to do so was shown otherwise: the guardian has just made the account, or the child's PIN was typed.
+pub(super) fn put(
+    cx: &Change,
+    child_id: i64,
+    guardian_id: i64,
+    relation: Relation,
+    permission: &str,
+) -> Result<Outcome, Failure> {
     let wrong = |field: &str, key| Err(Failure::field(field, Text::new(key)));
     if relation == Relation::Own {
         return wrong("relation", "field.missing");
@@ -64,6 +72,7 @@ fn put(cx: &Change, child_id: i64, guardian_id: i64, relation: Relation, permiss
     }
     let by = cx.member_id().filter(|id| *id != guardian_id);
     let number = guardianships::insert(cx.tx, (child_id, guardian_id), relation, permission, by)?;
+    notices::insert(cx.tx, child_id, "notice.guardian_added", &json!({ "guardian_id": guardian_id }).to_string())?;
     let detail = Detail::none().number("guardianship_id", number).word("relation", relation.name());
     cx.record("guardian.added", &Whom::Member(child_id), &detail)?;
     Ok(Outcome::Done)

@@ -126,6 +126,15 @@ fn refusal(cx: &Change, member_id: i64, reason: Reason) -> Result<Failure, Failu
     Ok(if is_told { failure.saying(Text::new(reason.key())) } else { failure })
 }
 
+/// Whether a partner's member may be checked in for a booking on a date as things stand; `None` where the site demands nothing.
+/// The reason is between the member and the site.
+pub(crate) fn may_check_in(site: &Site, tx: &Read, member_id: i64, flight_date: i64) -> Result<Option<bool>, Failure> {
+    if !site.config.waiver.required || find_demand(site, tx)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(find_denial(site, tx, member_id, flight_date.max(site.now()))?.is_none()))
+}
+
 /// Refuses flight time of a date at a tunnel to who may not fly there: 409.
 pub(crate) fn check_time(cx: &Change, member_id: i64, tunnel_id: i64, entry_date: i64) -> Result<(), Failure> {
     let denial = find_time_denial(cx.site, cx.tx, member_id, (tunnel_id, entry_date), cx.now())?;

@@ -1,11 +1,13 @@
-//! Kiosks: the code that pairs one, and the end of one.
+//! Kiosks: the code that pairs one, the end of one, and what people book there for themselves.
 
-use super::{Change, Outcome};
+use super::{Change, Outcome, bookings, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Whom};
+use crate::domain::booking::{Booking, Denial};
 use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::store::tables::kiosks;
+use crate::i18n::language::Text;
+use crate::store::tables::{bookings as booked, kiosks};
 
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 
@@ -24,4 +26,60 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
     }
     cx.record("kiosk.revoked", &Whom::Site, &Detail::none().number("kiosk_id", kiosk_id))?;
     Ok(Outcome::Done)
+}
+
+/// Bits of a form's number; the member's own stands above them, so that each flyer of one form has a number.
+const FORM_NUMBER_BITS: u32 = 33;
+
+/// Books in the name of the desk for a flight at this moment: for the actor and children for whom the actor acts, all or nobody;
+/// each is checked in whom the waiver allows it. `number`: the form's; the same form sent again is the same bookings. 422 where
+/// these minutes are none that people book at a kiosk, or where somebody may not book. Returns whether all are checked in.
+pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64) -> Result<bool, Failure> {
+    let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
+    if !cx.site.config.kiosk_minutes.contains(&minutes_booked) {
+        return Err(Failure::field("minutes", Text::new("kiosk.book_denied")));
+    }
+    let mut are_here = true;
+    for flyer in flyers {
+        if *flyer != member_id && !family::acts_for(cx.site, cx.tx, member_id, *flyer)? {
+            return Err(Failure::not_found());
+        }
+        if let Err(denial) = admit(cx, member_id, *flyer)? {
+            tracing::debug!(denial = denial.key(), "a booking at a kiosk was refused");
+            return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
+        }
+        let booking_id = put(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
+        match bookings::check_in(cx, booking_id) {
+            // The booking is taken, and its check-in waits for the waiver.
+            Err(failure) if failure.code() == Failure::waiver_missing().code() => are_here = false,
+            checked_in => _ = checked_in?,
+        }
+    }
+    Ok(are_here)
+}
+
+/// A child has no address of its own: the guardian's says who books.
+fn admit(cx: &Change, member_id: i64, flyer: i64) -> Result<Result<(), Denial>, Failure> {
+    match bookings::admit(cx, flyer, cx.now())? {
+        Err(Denial::EmailNotConfirmed) if flyer != member_id => bookings::admit(cx, member_id, cx.now()),
+        admitted => Ok(admitted),
+    }
+}
+
+fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
+    let partner_id = bookings::desk_client(cx)?;
+    // The same form sent again is the flight of the first time.
+    let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
+    let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
+    let sent = Booking {
+        registration_id: Some(registration),
+        purchase_id: None,
+        purchase_date: Some(flight_date),
+        flight_date,
+        minutes_booked,
+        product_id: None,
+        tunnel_id: cx.site.tunnel_id,
+        checkin_time: None,
+    };
+    bookings::put(cx, partner_id, flyer, &sent)
 }

@@ -29,6 +29,7 @@ pub(crate) mod registration;
 pub(crate) mod shift_note;
 pub(crate) mod signup;
 pub(crate) mod waivers;
+pub(crate) mod wards;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};

@@ -142,7 +142,8 @@ pub(crate) fn join(
     })
 }
 
-fn take_pace(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
+/// Takes one sign-up from the pace of the address and of the kiosk: 429 above it.
+pub(crate) fn take_pace(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
     if let Place::Kiosk(kiosk_id) = place {
         site.kept::<Rates>().take(Caller::SignupAt(kiosk_id), Pace::per_hour(PER_HOUR_PER_KIOSK))?;
     }

@@ -11,10 +11,10 @@ use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::kiosks;
-use crate::store::tables::members::{self, Account};
+use crate::store::tables::members::{self, Account, Secrets};
 use crate::store::tables::throttles::{self, Counter};
+use crate::store::{Read, Write};
 use subtle::ConstantTimeEq;
 
 /// Without a touch for so long the screen is wiped.
@@ -61,6 +61,11 @@ impl Guest {
 
     pub fn member_id(&self) -> i64 {
         self.member_id
+    }
+
+    /// The kiosk at which the guest stands.
+    pub(crate) fn kiosk(&self) -> Kiosk {
+        Kiosk { id: self.kiosk_id }
     }
 }
 
@@ -216,27 +221,35 @@ pub(crate) struct Ticket {
     pub(crate) issued_at: i64,
 }
 
-/// A ticket as the page of the guest carries it.
-pub(crate) fn new_ticket(site: &Site, guest: &Guest, booking_id: i64) -> String {
+/// A ticket as the page of the guest carries it. `secrets`: the guest's; the ticket ends with them.
+pub(crate) fn new_ticket(site: &Site, guest: &Guest, secrets: &Secrets, booking_id: i64) -> String {
     let numbers = [guest.kiosk_id, guest.member_id, booking_id, site.now()];
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
-    format!("{kiosk_id}.{member_id}.{booking_id}.{issued_at}.{}", hex(&ticket_mac(site, numbers)))
+    format!("{kiosk_id}.{member_id}.{booking_id}.{issued_at}.{}", hex(&ticket_mac(site, numbers, secrets)))
 }
 
-fn ticket_mac(site: &Site, numbers: [i64; 4]) -> [u8; 32] {
+fn ticket_mac(site: &Site, numbers: [i64; 4], secrets: &Secrets) -> [u8; 32] {
     let bytes = numbers.map(i64::to_be_bytes);
-    site.keys.hash(Purpose::KioskTicket, &bytes.each_ref().map(|one| &one[..]))
+    let parts: Vec<&[u8]> = bytes.iter().map(|one| &one[..]).chain(secrets.parts()).collect();
+    site.keys.hash(Purpose::KioskTicket, &parts)
 }
 
-/// A ticket of this kiosk that is still good.
-pub(crate) fn read_ticket(site: &Site, kiosk: &Kiosk, text: &str) -> Option<Ticket> {
+/// A ticket of this kiosk that is still good. A new PIN, a new password and a recovery end it.
+pub(crate) fn read_ticket(site: &Site, tx: &Read, kiosk: &Kiosk, text: &str) -> Result<Option<Ticket>, Failure> {
+    let Some((numbers, given)) = split_ticket(text) else { return Ok(None) };
+    let [kiosk_id, member_id, booking_id, issued_at] = numbers;
+    let Some(secrets) = members::find_secrets(tx, member_id)? else { return Ok(None) };
+    let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(given.as_bytes()));
+    let is_good = is_ours && kiosk_id == kiosk.id && site.now() - issued_at < TICKET_SECONDS;
+    Ok(is_good.then_some(Ticket { member_id, booking_id, issued_at }))
+}
+
+/// The numbers of a ticket, and what stands behind them.
+fn split_ticket(text: &str) -> Option<([i64; 4], &str)> {
     let mut parts = text.split('.');
     let mut number = || parts.next()?.parse::<i64>().ok();
     let numbers = [number()?, number()?, number()?, number()?];
-    let [kiosk_id, member_id, booking_id, issued_at] = numbers;
-    let is_ours = bool::from(hex(&ticket_mac(site, numbers)).as_bytes().ct_eq(parts.next()?.as_bytes()));
-    let is_good = is_ours && kiosk_id == kiosk.id && site.now() - issued_at < TICKET_SECONDS;
-    is_good.then_some(Ticket { member_id, booking_id, issued_at })
+    Some((numbers, parts.next()?))
 }
 
 /// The reply with the cookie of whoever signed in; the browser forgets it when it ends.

@@ -30,7 +30,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{address, calling_code, currency, log_addresses, log_format, loopback, origin, public_url};
+use values::{
+    address, calling_code, currency, flight_minutes, log_addresses, log_format, loopback, origin, public_url,
+};
 
 /// The sample that the package ships is where the defaults come from, so the two cannot differ.
 pub const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
@@ -62,6 +64,8 @@ pub struct Config {
     pub first_flight_unconfirmed: bool,
     /// Minutes that can be flown in a quarter of an hour; 0: not said.
     pub minutes_per_quarter_hour: i64,
+    /// Minutes that people book for themselves at a kiosk; empty: nobody books there.
+    pub kiosk_minutes: Vec<i64>,
     /// ISO 4217, upper case; without it that of the site's country.
     pub fee_currency: Option<String>,
     /// Where mails go; without it they wait.
@@ -273,6 +277,7 @@ impl Settings {
             first_flight_unconfirmed: self.truth("membership.first_flight_unconfirmed"),
             fee_currency: self.text("membership.currency", currency).flatten(),
             minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
+            kiosk_minutes: self.list("tunnel.kiosk_minutes", flight_minutes),
             mail: self.mail(),
             sms: self.sms(),
             calling_codes: self.list("sms.calling_codes", calling_code),

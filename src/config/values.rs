@@ -80,6 +80,11 @@ pub(super) fn calling_code(text: &str) -> Result<u16, &'static str> {
     code.filter(|code| crate::domain::phone::is_calling_code(*code)).ok_or("is not a country's calling code like +41")
 }
 
+pub(super) fn flight_minutes(text: &str) -> Result<i64, &'static str> {
+    let minutes = text.parse().ok().filter(|minutes| crate::domain::minutes::MINUTES.contains(minutes));
+    minutes.ok_or("is not minutes of a flight, from 1 to 600")
+}
+
 pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
     match text {
         "auto" => Ok(LogFormat::Auto),

@@ -61,6 +61,7 @@ pub(crate) const DEEDS: &[&str] = &[
     "booking.reinstated",
     "bookings.imported",
     "waiver.signed",
+    "waiver.link_made",
     "waiver.decided",
     "waiver.overridden",
     "consent.said",

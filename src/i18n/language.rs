@@ -275,7 +275,7 @@ mod tests {
     }
 
     /// Parts of other texts that a kiosk says too, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 43] = [
+    const SAID_AT_KIOSKS: [&str; 47] = [
         "mail.",
         "notice.",
         "headline.",
@@ -301,6 +301,10 @@ mod tests {
         "username_taken",
         "too_fast",
         "waiver.",
+        "family.guardian_minor",
+        "family.dob_missing",
+        "family.is_adult",
+        "family.too_many",
         "waiver_missing",
         "waiver_changed",
         "progression.",

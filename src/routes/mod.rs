@@ -103,6 +103,8 @@ pub static ROUTES: &[Route] = &[
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),
     open    (GET,    "/verify/{code}",                                      web::public::verify::show).ours().at_root(),
     member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).ours(),
+    member  (GET,    "/account/profile/waiver",                             profile::waiver::get).ours(),
+    member  (POST,   "/account/profile/waiver",                             profile::waiver::sign).reads::<profile::waiver::WaiverSignature>().ours(),
     member  (POST,   "/account/profile/reauthenticate",                     profile::reauthenticate::prove).reads::<profile::reauthenticate::Reauthentication>().ours().hashing(),
     member  (GET,    "/account/profile/passkeys",                           profile::passkeys::list).ours(),
     member  (DELETE, "/account/profile/passkeys/{passkey_id}",              profile::passkeys::delete).ours(),
@@ -156,6 +158,7 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/undo",                                               web::public::undo::take),
     page    (GET,    "/sign",                                               web::public::sign::ask),
     page    (POST,   "/sign",                                               web::public::sign::take),
+    page    (POST,   "/sign/child",                                         web::public::sign_child::add),
 
     // Signing in
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
@@ -224,6 +227,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/members/{member_id}/waiver",                    desk::members::waiver::show_page),
     desk    (GET,    "/desk/members/{member_id}/waiver.pdf",                desk::members::waiver::print).drawing(),
     desk    (POST,   "/desk/members/{member_id}/waiver",                    desk::members::waiver::sign),
+    desk    (POST,   "/desk/members/{member_id}/waiver/phone",              desk::members::waiver_phone::make),
     desk    (POST,   "/desk/members/{member_id}/waiver/decide",             desk::members::waiver::decide),
     desk    (POST,   "/desk/members/{member_id}/emergency",                 desk::members::waiver::set_emergency),
     desk    (POST,   "/desk/members/{member_id}/consents/withdraw",         desk::members::waiver::withdraw),
@@ -314,6 +318,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/invitations",                              desk::site::invitations::invite).for_admins().drawing(),
     desk    (POST,   "/desk/site/invitations/{invitation_id}/withdraw",     desk::site::invitations::withdraw).for_admins(),
 
+    desk    (GET,    "/desk/waivers",                                       desk::waivers::list),
+
     // The operator's texts
     desk    (GET,    "/desk/texts",                                         desk::texts::list).for_admins(),
     desk    (GET,    "/desk/texts/edit",                                    desk::texts::edit).for_admins(),
@@ -331,6 +337,8 @@ pub static PAGES: &[Route] = &[
     // A kiosk: the way in
     page    (GET,    "/kiosk",                                              kiosk::start::show_start),
     page    (POST,   "/kiosk/pair",                                         kiosk::start::pair),
+    page    (GET,    "/kiosk/away",                                         kiosk::away::show_page),
+    page    (GET,    "/kiosk/worker.js",                                    kiosk::away::worker),
     kiosk   (POST,   "/kiosk/language",                                     kiosk::start::choose_language),
     kiosk   (GET,    "/kiosk/number",                                       kiosk::sign_in::show_number),
     kiosk   (POST,   "/kiosk/number",                                       kiosk::sign_in::by_number),
@@ -356,8 +364,14 @@ pub static PAGES: &[Route] = &[
     guest   (POST,   "/kiosk/photo/remove",                                 kiosk::photo::remove),
     guest   (GET,    "/kiosk/brief",                                        kiosk::brief::show_page),
     guest   (POST,   "/kiosk/brief",                                        kiosk::brief::confirm),
+    guest   (GET,    "/kiosk/book",                                         kiosk::book::show_form),
+    guest   (POST,   "/kiosk/book",                                         kiosk::book::book),
     guest   (GET,    "/kiosk/family",                                       kiosk::family::show_page),
     guest   (POST,   "/kiosk/family",                                       kiosk::family::check_in_all),
+    guest   (GET,    "/kiosk/family/child",                                 kiosk::wards::show_form),
+    guest   (POST,   "/kiosk/family/child",                                 kiosk::wards::sign_up),
+    guest   (GET,    "/kiosk/family/link",                                  kiosk::wards::show_link),
+    guest   (POST,   "/kiosk/family/link",                                  kiosk::wards::link),
     guest   (GET,    "/kiosk/waiver",                                       kiosk::waiver::show_form),
     guest   (POST,   "/kiosk/waiver",                                       kiosk::waiver::sign),
     guest   (POST,   "/kiosk/waiver/phone",                                 kiosk::waiver::to_phone),

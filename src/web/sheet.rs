@@ -133,7 +133,7 @@ impl Sheet {
                 name: one.name.clone(),
                 flies: sent.is_none() || known.is_some(),
                 dob: one.dob.is_none().then(|| typed.unwrap_or_default()),
-                asks_relation: one.relation.is_none(),
+                asks_relation: one.asks_relation,
                 relation: known.map_or("self", |known| known.relation.name()),
                 questions: waiver::questions(&text.questions).enumerate().map(question).collect(),
             }

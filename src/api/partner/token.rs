@@ -1,7 +1,7 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
 use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, NEEDED};
-use crate::app::{self, Actor, bookings};
+use crate::app::{self, Actor, bookings, flights};
 use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::Who;
 use crate::domain::booking::{Booking, Denial};
@@ -28,6 +28,9 @@ struct TokenReply {
     status: bool,
     message: String,
     token: String,
+    /// On a site that asks for waivers, with a booking: whether the member may be checked in for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    may_check_in: Option<bool>,
 }
 
 crate::body! {
@@ -82,7 +85,13 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
         sessions::insert_booking_token(tx, &hash, request.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
         let about = About { member_id: Some(request.member_id), booking_id, ..About::default() };
         history::insert(tx, partner.id(), Event::TokenIssued, &about)?;
-        Ok(reply::ok(&TokenReply { status: true, message: String::new(), token }))
+        let may_check_in = match &request.booking {
+            Some(booking) if booking.tunnel_id == site.tunnel_id => {
+                flights::may_check_in(site, tx, request.member_id, booking.flight_date)?
+            }
+            _ => None,
+        };
+        Ok(reply::ok(&TokenReply { status: true, message: String::new(), token, may_check_in }))
     })
 }
 
@@ -148,7 +157,7 @@ fn paused(call: &Call, seconds: i64) -> Reply {
     call.outcome.set(OutcomeWord::Delayed);
     pin_guesses::leave_no_trace(call);
     let message = call.say("booking.wrong_pin");
-    let reply = reply::ok(&TokenReply { status: false, message, token: String::new() });
+    let reply = reply::ok(&TokenReply { status: false, message, token: String::new(), may_check_in: None });
     reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
 }
 
@@ -157,5 +166,10 @@ fn refuse(tx: &Write, call: &Call, partner: &Partner, request: &Request, reason:
     let detail = json!({ "reason": reason }).to_string();
     let about = About { member_id: Some(request.member_id), detail: Some(&detail), ..About::default() };
     history::insert(tx, partner.id(), Event::TokenRefused, &about)?;
-    Ok::<Reply, Failure>(reply::ok(&TokenReply { status: false, message: call.say(reason), token: String::new() }))
+    Ok::<Reply, Failure>(reply::ok(&TokenReply {
+        status: false,
+        message: call.say(reason),
+        token: String::new(),
+        may_check_in: None,
+    }))
 }

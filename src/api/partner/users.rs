@@ -1,5 +1,6 @@
 //! The user records that a partner keeps with us.
 
+use crate::app::flights;
 use crate::auth::Partner;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -9,6 +10,7 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::history::{self, About, Event};
 use crate::store::tables::partner_users::{self, PartnerUser};
+use crate::store::tables::{bookings, tunnels};
 use crate::store::{Read, Write};
 use serde::Serialize;
 
@@ -42,6 +44,9 @@ struct OneUserReply {
     message: String,
     #[serde(flatten)]
     user: UserReply,
+    /// On a site that asks for waivers, while a booking of this partner is to come: whether the member may be checked in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    may_check_in: Option<bool>,
 }
 
 impl From<PartnerUser> for UserReply {
@@ -71,7 +76,7 @@ pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     site.once(call, |tx| {
         let id = partner_users::insert(tx, partner.id(), &email)?;
         record(tx, partner, Event::UserCreated, id)?;
-        Ok(reply::created(&one(tx, partner, id)?))
+        Ok(reply::created(&one(site, tx, partner, id)?))
     })
 }
 
@@ -83,14 +88,14 @@ pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
             return Err(Failure::not_found());
         }
         record(tx, partner, Event::UserEdited, id)?;
-        Ok(reply::ok(&one(tx, partner, id)?))
+        Ok(reply::ok(&one(site, tx, partner, id)?))
     })
 }
 
 /// `GET /external/partner-metrics/op/{id}`: one of the partner's records.
 pub(crate) fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.read(|tx| Ok(reply::ok(&one(tx, partner, id)?)))
+    site.store.read(|tx| Ok(reply::ok(&one(site, tx, partner, id)?)))
 }
 
 /// `DELETE /external/partner-metrics/op/{id}`: final for the partner; the history stays.
@@ -110,7 +115,18 @@ fn record(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(
     Ok(())
 }
 
-fn one(tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
+fn one(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
     let user = partner_users::find(tx, partner.id(), id)?.ok_or_else(Failure::not_found)?;
-    Ok(OneUserReply { status: true, message: String::new(), user: user.into() })
+    let may_check_in = match user.member_id {
+        Some(member_id) if site.config.waiver.required => may_check_in(site, tx, partner, member_id)?,
+        _ => None,
+    };
+    Ok(OneUserReply { status: true, message: String::new(), user: user.into(), may_check_in })
+}
+
+/// Of the member's next booking that this partner made; a partner without one learns nothing.
+fn may_check_in(site: &Site, tx: &Read, partner: &Partner, member_id: i64) -> Result<Option<bool>, Failure> {
+    let today = tunnels::find_hall(tx, site.tunnel_id)?.day(site.now(), 0);
+    let next = bookings::find_next(tx, (partner.id(), member_id), site.tunnel_id, today.from)?;
+    next.map_or(Ok(None), |flight_date| flights::may_check_in(site, tx, member_id, flight_date))
 }

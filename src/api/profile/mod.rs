@@ -14,3 +14,4 @@ pub(crate) mod sessions;
 pub(crate) mod two_factor;
 pub(crate) mod user;
 pub(crate) mod verification;
+pub(crate) mod waiver;

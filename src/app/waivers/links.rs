@@ -1,6 +1,7 @@
 //! Codes by which somebody signs on a telephone: shown as a QR code at the kiosk or the desk, each for one signing.
 
 use crate::app::{Actor, Change};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -8,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::keys::{Purpose, random};
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::signing_links;
+use crate::store::tables::{members, signing_links};
 
 /// As long as a family stands in the hall.
 const LINK_SECONDS: i64 = 60 * 60;
@@ -18,14 +19,18 @@ fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     Some(site.keys.hash(Purpose::AccountClaim, &[b"signing", code.as_bytes()]))
 }
 
-/// A new code for a member, in place of the one before: by staff, or by the member.
+/// A new code for a member, in place of the one before: by staff, or by the member. Audited where staff shows it.
 pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.actor.check_staff()?;
+        members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     }
     let code = recovery_code::from_bytes(random());
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
     signing_links::set(cx.tx, &hash, member_id, cx.now() + LINK_SECONDS)?;
+    if cx.member_id() != Some(member_id) {
+        cx.record("waiver.link_made", &Whom::Member(member_id), &Detail::none())?;
+    }
     Ok(code)
 }
 

@@ -19,7 +19,7 @@ use crate::store::tables::emergency_contacts::Emergency;
 use crate::store::tables::guardianships::{self, Guardianship};
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::site_texts::{self, Kind, SiteText};
-use crate::store::tables::waivers::{self, Signature};
+use crate::store::tables::waivers::{self, Signature, Undecided};
 use crate::store::tables::{notices, tunnels};
 use serde_json::json;
 
@@ -74,6 +74,11 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
     }
     if signing.flyers.is_empty() || signing.flyers.len() > FLYERS_MAX {
         problems.refuse("flyers", Text::new("waiver.nobody_flies"));
+    }
+    let mut ids: Vec<i64> = signing.flyers.iter().map(|flyer| flyer.member_id).collect();
+    ids.sort_unstable();
+    if ids.windows(2).any(|two| two[0] == two[1]) {
+        problems.refuse("flyers", Text::new("waiver.flyers_wrong"));
     }
     let mut papers = Vec::new();
     for flyer in &signing.flyers {
@@ -195,13 +200,15 @@ pub(crate) struct Due {
     pub(crate) reason: Option<Reason>,
     /// By what right the member signs for this flyer; none: the member is the flyer.
     pub(crate) relation: Option<Relation>,
+    /// Whether the one who signs may be another than the flyer: who is known to be of age signs in person.
+    pub(crate) asks_relation: bool,
 }
 
 /// A member, then the children for whom the member acts.
 pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due>, Failure> {
     let mut due = vec![find_due(site, tx, member_id)?];
     for ward in family::list_wards(site, tx, member_id)?.into_iter().take(FLYERS_MAX - 1) {
-        due.push(Due { relation: Some(ward.relation), ..find_due(site, tx, ward.child_id)? });
+        due.push(Due { relation: Some(ward.relation), asks_relation: false, ..find_due(site, tx, ward.child_id)? });
     }
     Ok(due)
 }
@@ -210,7 +217,8 @@ pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due
 pub(crate) fn find_due(site: &Site, tx: &Read, member_id: i64) -> Result<Due, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let reason = flights::find_denial(site, tx, member_id, site.now())?;
-    Ok(Due { member_id, name: name_of(&profile), dob: profile.dob, reason, relation: None })
+    let asks_relation = profile.dob.map_or(Ok(true), |dob| flights::is_minor(site, tx, dob))?;
+    Ok(Due { member_id, name: name_of(&profile), dob: profile.dob, reason, relation: None, asks_relation })
 }
 
 /// What a member is called on paper.
@@ -242,10 +250,29 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) 
     }
     waivers::insert_decision(cx.tx, signature_id, may_fly, word, cx.member_id())?;
     let subject = if may_fly { "notice.waiver_cleared" } else { "notice.waiver_refused" };
-    notices::insert(cx.tx, known.member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
+    // A guardian signed for a child, and waits for the answer.
+    for member_id in [Some(known.member_id), known.signer_id].into_iter().flatten() {
+        notices::insert(cx.tx, member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
+    }
     let detail = Detail::none().number("signature_id", signature_id).flag("may_fly", may_fly);
     cx.record("waiver.decided", &Whom::Member(known.member_id), &detail)?;
     Ok(known.member_id)
+}
+
+/// So long somebody stands on the desk's list who waits for a decision; afterwards the check-in says it.
+const WAITING_SECONDS: i64 = 30 * 86_400;
+
+/// How many wait for a decision of staff; 0 on a site that asks for no waiver.
+pub(crate) fn count_undecided(site: &Site, tx: &Read) -> Result<i64, Failure> {
+    match site.config.waiver.required {
+        true => Ok(waivers::count_undecided(tx, site.now() - WAITING_SECONDS)?),
+        false => Ok(0),
+    }
+}
+
+/// Who waits for a decision of staff, the longest first.
+pub(crate) fn list_undecided(site: &Site, tx: &Read, limit: i64) -> Result<Vec<Undecided>, Failure> {
+    Ok(waivers::list_undecided(tx, site.now() - WAITING_SECONDS, limit)?)
 }
 
 /// Lets a member fly today without a waiver in force: by staff but the flyer, with a reason. Audited without the reason, which stands on

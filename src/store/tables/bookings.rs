@@ -348,6 +348,22 @@ pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, l
     tx.list(sql, params, row)
 }
 
+/// The date of the first flight from a moment on that a partner booked for a member, and that nobody ended.
+pub(crate) fn find_next(
+    tx: &Read,
+    (partner_id, member_id): (i64, i64),
+    tunnel_id: i64,
+    from: i64,
+) -> Result<Option<i64>> {
+    let sql = sql!(
+        "SELECT flight_date FROM bookings
+               WHERE member_id = ?1 AND flight_date >= ?2 AND partner_id = ?3 AND tunnel_id = ?4
+                 AND ended_as IS NULL AND arrived_at IS NULL
+               ORDER BY flight_date LIMIT 1"
+    );
+    tx.find(sql, (member_id, from, partner_id, tunnel_id), row)
+}
+
 /// How many come between two moments, and how many of them are here.
 pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(

@@ -79,6 +79,23 @@ pub struct New<'a> {
 }
 
 row! {
+    /// What a member proves oneself by, as hashes: either is another after a new password, a recovery and a new PIN.
+    #[derive(Debug)]
+    pub(crate) struct Secrets {
+        password_hash: Option<String>,
+        pin_hash: Option<[u8; 32]>,
+    }
+}
+
+impl Secrets {
+    /// The parts for a keyed hash.
+    pub(crate) fn parts(&self) -> [&[u8]; 2] {
+        let password = self.password_hash.as_deref().unwrap_or_default().as_bytes();
+        [password, self.pin_hash.as_ref().map_or(&[][..], |hash| &hash[..])]
+    }
+}
+
+row! {
     /// The state of a member's booking PIN.
     #[derive(Debug)]
     pub struct Pin {
@@ -334,6 +351,10 @@ pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
 pub fn find_pin(tx: &Read, member_id: i64) -> Result<Option<Pin>> {
     let sql = sql!("SELECT ", Pin::COLUMNS, " FROM members WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id}, row)
+}
+
+pub(crate) fn find_secrets(tx: &Read, member_id: i64) -> Result<Option<Secrets>> {
+    tx.find(sql!("SELECT ", Secrets::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id], row)
 }
 
 /// A new PIN; the old one and its misses are gone.

@@ -1,6 +1,6 @@
 //! Sessions, and the tokens that `generate-token` returns. Only hashes of tokens are kept.
 
-use super::{account_claims, kiosks, members, passcodes, passkeys, sign_in_steps};
+use super::{account_claims, kiosks, members, passcodes, passkeys, sign_in_steps, signing_links};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use crate::store::engine::columns::row;
@@ -177,9 +177,10 @@ pub fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> 
 }
 
 /// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge, a
-/// sign-in that waits for its second step, and what is open at a kiosk or would open one.
+/// sign-in that waits for its second step, what is open at a kiosk or would open one, and the code to sign by.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     kiosks::end_of_member(tx, member_id)?;
+    signing_links::delete_of_member(tx, member_id)?;
     tx.run(sql!("DELETE FROM booking_tokens WHERE member_id = :id"), named_params! {":id": member_id})?;
     passkeys::forget_challenges(tx, member_id)?;
     sign_in_steps::delete(tx, member_id)?;

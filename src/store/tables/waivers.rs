@@ -138,6 +138,32 @@ pub(crate) fn list_overrides_of_booked(
     tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to}, row)
 }
 
+row! {
+    /// A waiver on which staff has still to decide.
+    #[derive(Debug)]
+    pub(crate) struct Undecided in "s." {
+        pub(crate) member_id: i64,
+        pub(crate) signed_at: i64,
+        pub(crate) name: String = "s.flyer_name",
+    }
+}
+
+/// Latest waivers with a yes that were signed after a moment, and on which nobody has decided.
+const UNDECIDED: &str = " FROM waiver_signatures s
+      WHERE instr(s.answers, 'y') > 0 AND s.signed_at > ?1
+        AND NOT EXISTS (SELECT 1 FROM waiver_decisions d WHERE d.signature_id = s.signature_id)
+        AND NOT EXISTS (SELECT 1 FROM waiver_signatures n WHERE n.member_id = s.member_id AND n.signature_id > s.signature_id)";
+
+pub(crate) fn count_undecided(tx: &Read, since: i64) -> Result<i64> {
+    tx.get(sql!("SELECT count(*)", UNDECIDED), [since], row)
+}
+
+/// The one that waits longest first.
+pub(crate) fn list_undecided(tx: &Read, since: i64, limit: i64) -> Result<Vec<Undecided>> {
+    let sql = sql!("SELECT ", Undecided::COLUMNS, UNDECIDED, " ORDER BY s.signed_at, s.signature_id LIMIT ?2");
+    tx.list(sql, (since, limit), row)
+}
+
 /// `by`: the clerk.
 pub(crate) fn insert_decision(
     tx: &Write,

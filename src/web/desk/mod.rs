@@ -22,4 +22,5 @@ pub(crate) mod site;
 pub(crate) mod texts;
 pub(crate) mod till;
 pub(crate) mod today;
+pub(crate) mod waivers;
 pub(crate) mod walk_in;

@@ -1,28 +1,49 @@
-//! One adult, several flyers: today's bookings of the children for whom the member acts, checked in one by one or all at once.
+//! One adult, several flyers: the children for whom the member acts, and today's bookings of all, checked in one by one or all
+//! at once.
 
+use super::home::BOOKINGS_MAX;
 use super::{Screen, show, words};
 use crate::app;
-use crate::app::{bookings as effect, family};
-use crate::auth::Guest;
+use crate::app::waivers::{self, Due};
+use crate::app::{bookings as effect, family, wards};
+use crate::auth::{Guest, kiosk};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
+use crate::i18n::language::Language;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings;
+use crate::store::tables::members::{self, Secrets};
+use crate::web::done;
+use crate::web::mark::Mark;
 use askama::Template;
 
-/// Nobody flies more often in a day.
-const BOOKINGS_MAX: i64 = 12;
+const DONE: [(&str, &str); 1] = [("child", "kiosk.done_child")];
 
 #[derive(Template)]
 #[template(path = "kiosk/family.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
+    people: Vec<Person>,
     rows: Vec<Row>,
+    /// Whether somebody's waiver is to be signed.
+    signs: bool,
     /// Whether somebody has not arrived yet.
     is_open: bool,
+    /// Whether people book at the kiosk.
+    books: bool,
+    /// Whether the member may bring more children along.
+    may_have: bool,
+    done: Option<String>,
     problem: Option<String>,
+}
+
+/// A child, and how its waiver stands.
+struct Person {
+    name: String,
+    mark: Mark,
 }
 
 struct Row {
@@ -31,6 +52,17 @@ struct Row {
     clock: String,
     minutes: i64,
     arrived: Option<String>,
+    /// By which the kiosk checks in while the site does not answer; none where the waiver is in the way.
+    ticket: Option<String>,
+}
+
+/// What the page shows of a family.
+struct Found {
+    /// The member, then the children.
+    due: Vec<Due>,
+    booked: Vec<(usize, bookings::Own)>,
+    may_have: bool,
+    secrets: Secrets,
 }
 
 /// `GET /kiosk/family`
@@ -38,43 +70,59 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
-/// Today's bookings of the member and of the children, with the names; none where the member acts for nobody.
-fn list(site: &Site, guest: &Guest) -> Result<Vec<(String, bookings::Own)>, Failure> {
+/// The family with today's bookings; 404 where the member acts for nobody and may bring nobody along.
+fn find(site: &Site, guest: &Guest) -> Result<Found, Failure> {
     let day = site.hall()?.day(site.now(), 0);
     site.store.read(|tx| {
-        let wards = family::list_wards(site, tx, guest.member_id())?;
-        if wards.is_empty() {
+        let may_have = wards::may_have(site, tx, guest.member_id())?;
+        if !may_have && family::list_wards(site, tx, guest.member_id())?.is_empty() {
             return Err(Failure::not_found());
         }
-        let mut found = Vec::new();
-        let own = [(guest.member_id(), wards[0].guardian.clone())];
-        for (member_id, name) in own.into_iter().chain(wards.into_iter().map(|ward| (ward.child_id, ward.child))) {
-            let booked = bookings::list_own(tx, site.tunnel_id, member_id, day.from, day.to, BOOKINGS_MAX)?;
-            found.extend(booked.into_iter().map(|one| (name.clone(), one)));
+        let due = waivers::list_due(site, tx, guest.member_id())?;
+        let mut booked = Vec::new();
+        for (place, one) in due.iter().enumerate() {
+            let own = bookings::list_own(tx, site.tunnel_id, one.member_id, day.from, day.to, BOOKINGS_MAX)?;
+            booked.extend(own.into_iter().map(|booking| (place, booking)));
         }
-        Ok(found)
+        let secrets = members::find_secrets(tx, guest.member_id())?.ok_or_else(Failure::not_found)?;
+        Ok(Found { due, booked, may_have, secrets })
     })
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
-    let hall = site.hall()?;
-    let row = |(name, one): (String, bookings::Own)| Row {
+    let (hall, language) = (site.hall()?, call.language());
+    let Found { due, booked, may_have, secrets } = find(site, guest)?;
+    let row = |(place, one): (usize, bookings::Own)| Row {
         booking_id: one.booking_id,
-        name,
+        name: due[place].name.clone(),
         clock: hall.clock(one.flight_date),
         minutes: one.minutes_booked,
         arrived: one.arrived_at.map(|at| hall.clock(at)),
+        ticket: due[place].reason.is_none().then(|| kiosk::new_ticket(site, guest, &secrets, one.booking_id)),
     };
-    let rows: Vec<Row> = list(site, guest)?.into_iter().map(row).collect();
-    let is_open = rows.iter().any(|row| row.arrived.is_none());
-    let status = super::status(problem.as_ref());
-    let page = Page { screen: Screen::of(site, call, guest)?, rows, is_open, problem };
-    Ok(show(status, call.language(), &page))
+    let rows: Vec<Row> = booked.into_iter().map(row).collect();
+    let page = Page {
+        screen: Screen::of(site, call, guest)?,
+        is_open: rows.iter().any(|row| row.arrived.is_none()),
+        rows,
+        signs: due.iter().any(|one| one.reason.is_some_and(|reason| reason.wants_signature())),
+        people: due.into_iter().skip(1).map(|one| person(one, language)).collect(),
+        books: !site.config.kiosk_minutes.is_empty(),
+        may_have,
+        done: done(call, &DONE),
+        problem,
+    };
+    Ok(show(super::status(page.problem.as_ref()), language, &page))
+}
+
+fn person(one: Due, language: Language) -> Person {
+    let (tone, key) = one.reason.map_or(("good", "kiosk.family_cleared"), |reason| ("soon", reason.key()));
+    Person { name: one.name, mark: Mark::new(tone, language.say(&Text::new(key))) }
 }
 
 /// `POST /kiosk/family`: checks in all who have not arrived: all of them, or nobody.
 pub(crate) fn check_in_all(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let waiting = list(site, guest)?.into_iter().filter(|(_, one)| one.arrived_at.is_none());
+    let waiting = find(site, guest)?.booked.into_iter().filter(|(_, one)| one.arrived_at.is_none());
     let waiting: Vec<i64> = waiting.map(|(_, one)| one.booking_id).collect();
     let actor = super::actor(call, guest);
     let checked_in = app::change(site, actor, call.language(), |cx| {

@@ -2,7 +2,7 @@
 
 use super::{Screen, show, words};
 use crate::app::waivers::brief;
-use crate::app::{self, family, flights};
+use crate::app::{self, family, flights, wards};
 use crate::auth::{Guest, kiosk};
 use crate::domain::local_time::{Day, Hall};
 use crate::domain::{minutes, when};
@@ -17,7 +17,8 @@ use crate::store::Read;
 use crate::store::queries::logbook;
 use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::bookings::{self, Own};
-use crate::store::tables::{media, members};
+use crate::store::tables::media;
+use crate::store::tables::members::{self, Secrets};
 use crate::web::initials;
 use askama::Template;
 use http::StatusCode;
@@ -29,13 +30,14 @@ const AHEAD_SECONDS: i64 = 400 * 86_400;
 /// A currency with less left is about to lapse.
 const SOON_SECONDS: i64 = 31 * 86_400;
 /// Words that a page before this one may leave in its address, and what they say.
-const DONE: [(&str, &str); 6] = [
+const DONE: [(&str, &str); 7] = [
     ("arrived", "kiosk.done_arrived"),
     ("logged", "kiosk.done_logged"),
     ("asked", "kiosk.done_asked"),
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
     ("signed", "waiver.done"),
+    ("booked", "kiosk.done_booked"),
 ];
 
 #[derive(Template)]
@@ -54,10 +56,12 @@ struct Page {
     problem: Option<String>,
     /// Whether the waiver is in the way of flying.
     signs: bool,
-    /// Whether the member acts for children.
+    /// Whether the member acts for children, or may.
     has_family: bool,
     /// Whether the safety brief is to be read.
     reads_brief: bool,
+    /// Whether people book at the kiosk.
+    books: bool,
 }
 
 /// Whether the member may fly, in words and by the colour of them.
@@ -108,13 +112,14 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         bookings: own
             .today
             .into_iter()
-            .map(|one| booked(kiosk::new_ticket(site, guest, one.booking_id), one, &hall, language))
+            .map(|one| booked(kiosk::new_ticket(site, guest, &own.secrets, one.booking_id), one, &hall, language))
             .collect(),
         done: known.map(|(_, key)| call.say(key)),
         problem,
         signs: own.signs,
         has_family: own.has_family,
         reads_brief: own.reads_brief,
+        books: !site.config.kiosk_minutes.is_empty(),
         screen,
     };
     Ok(show(status, language, &page))
@@ -129,6 +134,8 @@ struct Found {
     flown_today: i64,
     flown: i64,
     has_photo: bool,
+    /// With which the tickets of the page end.
+    secrets: Secrets,
     /// Whether the waiver is in the way of flying, the member acts for children, and the safety brief is to be read.
     signs: bool,
     has_family: bool,
@@ -146,8 +153,9 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Fail
         flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?,
         flown: profile.flight_minutes - flyer.minutes_ahead,
         has_photo: media::exists(tx, member_id)?,
+        secrets: members::find_secrets(tx, member_id)?.ok_or_else(Failure::not_found)?,
         signs: flights::find_denial(site, tx, member_id, now)?.is_some(),
-        has_family: !family::list_wards(site, tx, member_id)?.is_empty(),
+        has_family: wards::may_have(site, tx, member_id)? || !family::list_wards(site, tx, member_id)?.is_empty(),
         reads_brief: brief::is_due(site, tx, member_id)?,
         flyer,
     })

@@ -24,7 +24,8 @@ pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let ticket = body.required("ticket", fields::line(TICKET_CHARS_MAX));
     let at = body.required("at", fields::moment);
     let ok = body.finish()?;
-    let ticket = kiosk::read_ticket(site, kiosk, &ticket.get(&ok));
+    let ticket = ticket.get(&ok);
+    let ticket = site.store.read(|tx| kiosk::read_ticket(site, tx, kiosk, &ticket))?;
     let ticket = ticket.ok_or_else(|| Failure::field("ticket", Text::new("kiosk.kept_late")))?;
     let by = By { who: Who::Member(ticket.member_id), origin: Origin::Address(call.peer) };
     app::change_once(site, call, Actor::account(ticket.member_id, Role::Member, &by), |cx| {

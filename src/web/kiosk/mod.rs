@@ -1,6 +1,8 @@
 //! The kiosk: a screen in the hall at which members help themselves, with gloves on and other people behind them. Nothing
 //! of a person stays on it: addresses and titles name nobody, pages are kept by nobody, and without a touch it begins anew.
 
+pub(crate) mod away;
+pub(crate) mod book;
 pub(crate) mod brief;
 pub(crate) mod certificates;
 pub(crate) mod family;
@@ -14,6 +16,7 @@ pub(crate) mod sign_off;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod waiver;
+pub(crate) mod wards;
 
 use super::{Frame, refused, show};
 use crate::app::Actor;
@@ -59,6 +62,10 @@ impl Screen {
 
     pub(crate) fn say(&self, key: &'static str) -> String {
         self.frame.say(key)
+    }
+
+    pub(crate) fn tell(&self, text: &Text) -> String {
+        self.frame.tell(text)
     }
 
     pub(crate) fn asset(&self, name: &str) -> String {

@@ -2,6 +2,8 @@
 
 use super::{Frame, show};
 use crate::app::signup::{self, Place};
+use crate::app::waivers::links;
+use crate::app::{self, flights};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -28,6 +30,8 @@ struct Welcome {
     frame: Frame,
     member_id: i64,
     pin: String,
+    /// Where the waiver is signed.
+    sign: Option<String>,
 }
 
 /// The language that was chosen on the page, else the best of the browser's.
@@ -55,13 +59,27 @@ fn page(site: &Site, language: Language, form: Filled) -> Answer {
     Ok(show(status, language, &page))
 }
 
+/// Where the newcomer signs the waiver, on a site that asks for one.
+fn sign_link(site: &Site, call: &Call, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
+    if !site.config.waiver.required || site.store.read(|tx| flights::find_demand(site, tx))?.is_none() {
+        return Ok(None);
+    }
+    let code = app::change(site, links::actor(call, member_id), language, |cx| links::make(cx, member_id))?;
+    Ok(Some(format!("/sign?lang={}&code={code}", language.tag())))
+}
+
 /// `POST /join`: a member more; number and PIN are shown this once.
 pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
     let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
     let language = language(call, filled::value(&typed, "language"));
     match signup::join(site, call, Place::Telephone, language, &typed) {
         Ok(joined) => {
-            let page = Welcome { frame: frame(site, language)?, member_id: joined.member_id, pin: joined.pin };
+            let page = Welcome {
+                frame: frame(site, language)?,
+                member_id: joined.member_id,
+                sign: sign_link(site, call, joined.member_id, language)?,
+                pin: joined.pin,
+            };
             Ok(show(StatusCode::OK, language, &page))
         }
         Err(failure) if failure.problems().is_empty() => Err(failure),

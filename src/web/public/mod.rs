@@ -8,6 +8,7 @@ pub(crate) mod deletion_status;
 pub(crate) mod join;
 pub(crate) mod recover;
 pub(crate) mod sign;
+pub(crate) mod sign_child;
 pub(crate) mod undo;
 pub(crate) mod verify;
 

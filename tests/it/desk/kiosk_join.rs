@@ -182,9 +182,41 @@ fn touch(browser: &crate::harness::Browser, text: &str) {
     assert_eq!(browser.run(script, json!([text.chars().map(String::from).collect::<Vec<_>>()])), json!(null));
 }
 
+/// From the first screen to the waiver of both, each page looked at.
+fn brings_a_child(site: &Site, browser: &crate::harness::Browser) {
+    browser.go(&format!("{}/kiosk/family/child", site.origin()));
+    browser.wait("return document.querySelectorAll('.board button').length > 20");
+    touch(browser, "Bo Lovelace");
+    browser.run("document.querySelector('[data-next]').click()", json!([]));
+    let year = 1970 + (site.now() / 86_400 - 10 * 365) * 10_000 / 3_652_425;
+    touch(browser, &format!("0106{year}"));
+    browser.run("document.querySelector('[data-next]').click()", json!([]));
+    assert_eq!(browser.violations(), [""; 0], "a child");
+    browser.run(
+        "document.querySelector('[name=terms]').click(); document.querySelector('.step .action').click()",
+        json!([]),
+    );
+    browser.wait("return location.pathname === '/kiosk/family' && document.body.innerText.includes('Bo Lovelace')");
+    for page in ["family", "family/link", "book"] {
+        browser.go(&format!("{}/kiosk/{page}", site.origin()));
+        assert_eq!(browser.violations(), [""; 0], "{page}");
+    }
+    browser.go(&format!("{}/kiosk/waiver", site.origin()));
+    browser.run("document.getElementById('signer_name').focus()", json!([]));
+    touch(browser, "Ada");
+    assert_eq!(browser.run("return document.getElementById('signer_name').value", json!([])), "Ada");
+    judge(browser, "kiosk-waiver");
+}
+
 #[test]
-fn a_newcomer_signs_up_by_the_keys_of_the_screen() {
-    let site = demo();
+fn a_newcomer_signs_up_by_the_keys_of_the_screen_with_a_child() {
+    let site = Site::open_with(|config| {
+        (config.demo, config.waiver.required, config.kiosk_minutes) = (true, true, vec![4, 10]);
+    });
+    site.change(|tx| {
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, 1)";
+        Ok(tx.run(text, ("I fly at my own risk.\n\n".repeat(30), tx.now()))?)
+    });
     let browser = a_kiosk(&site);
     browser.go(&format!("{}/kiosk/join", site.origin()));
     browser.resize(1080, 1920, false);
@@ -213,6 +245,7 @@ fn a_newcomer_signs_up_by_the_keys_of_the_screen() {
     browser.run("document.querySelector('main .action').click()", json!([]));
     browser.wait("return location.pathname === '/kiosk/home'");
     assert!(browser.text().contains("Hello, Ada Lovelace"), "{}", browser.text());
+    brings_a_child(&site, &browser);
     browser.go(&format!("{}/join", site.origin()));
     for (width, height) in [(390, 844), (1280, 800)] {
         for dark in [false, true] {

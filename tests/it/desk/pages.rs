@@ -51,6 +51,7 @@ const INSIDE: &[Page] = &[
     Page { name: "member-security", path: "/desk/members/1?tab=security", shows: "Sign out everywhere" },
     Page { name: "member-hostile", path: "/desk/members/2", shows: "onerror=alert(1)" },
     Page { name: "member-waiver", path: "/desk/members/1/waiver", shows: "Sign at the desk" },
+    Page { name: "waivers", path: "/desk/waivers", shows: "Ada Undecided" },
     Page { name: "texts", path: "/desk/texts", shows: "Published" },
     Page { name: "text-edit", path: "/desk/texts/edit?kind=waiver&language=en", shows: "As people see it" },
     Page { name: "text", path: "/desk/texts/version?kind=waiver&version=1&language=en", shows: "SHA-256" },
@@ -134,7 +135,11 @@ fn every_page_is_fit_to_be_seen() {
     day(&site);
     site.change(|tx| {
         let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, 1)";
-        Ok(tx.run(text, ("I fly at my own risk.\n\n".repeat(30), tx.now()))?)
+        tx.run(text, ("I fly at my own risk.\n\n".repeat(30), tx.now()))?;
+        let signed = "INSERT INTO waiver_signatures (member_id, version, language, text_hash, signed_at, place, flyer_name, born,
+                           relation, signer_name, strokes, answers, kept)
+                      VALUES (1, 1, 'en', zeroblob(32), ?1, 'kiosk', 'Ada Undecided', 0, 'self', 'Ada', '', 'y', 0)";
+        Ok(tx.run(signed, [tx.now()])?)
     });
     behind_the_counter(&site);
     payments_that_wait(&site);

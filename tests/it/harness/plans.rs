@@ -24,13 +24,15 @@ const SMALL: [&str; 12] = [
 ];
 
 /// Indexes of the few rows of a large table that wait for somebody or something.
-const SMALL_INDEXES: [&str; 6] = [
+const SMALL_INDEXES: [&str; 7] = [
     "outbox_due",
     "outbox_dead",
     "entries_waiting",
     "contact_messages_open",
     "members_with_role",
     "payments_in_question",
+    // Within a month.
+    "waiver_signatures_by_yes",
 ];
 
 /// Statements that read through a large table for a reason: a part of the text, and the reason.

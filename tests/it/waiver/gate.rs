@@ -32,7 +32,7 @@ impl Stage {
 }
 
 /// Every path to a check-in or to flight time, but for lists.
-const PATHS: [Path; 12] = [
+const PATHS: [Path; 14] = [
     ("check-in at the desk", |stage, member| {
         let booking = book(&stage.site, member, 60);
         stage.admin.post(&format!("/desk/bookings/{booking}/check-in"), &[]);
@@ -80,6 +80,19 @@ const PATHS: [Path; 12] = [
         stage.site.change(|tx| Ok(tx.run(sql, (booking, tx.now()))?));
         assert_eq!(stage.admin.post(&format!("/desk/bookings/{booking}/reinstate"), &[]).status, 303);
     }),
+    ("a booking that is made longer", |stage, member| {
+        let booking = book(&stage.site, member, 60);
+        let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, created_at,
+                        updated_at) VALUES (?1, 'time', 'open', ?2 + 60, 12, ?3, ?1, ?4, ?2, ?2)";
+        stage.site.change(|tx| Ok(tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, booking))?));
+        let day = tunneldesk::domain::local_time::Hall::at("").date(stage.site.now());
+        let form = [("day", &*day), ("clock", "23:45"), ("minutes", "30")];
+        assert_eq!(stage.admin.post(&format!("/desk/bookings/{booking}/move"), &form).status, 303);
+    }),
+    ("a booking at the kiosk", |stage, member| {
+        let number = stage.number();
+        stage.kiosk_of(member).post("/kiosk/book", &[("minutes", "12"), ("number", &number)]);
+    }),
     ("an opening balance", |stage, member| {
         let body = json!({
             "instructor": stage.signer.id, "entry_date": stage.site.now(), "tunnel": Site::TUNNEL_ID, "time": 60, "skills": "",
@@ -101,7 +114,10 @@ fn import(site: &Site, members: &[Caller]) -> bool {
 
 #[test]
 fn no_waiver_no_flight_by_any_path_in_any_state() {
-    let site = Site::open_with(on);
+    let site = Site::open_with(|config| {
+        on(config);
+        config.kiosk_minutes = vec![12];
+    });
     let (admin, kiosk, partner) = (demand(&site), paired(&site), site.partner());
     let signer = site.signer("ines", &[("Instructor", "4")]);
     let stage = Stage { site, admin, kiosk, partner, signer };

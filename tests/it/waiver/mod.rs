@@ -1,6 +1,9 @@
 //! Waivers: no waiver, no flight; how one is signed, decided on and done without; and nothing of it where it is off.
 
+mod app;
+mod family;
 mod gate;
+mod off;
 
 use crate::desk::kiosk::{enter, paired};
 use crate::desk::{Clerk, book};

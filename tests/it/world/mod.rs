@@ -70,6 +70,7 @@ impl World {
     pub fn open_with(adjust: impl FnOnce(&mut Config)) -> World {
         let site = Site::open_with(|config| {
             senders::configure(config);
+            config.waiver.required = true;
             adjust(config);
         });
         site.hash_small();
@@ -77,6 +78,7 @@ impl World {
         let (desk, admin, sync) = (site.desk(), site.admin(), site.sync());
         let (partner, rival) = (site.partner(), site.partner());
         site.with_authority();
+        site.change(things::publish_waiver);
         World { site, jane, mark, desk, admin, sync, partner, rival }
     }
 
@@ -242,6 +244,11 @@ impl World {
                 body["code"] = protected.authenticator.code(now).into();
                 body
             }
+            ("POST", "/account/profile/waiver") => json!({
+                "version": 1, "language": "en", "signer_name": "Jane Flyer", "strokes": "M 1 1 L 2 2 L 3 3",
+                "flyers": [{ "member_id": caller.id, "answers": [false], "dob": 631_152_000 }], "emergency_name": "Joan",
+                "emergency_phone": "+41 52 000 00 00",
+            }),
             (_, "/account/profile/reauthenticate") => json!({ "password": PASSWORD, "code": "" }),
             (_, "/account/profile/2fa-operation") => json!({ "operation": "status", "code": "123456" }),
             (_, "/auth/signup") => self.signup(),

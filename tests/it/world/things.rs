@@ -7,7 +7,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::http::failure::Failure;
 use tunneldesk::routes::Route;
+use tunneldesk::store::Write;
 use tunneldesk::store::tables::passkeys;
 
 /// For the paces of pictures to be over.
@@ -191,4 +193,12 @@ impl World {
         let made = member.ask(Method::POST, "/account/logbook/time/").json(&body).send().ok();
         made.json()["entry_id"].as_i64().expect("an entry has a number")
     }
+}
+
+/// A waiver that everybody may sign; it is asked for on flights of a far day, so that people of other tests fly unsigned.
+pub(super) fn publish_waiver(tx: &Write) -> Result<(), Failure> {
+    let sql = "INSERT INTO site_texts (kind, version, language, title, body, questions, text_hash, asks_again, published_at)
+               VALUES ('waiver', 1, 'en', 'Waiver', 'I fly at my own risk.', 'Is a shoulder hurt?', zeroblob(32), 1, ?1)";
+    tx.run(sql, [tx.now() + 100 * 366 * 86_400])?;
+    Ok(())
 }

@@ -14,6 +14,7 @@ mod standing;
 pub(crate) mod time;
 mod timeline;
 pub(crate) mod waiver;
+pub(crate) mod waiver_phone;
 mod years;
 
 use crate::auth::Clerk;

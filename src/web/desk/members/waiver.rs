@@ -236,7 +236,7 @@ pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// Nothing of this is there on a site that asks for no waiver.
-fn find_id(site: &Site, call: &Call) -> Result<i64, Failure> {
+pub(super) fn find_id(site: &Site, call: &Call) -> Result<i64, Failure> {
     call.param_id(0).filter(|_| site.config.waiver.required).ok_or_else(Failure::not_found)
 }
 

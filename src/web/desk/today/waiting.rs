@@ -1,5 +1,6 @@
 //! The desk's list of things to do, and the page where each is done.
 
+use crate::app::waivers;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -14,9 +15,9 @@ pub(super) struct Waiting {
 }
 
 pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Failure> {
-    let (sign_offs, contacts, (queued, dead), questions) = site.store.read(|tx| {
-        let questions = payments::count_questions(tx)?;
-        Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?, questions))
+    let (sign_offs, contacts, (queued, dead), questions, undecided) = site.store.read(|tx| {
+        let (questions, undecided) = (payments::count_questions(tx)?, waivers::count_undecided(site, tx)?);
+        Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?, questions, undecided))
     })?;
     // Without a server to send them by, they wait for the desk to read them out.
     let unsent = if site.config.mail.is_none() { queued } else { 0 };
@@ -24,6 +25,7 @@ pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Waiting>, Fail
     let kinds = [
         (suspect, "bad", "desk.waits_clock", "/desk/site"),
         (dead, "bad", "desk.waits_dead", "/desk/messages?box=dead"),
+        (undecided, "soon", "desk.waits_waivers", "/desk/waivers"),
         (sign_offs, "plain", "desk.waits_sign_offs", "/desk/sign-offs"),
         (questions, "plain", "desk.waits_payments", "/desk/payments"),
         (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),

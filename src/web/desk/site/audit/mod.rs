@@ -81,7 +81,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = Page {
         rows: rows.collect::<Result<_, Failure>>()?,
-        deeds: deeds(call),
+        deeds: deeds(site, call),
         verdict,
         asked: wanted,
         problem,
@@ -154,9 +154,13 @@ fn row(namer: &mut Namer, hall: &Hall, kept: &Kept) -> Result<Row, Failure> {
     })
 }
 
+/// What only a site that asks for waivers knows.
+const OF_WAIVERS: [&str; 5] = ["waiver.", "consent.", "emergency.", "text.", "guardian."];
+
 /// Name and words of each, for the list to choose from.
-fn deeds(call: &Call) -> Vec<(&'static str, String)> {
-    DEEDS.iter().map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
+fn deeds(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
+    let is_known = |deed: &&&str| site.config.waiver.required || !OF_WAIVERS.iter().any(|part| deed.starts_with(part));
+    DEEDS.iter().filter(is_known).map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
 }
 
 /// The outcome of the last check of the log, or that one is under way.

@@ -1,0 +1,222 @@
+//! The waiver in the members' app: the text to sign, and its signature for oneself and the children for whom one acts.
+
+use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing};
+use crate::app::{self, Actor};
+use crate::auth::Member;
+use crate::domain::role::Role;
+use crate::domain::waiver::{Place, QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, questions};
+use crate::http::Answer;
+use crate::http::body::{Field, shared};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::kinds::{Id, Line};
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::keys::hex;
+use crate::site::Site;
+use crate::store::tables::emergency_contacts::Emergency;
+use crate::store::tables::site_texts::{self, Kind};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Length of a telephone number as people type it.
+const PHONE_CHARS_MAX: usize = 40;
+
+crate::body! {
+    pub(crate) struct WaiverSignature {
+        /// Of the text that was shown.
+        version: Id,
+        /// Of the text that was shown, as the answer to the `GET` says it.
+        language: Line<5>,
+        /// The name of the one who signs, as it was typed.
+        signer_name: Line<NAME_CHARS_MAX>,
+        /// The drawn signature: `M x y L x y …`, whole numbers in a field 600 wide and 200 high, with two lines at least.
+        /// Without one the typed name is the signature.
+        strokes: Option<Line<STROKES_CHARS_MAX>>,
+        /// For whom: the member, and children for whom the member acts.
+        flyers: FlyerList,
+        /// Whom to call in an emergency; without one, as before.
+        emergency_name: Option<Line<NAME_CHARS_MAX>>,
+        emergency_phone: Option<Line<PHONE_CHARS_MAX>>,
+    }
+}
+
+/// Flyers, each with the answers.
+pub(crate) struct FlyerList;
+
+impl Field for FlyerList {
+    type Value = Vec<Flyer>;
+
+    fn read(value: &Value) -> Result<Vec<Flyer>, Text> {
+        let wrong = || Text::new("waiver.flyers_wrong");
+        let list = value.as_array().filter(|list| (1..=FLYERS_MAX).contains(&list.len())).ok_or_else(wrong)?;
+        list.iter().map(|one| flyer(one).ok_or_else(wrong)).collect()
+    }
+
+    fn schema() -> Value {
+        json!({
+            "type": "array", "minItems": 1, "maxItems": FLYERS_MAX,
+            "items": {
+                "type": "object",
+                "required": ["member_id", "answers"],
+                "properties": {
+                    "member_id": shared("Id"),
+                    "answers": {
+                        "type": "array", "maxItems": QUESTIONS_MAX, "items": { "type": "boolean" },
+                        "description": "To each question, in their order: `true` is yes.",
+                    },
+                    "dob": {
+                        "anyOf": [shared("Moment"), { "type": "null" }],
+                        "description": "Midnight of the day of birth; counts where the account does not know it.",
+                    },
+                },
+            },
+        })
+    }
+}
+
+/// `None` where it is not a flyer with answers.
+fn flyer(value: &Value) -> Option<Flyer> {
+    let map = value.as_object()?;
+    let answer = |one: &Value| one.as_bool().map(|yes| if yes { 'y' } else { 'n' });
+    let answers = map.get("answers")?.as_array().filter(|answers| answers.len() <= QUESTIONS_MAX)?;
+    let dob = match map.get("dob") {
+        None | Some(Value::Null) => None,
+        Some(given) => Some(fields::moment(given).ok()?),
+    };
+    Some(Flyer {
+        member_id: fields::id(map.get("member_id")?).ok()?,
+        dob,
+        relation: Relation::Own,
+        answers: answers.iter().map(answer).collect::<Option<String>>()?,
+    })
+}
+
+#[derive(Serialize)]
+struct WaiverReply {
+    version: i64,
+    /// ISO 639-1.
+    language: String,
+    title: String,
+    body: String,
+    questions: Vec<String>,
+    /// SHA-256 in hex.
+    text_hash: String,
+    published_at: i64,
+    flyers: Vec<FlyerReply>,
+}
+
+#[derive(Serialize)]
+struct FlyerReply {
+    member_id: i64,
+    name: String,
+    relation: &'static str,
+    knows_dob: bool,
+    /// `in_force`, or what is in the way.
+    waiver: &'static str,
+    /// Whether a signature is what is missing.
+    to_sign: bool,
+}
+
+impl From<Due> for FlyerReply {
+    fn from(due: Due) -> FlyerReply {
+        FlyerReply {
+            member_id: due.member_id,
+            name: due.name,
+            relation: due.relation.unwrap_or(Relation::Own).name(),
+            knows_dob: due.dob.is_some(),
+            waiver: due.reason.map_or("in_force", Reason::name),
+            to_sign: due.reason.is_some_and(Reason::wants_signature),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SignedReply {
+    status: bool,
+    message: String,
+    /// In the order of the flyers.
+    signature_ids: Vec<i64>,
+    /// Whether staff has to decide because of an answer.
+    waits_for_staff: bool,
+}
+
+/// `GET /account/profile/waiver`: the text to sign, in the caller's language where the operator wrote one, and how it stands
+/// for the member and the children for whom the member acts. 404 on a site that asks for none.
+pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
+    check_asked(site)?;
+    site.store.read(|tx| {
+        let in_force = site_texts::find_in_force(tx, Kind::Waiver)?.ok_or_else(Failure::not_found)?;
+        let text = site_texts::find_best(tx, Kind::Waiver, in_force.version, call.language().tag())?;
+        let text = text.ok_or_else(Failure::not_found)?;
+        let due = waivers::list_due(site, tx, member.id())?;
+        Ok(reply::ok(&WaiverReply {
+            version: text.version,
+            language: text.language,
+            title: text.title,
+            body: text.body,
+            questions: questions(&text.questions).map(str::to_owned).collect(),
+            text_hash: hex(&text.text_hash),
+            published_at: text.published_at,
+            flyers: due.into_iter().map(FlyerReply::from).collect(),
+        }))
+    })
+}
+
+/// `POST /account/profile/waiver`: signed for each flyer of the body, or for nobody. 409 where the text is not the one in
+/// force any more.
+pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
+    check_asked(site)?;
+    let WaiverSignature { version, language, signer_name, strokes, flyers, emergency_name, emergency_phone } =
+        call.body()?;
+    let signing = Signing {
+        version,
+        language,
+        signer_name,
+        strokes: strokes.unwrap_or_default(),
+        place: Place::App,
+        flyers,
+        consents: Vec::new(),
+        emergency: Emergency { name: emergency_name.unwrap_or_default(), phone: emergency_phone.unwrap_or_default() },
+    };
+    let waits_for_staff = signing.flyers.iter().any(|flyer| flyer.answers.contains('y'));
+    // As a member, whatever else the member is here: staff signs for others at the desk, and sees them.
+    let actor = Actor::account(member.id(), Role::Member, member.by());
+    app::change_once(site, call, actor, |cx| {
+        let signature_ids = waivers::sign(cx, &signing)?;
+        let message = call.say(if waits_for_staff { "waiver.staff_next" } else { "waiver.done" });
+        Ok(reply::created(&SignedReply { status: true, message, signature_ids, waits_for_staff }))
+    })
+}
+
+fn check_asked(site: &Site) -> Result<(), Failure> {
+    if site.config.waiver.required { Ok(()) } else { Err(Failure::not_found()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_flyers_is_read_whole_or_refused() {
+        let good =
+            json!([{ "member_id": "7", "answers": [false, true], "dob": 86_400 }, { "member_id": 8, "answers": [] }]);
+        let read = FlyerList::read(&good).unwrap();
+        let kept: Vec<_> = read.iter().map(|one| (one.member_id, one.answers.as_str(), one.dob)).collect();
+        assert_eq!(kept, [(7, "ny", Some(86_400)), (8, "", None)]);
+        for bad in [
+            json!([]),
+            json!({}),
+            json!([7]),
+            json!([{ "member_id": 7 }]),
+            json!([{ "member_id": 0, "answers": [] }]),
+            json!([{ "member_id": 7, "answers": ["n"] }]),
+            json!([{ "member_id": 7, "answers": [], "dob": "soon" }]),
+            json!([{ "member_id": 7, "answers": vec![false; QUESTIONS_MAX + 1] }]),
+            json!(vec![json!({ "member_id": 7, "answers": [] }); FLYERS_MAX + 1]),
+        ] {
+            assert!(FlyerList::read(&bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A QR code on the desk's screen, by which a flyer signs the waiver on the own telephone.
+
+use super::person::{self, Heading};
+use super::{PART, waiver};
+use crate::app;
+use crate::app::waivers::links;
+use crate::auth::Clerk;
+use crate::documents::qr;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::web::{Frame, show};
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "desk/waiver_phone.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    heading: Heading,
+    /// SVG of our own.
+    qr: String,
+    url: String,
+}
+
+/// `POST /desk/members/{member_id}/waiver/phone`: a code for the flyer's telephone, shown this once.
+pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = waiver::find_id(site, call)?;
+    let code = app::change(site, clerk, call.language(), |cx| links::make(cx, member_id))?;
+    let url = format!("{}/sign?code={code}", site.public_url());
+    let page = Page {
+        heading: site.store.read(|tx| person::heading(site, tx, call, member_id))?,
+        frame: Frame::of(site, call, clerk, PART)?,
+        qr: qr::svg(&url).ok_or_else(Failure::broken)?,
+        url,
+    };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}

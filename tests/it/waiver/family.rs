@@ -1,0 +1,247 @@
+//! Families who come for the first time: an adult brings children along at a kiosk or on a telephone, and nobody takes over
+//! somebody else's account.
+
+use super::{YEAR, demand, flown, on};
+use crate::desk::kiosk::{enter, paired};
+use crate::desk::till::field;
+use crate::desk::{Clerk, book};
+use crate::harness::{Caller, Reply, Site};
+use serde_json::json;
+
+fn with_kiosk_bookings() -> Site {
+    Site::open_with(|config| {
+        on(config);
+        config.kiosk_minutes = vec![4, 10];
+    })
+}
+
+fn year(site: &Site, years: i64) -> String {
+    let day = (site.now() - years * YEAR) / 86_400;
+    // Civil years of 365.2425 days are near enough: nobody here has a birthday within a week.
+    (1970 + day * 10_000 / 3_652_425).to_string()
+}
+
+/// The form for a child, of that many years; later values win.
+fn bring(site: &Site, by: &Clerk, path: &str, years: i64, more: &[(&str, &str)]) -> Reply {
+    let (year, number) = (year(site, years), site.next_number().to_string());
+    let all = [
+        ("real_name", "Ada Kind"),
+        ("day", "1"),
+        ("month", "6"),
+        ("year", &year),
+        ("relation", "parent"),
+        ("number", &number),
+        ("terms", "1"),
+    ];
+    let form: Vec<(&str, &str)> = all
+        .into_iter()
+        .filter(|(name, _)| !more.iter().any(|(other, _)| other == name))
+        .chain(more.iter().copied())
+        .collect();
+    by.post(path, &form)
+}
+
+fn children(site: &Site, adult: &Caller) -> Vec<i64> {
+    let sql = "SELECT child_id FROM guardianships WHERE guardian_id = ?1 AND ended_at IS NULL ORDER BY child_id";
+    site.change(|tx| Ok(tx.list(sql, [adult.id], |row| row.get(0))?))
+}
+
+fn sign(kiosk: &Clerk, path: &str, flyers: &[i64], more: &[(&str, &str)]) -> Reply {
+    let named: Vec<(String, &str)> = flyers
+        .iter()
+        .flat_map(|id| [(format!("flies_{id}"), "on"), (format!("answer_{id}_1"), "n")])
+        .chain(
+            [("version", "2"), ("language", "en"), ("signer_name", "Mother")]
+                .map(|(name, text)| (name.to_owned(), text)),
+        )
+        .chain(more.iter().map(|(name, text)| ((*name).to_owned(), *text)))
+        .collect();
+    kiosk.post(path, &named.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
+}
+
+#[test]
+fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
+    let site = with_kiosk_bookings();
+    let (admin, kiosk, mother) = (demand(&site), paired(&site), site.flyer("mother"));
+    enter(&site, &kiosk, &mother);
+    assert_eq!(kiosk.get("/kiosk/family/child").status, 404, "whose age nobody knows brings nobody along");
+    site.born(&mother, site.now() - 40 * YEAR);
+    assert!(kiosk.get("/kiosk/home").page().contains("/kiosk/family"));
+    let (path, grown) = ("/kiosk/family/child", year(&site, 30));
+    for (more, said) in [
+        (&[("real_name", " ")][..], "p-real_name"),
+        (&[("day", "31"), ("month", "2")], "p-dob"),
+        (&[("year", &*grown)], "of age"),
+        (&[("terms", "")], "terms"),
+        (&[("relation", "permission")], "problem"),
+    ] {
+        let refused = bring(&site, &kiosk, path, 10, more);
+        assert!(refused.status == 422 && refused.page().contains(said), "{said}: {refused}");
+    }
+    assert_eq!(children(&site, &mother), [0; 0]);
+    let number = [("number", "77")];
+    for _ in 0..2 {
+        let done = bring(&site, &kiosk, path, 10, &number);
+        assert_eq!(done.header("location"), Some("/kiosk/family?done=child"), "{done}");
+    }
+    assert_eq!(bring(&site, &kiosk, path, 10, &[]).status, 303, "the same child again is the same");
+    assert_eq!(bring(&site, &kiosk, path, 12, &[("real_name", "Bo Kind"), ("relation", "guardian")]).status, 303);
+    let both = children(&site, &mother);
+    assert_eq!(both.len(), 2);
+    let page = kiosk.get("/kiosk/family").page();
+    assert!(page.contains("Ada Kind") && page.contains("/kiosk/waiver") && page.contains("/kiosk/book"), "{page}");
+
+    // Booked for all; the check-in waits for the signature.
+    let all: Vec<i64> = [mother.id].into_iter().chain(both.iter().copied()).collect();
+    let flies: Vec<(String, &str)> = all.iter().map(|id| (format!("flies_{id}"), "on")).collect();
+    let book = |minutes: &'static str, number: &'static str| {
+        let form: Vec<(&str, &str)> = flies
+            .iter()
+            .map(|(name, on)| (name.as_str(), *on))
+            .chain([("minutes", minutes), ("number", number)])
+            .collect();
+        kiosk.post("/kiosk/book", &form)
+    };
+    assert_eq!(book("5", "1").status, 422, "minutes that the hall does not offer");
+    assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"));
+    assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"), "sent again it is the same");
+    let count = |sql: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [], |row| row.get(0))?));
+    assert_eq!(count("SELECT count(*) FROM bookings"), 3);
+    assert_eq!(sign(&kiosk, "/kiosk/waiver", &all, &[]).header("location"), Some("/kiosk/home?done=signed"));
+    let page = kiosk.get("/kiosk/family").page();
+    assert_eq!(page.matches("data-ticket=").count(), 3, "a family is checked in also while the site is away: {page}");
+    assert_eq!(kiosk.post("/kiosk/family", &[]).header("location"), Some("/kiosk/home?done=arrived"));
+    assert_eq!(count("SELECT count(*) FROM bookings WHERE arrived_at IS NOT NULL"), 3);
+    assert_eq!(book("4", "2").header("location"), Some("/kiosk/home?done=booked"));
+    assert_eq!(count("SELECT count(*) FROM bookings WHERE arrived_at IS NOT NULL"), 6);
+    assert_eq!(count("SELECT count(*) FROM audit WHERE deed = 'guardian.added'"), 2);
+    assert!(admin.get(&format!("/desk/members/{}/waiver", both[0])).page().contains("mother"));
+
+    // A child brings nobody along, and at that age the account is the person's own.
+    kiosk.post("/kiosk/leave", &[]);
+    let young = site.flyer("young");
+    site.born(&young, site.now() - 16 * YEAR);
+    enter(&site, &kiosk, &young);
+    assert_eq!(kiosk.get(path).status, 404);
+    assert_eq!(bring(&site, &kiosk, path, 10, &[]).status, 404);
+    site.change(|tx| Ok(tx.run("UPDATE members SET dob = ?2 WHERE member_id = ?1", (both[0], tx.now() - 19 * YEAR))?));
+    kiosk.post("/kiosk/leave", &[]);
+    enter(&site, &kiosk, &mother);
+    assert!(!kiosk.get("/kiosk/family").page().contains("Ada Kind"));
+}
+
+#[test]
+fn an_account_that_was_there_before_is_linked_by_its_pin_or_by_staff() {
+    let site = Site::open_with(on);
+    let (_, kiosk) = (demand(&site), paired(&site));
+    let (father, child, adult) = (site.flyer("father"), site.flyer("child"), site.flyer("adult"));
+    site.born(&father, site.now() - 40 * YEAR);
+    site.born(&adult, site.now() - 30 * YEAR);
+    site.born(&child, site.now() - 12 * YEAR);
+    site.change(|tx| Ok(tx.run("UPDATE members SET real_name = 'Ada Kind' WHERE member_id = ?1", [child.id])?));
+    enter(&site, &kiosk, &father);
+    let (pin, own) = (site.pin(&child), site.pin(&adult));
+    let wrong = if pin == "000000" { "111111" } else { "000000" };
+    let link = |member: &Caller, pin: &str| {
+        let number = member.id.to_string();
+        kiosk.post("/kiosk/family/link", &[("number", &number), ("pin", pin), ("relation", "parent")])
+    };
+    assert_eq!(link(&child, wrong).status, 422);
+    assert!(link(&adult, &own).page().contains("of age"), "nobody acts for an adult");
+    // Saying the name and the day of birth makes another account, and never leads to this one.
+    assert_eq!(bring(&site, &kiosk, "/kiosk/family/child", 12, &[]).status, 303);
+    assert!(!children(&site, &father).contains(&child.id));
+    assert_eq!(link(&child, &pin).header("location"), Some("/kiosk/family?done=child"));
+    assert!(children(&site, &father).contains(&child.id));
+    // Who guesses has to wait, and the right PIN gets the answer of a wrong one.
+    let other = site.flyer("other");
+    site.born(&other, site.now() - 12 * YEAR);
+    let pin = site.pin(&other);
+    let wrong = if pin == "000000" { "111111" } else { "000000" };
+    for _ in 0..6 {
+        assert_eq!(link(&other, wrong).status, 422);
+    }
+    assert_eq!(link(&other, &pin).status, 422);
+    assert!(!children(&site, &father).contains(&other.id));
+}
+
+#[test]
+fn a_telephone_signs_a_family_up_and_signs_for_all() {
+    let site = Site::open_with(on);
+    demand(&site);
+    let phone = Clerk::outside(&site);
+    let number = field(&phone.get("/join?language=de").page(), "number");
+    let form = [
+        ("real_name", "Eva Muster"),
+        ("email", "eva@example.org"),
+        ("dob", "1985-03-02"),
+        ("password", "four dry socks in a row"),
+        ("terms", "1"),
+        ("number", &*number),
+        ("language", "de"),
+    ];
+    let page = phone.post("/join", &form).page();
+    let link = page.split("href=\"/sign?").nth(1).and_then(|rest| rest.split('"').next()).expect("a way to the waiver");
+    let code = link.split("code=").nth(1).expect("a code").to_owned();
+    let shown = phone.get(&format!("/sign?{}", link.replace("&#38;", "&"))).page();
+    assert!(shown.contains("/sign/child") && shown.contains("Ein Kind anmelden"), "{shown}");
+    let own = [("code", &*code), ("lang", "de"), ("year", ""), ("dob", "2016-06-01")];
+    let add = |code: &str, more: &[(&str, &str)]| {
+        let own = [&own[..], &[("code", code)], more].concat();
+        let own: Vec<_> = own.iter().rev().fold(Vec::new(), |mut kept: Vec<(&str, &str)>, one| {
+            if !kept.iter().any(|(name, _)| name == &one.0) {
+                kept.push(*one);
+            }
+            kept
+        });
+        bring(&site, &phone, "/sign/child", 10, &own)
+    };
+    assert_eq!(add("aaaa-bbbb-cccc", &[]).status, 404, "a code that is none brings nobody along");
+    assert_eq!(add(&code, &[("real_name", "")]).status, 422);
+    let done = add(&code, &[]);
+    assert_eq!(done.status, 303, "{done}");
+    let family = phone.get(done.header("location").unwrap()).page();
+    assert!(family.contains("Ada Kind") && family.contains("Das Kind ist angemeldet"), "{family}");
+    let eva: i64 = site.change(|tx| Ok(tx.get("SELECT max(guardian_id) FROM guardianships", [], |row| row.get(0))?));
+    let child: i64 = site.change(|tx| Ok(tx.get("SELECT max(child_id) FROM guardianships", [], |row| row.get(0))?));
+    let signed = sign(&phone, "/sign", &[eva, child], &[("code", &code), ("lang", "de")]);
+    assert!(signed.status == 200 && signed.page().contains("Danke"), "{signed}");
+    assert_eq!(site.rows()["waiver_signatures"], 2);
+    assert_eq!(add(&code, &[]).status, 404, "a code is for one signing");
+}
+
+#[test]
+fn codes_to_sign_by_and_tickets_end_with_the_credentials() {
+    let site = Site::open_with(on);
+    let (admin, kiosk) = (demand(&site), paired(&site));
+    let new = "four dry socks in a row";
+    let password = json!({ "password": new, "current_password": crate::harness::PASSWORD, "password_confirm": new });
+    let ends: [(&str, &dyn Fn(&Caller)); 3] = [
+        ("a new PIN", &|jane: &Caller| _ = site.pin(jane)),
+        ("a new password", &|jane: &Caller| _ = jane.put("/account/profile/change-password", &password).ok()),
+        ("a password from the shell", &|jane: &Caller| site.shell(&["member", "reset-password", &jane.name])),
+    ];
+    for (place, (what, end)) in ends.iter().enumerate() {
+        let jane = site.flyer(&format!("jane{place}"));
+        let (dob, answer) = (format!("dob_{}", jane.id), format!("answer_{}_1", jane.id));
+        enter(&site, &kiosk, &jane);
+        let made = kiosk.post("/kiosk/waiver/phone", &[]).page();
+        let code = made.split("code=").nth(1).and_then(|rest| rest.split('<').next()).expect("a code").to_owned();
+        let paper =
+            [("version", "2"), ("language", "en"), ("signer_name", "J"), (&*dob, "1990-05-31"), (&*answer, "n")];
+        assert_eq!(admin.post(&format!("/desk/members/{}/waiver", jane.id), &paper).status, 303);
+        book(&site, &jane, 60);
+        let home = kiosk.get("/kiosk/home").page();
+        let ticket = home.split("data-ticket=\"").nth(1).expect("a ticket").split('"').next().unwrap().to_owned();
+        let phone = Clerk::outside(&site);
+        assert_eq!(phone.get(&format!("/sign?code={code}")).status, 200, "before {what}");
+        end(&jane);
+        assert_eq!(phone.get(&format!("/sign?code={code}")).status, 404, "a code to sign by after {what}");
+        let at = site.now().to_string();
+        let headers = [("origin", &*kiosk.origin), ("idempotency-key", &*ticket)];
+        let kept = kiosk.post_from("/kiosk/kept", &[("ticket", &ticket), ("at", &at)], &headers);
+        assert_eq!(kept.status, 422, "a ticket after {what}: {kept}");
+        assert_eq!(flown(&site, &jane).1, 0);
+        kiosk.post("/kiosk/leave", &[]);
+    }
+}
