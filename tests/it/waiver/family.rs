@@ -210,13 +210,16 @@ fn a_telephone_signs_a_family_up_and_signs_for_all() {
     assert_eq!(add(&code, &[]).status, 404, "a code is for one signing");
 }
 
+/// What ends the credentials of a member, and its name.
+type End<'a> = (&'a str, &'a dyn Fn(&Caller));
+
 #[test]
 fn codes_to_sign_by_and_tickets_end_with_the_credentials() {
     let site = Site::open_with(on);
     let (admin, kiosk) = (demand(&site), paired(&site));
     let new = "four dry socks in a row";
     let password = json!({ "password": new, "current_password": crate::harness::PASSWORD, "password_confirm": new });
-    let ends: [(&str, &dyn Fn(&Caller)); 3] = [
+    let ends: [End; 3] = [
         ("a new PIN", &|jane: &Caller| _ = site.pin(jane)),
         ("a new password", &|jane: &Caller| _ = jane.put("/account/profile/change-password", &password).ok()),
         ("a password from the shell", &|jane: &Caller| site.shell(&["member", "reset-password", &jane.name])),
