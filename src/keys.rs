@@ -254,6 +254,11 @@ pub fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }
 
+/// The same into a place of twice the length.
+pub(crate) fn hex_into(bytes: &[u8], text: &mut [u8]) {
+    HEXLOWER.encode_mut(bytes, text);
+}
+
 /// Upper or lower case; `None` for anything else.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()

@@ -3,7 +3,7 @@
 use crate::http::call::{Call, Page};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
-use crate::keys::hex;
+use crate::keys::hex_into;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -283,17 +283,35 @@ impl Reply {
         };
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
         if reads && self.status == StatusCode::OK {
-            let print = hex(&Sha256::digest(&self.body)[..ETAG_BYTES]);
-            let etag = format!("\"{print}{}\"", if packed { PACKED } else { "" });
-            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, &print)) {
+            let digest = Sha256::digest(&self.body);
+            let mut print = [0; 2 * ETAG_BYTES];
+            hex_into(&digest[..ETAG_BYTES], &mut print);
+            let etag = etag(&print, packed);
+            let print = std::str::from_utf8(&print).unwrap_or_default();
+            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, print)) {
                 self.status = StatusCode::NOT_MODIFIED;
                 self.headers.remove(header::CONTENT_TYPE);
                 self.body = Bytes::new();
             }
-            self.headers.insert(header::ETAG, HeaderValue::try_from(etag).expect("hex in quotes is a header value"));
+            self.headers.insert(header::ETAG, etag);
         }
         self
     }
+}
+
+/// The print in quotes, put together without the heap: each read has one.
+fn etag(print: &[u8; 2 * ETAG_BYTES], packed: bool) -> HeaderValue {
+    let mut text = [b'"'; 2 * ETAG_BYTES + PACKED.len() + 2];
+    let end = 1 + print.len();
+    text[1..end].copy_from_slice(print);
+    let length = match packed {
+        true => {
+            text[end..end + PACKED.len()].copy_from_slice(PACKED.as_bytes());
+            end + PACKED.len() + 1
+        }
+        false => end + 1,
+    };
+    HeaderValue::from_bytes(&text[..length]).expect("hex in quotes is a header value")
 }
 
 /// The weak comparison that `If-None-Match` asks for, of a body's fingerprint: compressed or not, it is the same body.
@@ -308,6 +326,14 @@ fn matches_etag(known: &str, print: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_etag_is_the_print_in_quotes_and_says_whether_the_body_is_packed() {
+        let print = [b'7'; 2 * ETAG_BYTES];
+        let text = "7".repeat(2 * ETAG_BYTES);
+        assert_eq!(etag(&print, false), format!("\"{text}\""));
+        assert_eq!(etag(&print, true), format!("\"{text}-gzip\""));
+    }
 
     #[test]
     fn etags_match_weakly_in_lists_and_by_star() {

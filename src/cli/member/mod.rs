@@ -9,7 +9,7 @@ use crate::app::credentials::Kept;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::counters::Lifted;
 use crate::domain::audit::{Detail, Whom};
-use crate::domain::password::{Cost, Owner};
+use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
 use crate::http::failure::Failure;
@@ -155,7 +155,7 @@ impl Add {
         let real_name = self.name.as_deref().unwrap_or(&name);
         let owner = Owner { username: &name, email: &email, real_name, screen_name: &name, site: &site.name()? };
         let given = given_or_made(secret, &owner)?;
-        let hash = password::hash(&given.text, Cost::FULL);
+        let hash = site.hash(&given.text);
         let new = members::New {
             username: &name,
             screen_name: &name,
@@ -233,7 +233,7 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> Answered {
     let account = find(site, name)?;
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
-    let hash = password::hash(&given.text, Cost::FULL);
+    let hash = site.hash(&given.text);
     site.change(|cx| credentials::reset_password(cx, &cx.served(account.member_id)?, &hash, &Kept::default()))?;
     let what = format!(
         "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
