@@ -10,3 +10,4 @@ pub(crate) mod notifications;
 pub(crate) mod partner;
 pub(crate) mod profile;
 pub(crate) mod public;
+pub(crate) mod standby;

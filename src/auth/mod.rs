@@ -23,6 +23,7 @@ mod session;
 pub(crate) mod sign_in;
 pub(crate) mod signer;
 pub(crate) mod social;
+mod standby;
 pub(crate) mod step;
 pub(crate) mod undo;
 
@@ -33,6 +34,7 @@ pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
 pub use rates::{Caller, Pace, Rates, take_document, take_message};
 pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
 pub use signer::Signer;
+pub use standby::Standby;
 
 use crate::auth::refusals::Refusals;
 use crate::http::Answer;
@@ -52,6 +54,8 @@ pub enum Access {
     Partner(fn(&Site, &Call, &Partner) -> Answer),
     /// A third party, by the signature of its own scheme.
     Callback(Callback),
+    /// The standby of this site, by its token.
+    Standby(fn(&Site, &Call, &Standby) -> Answer),
     /// A browser, signed in or not. A request that changes something must come from a page of ours.
     Page(fn(&Site, &Call) -> Answer),
     /// A browser in which somebody of the desk is signed in; everybody else is sent to sign in.
@@ -71,6 +75,7 @@ impl Access {
             Access::Staff(_) => Demand::Staff,
             Access::Partner(_) => Demand::Partner,
             Access::Callback(_) => Demand::Callback,
+            Access::Standby(_) => Demand::Standby,
             Access::Page(_) => Demand::Page,
             Access::Desk(_) => Demand::Desk,
             Access::Kiosk(_) => Demand::Kiosk,
@@ -109,6 +114,10 @@ pub fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             })
         }
         Access::Callback(callback) => callback::admit(site, call, callback),
+        Access::Standby(operation) => {
+            let standby = standby::admit(site, call)?;
+            operation(site, call, &standby)
+        }
         Access::Page(page) => {
             origin::check(call)?;
             page(site, call)

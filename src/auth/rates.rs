@@ -37,6 +37,8 @@ pub enum Caller {
     MessagesFrom(Network),
     /// Changes by a signed-in person.
     ChangesOf(i64),
+    /// Requests of a standby without its token.
+    StandbyMissesFrom(Network),
     /// Pictures and documents that are made for a signed-in person.
     DocumentsOf(i64),
 }

@@ -32,6 +32,7 @@ mod session;
 mod shell;
 mod signer;
 pub mod socket;
+mod standby;
 mod sync;
 mod table;
 mod tls;
@@ -142,6 +143,10 @@ enum Command {
     Backup(backup::Command),
     /// Put a backup in the site's place; the server must be stopped
     Restore(restore::Restore),
+    /// Follow a site on another machine, to take its place if it is lost
+    Standby(standby::Standby),
+    /// Take the place of the machine that this one follows: typed by a person, with the standby stopped
+    Promote(standby::Promote),
     /// Take back the last upgrade, for the version from before; the server must be stopped
     Rollback,
     /// Ask the server on this machine whether it is ready
@@ -180,6 +185,8 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         Command::Clock(clock) => clock.run(&global),
         Command::Key(key) => key.run(&global),
         Command::Restore(restore) => restore.run(&global),
+        Command::Standby(standby) => standby.run(&global),
+        Command::Promote(promote) => promote.run(&global),
         Command::Health => health::run(&global),
         Command::Rollback => rollback::run(&global),
         Command::Describe(describe) => describe.run(),
@@ -342,6 +349,8 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, wire: &mut Wir
         | Command::Clock(_)
         | Command::Key(_)
         | Command::Restore(_)
+        | Command::Standby(_)
+        | Command::Promote(_)
         | Command::Rollback
         | Command::Health
         | Command::Demo(_)

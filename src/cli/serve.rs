@@ -12,6 +12,7 @@ use crate::ops::backup::upgrade::Upgraded;
 use crate::ops::ending::{self, End, Ending};
 use crate::ops::footprint;
 use crate::ops::replication::{self, Replicating};
+use crate::ops::standby;
 use crate::ops::systemd::Service;
 use crate::server::{self, Running, Sockets, watchdog};
 use crate::site::Site;
@@ -75,6 +76,8 @@ impl Jobs {
             start("backup", site, crate::ops::backup::run_until_stopped)?,
             start("reminders", site, jobs::reminders::run_until_stopped)?,
             start("sync", site, jobs::sync::run_until_stopped)?,
+            start("fence", site, standby::run_until_stopped)?,
+            start("promoted", site, jobs::standby::tell_until_known)?,
         ];
         let cannot = |e| broken(format!("cannot start a thread: {e}"));
         let replicating = replication::start(site).map_err(cannot)?;
@@ -121,6 +124,7 @@ impl Serve {
         let sockets = self.bind(&config, service.take_sockets())?;
         let blame = |trouble| blame(&place, trouble);
         let (site, demo) = self.open(&place, config, service).map_err(blame)?;
+        standby::begin(&site);
         let running = server::start(&site, sockets).map_err(broken)?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
         let _heard = hear_commands(&site, &place, writable)?;
@@ -140,6 +144,7 @@ impl Serve {
         }
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");
+        standby::end(&site);
         running.stop();
         jobs.into_iter().for_each(Jobs::stop);
         site.close();

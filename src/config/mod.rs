@@ -5,6 +5,7 @@ mod callbacks;
 mod credentials;
 mod outgoing;
 pub(crate) mod recipient;
+pub mod replica;
 mod second_place;
 mod social;
 mod sync;
@@ -16,6 +17,7 @@ mod waiver;
 pub use backup::Backup;
 pub use callbacks::Callbacks;
 pub use outgoing::{Mail, Secret, Security, Sms};
+pub use replica::Replica;
 pub use second_place::{SecondPlace, Store};
 pub use social::{Social, TokenIssuer};
 pub use sync::{Nats, Sync, Upstream};
@@ -41,8 +43,14 @@ const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
 /// Environment variables of ours that are no settings.
 const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
 /// Settings that are never shown.
-const SECRETS: [&str; 5] =
-    ["mail.password", "sms.token", "social.facebook.app_secret", "callbacks.payment_secret", "callbacks.mail_key"];
+const SECRETS: [&str; 6] = [
+    "mail.password",
+    "sms.token",
+    "social.facebook.app_secret",
+    "callbacks.payment_secret",
+    "callbacks.mail_key",
+    "replica.token",
+];
 const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +89,7 @@ pub struct Config {
     pub social: Social,
     pub callbacks: Callbacks,
     pub backup: Backup,
+    pub replica: Replica,
     /// Where the history goes; without it nowhere.
     pub sync: Option<Sync>,
     pub tls: Tls,
@@ -311,6 +320,7 @@ impl Settings {
             social: self.social(),
             callbacks: self.callbacks(),
             backup: self.backup(),
+            replica: self.replica(),
             sync: self.sync(),
             tls: self.tls(),
             waiver: self.waiver(),

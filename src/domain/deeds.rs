@@ -103,6 +103,8 @@ pub(crate) const DEEDS: &[&str] = &[
     "clock.set_back",
     "site.made",
     "site.restored",
+    "site.promoted",
+    "standby.copied",
     "site.rolled_back",
     "audit.verified",
 ];

@@ -65,7 +65,7 @@ const BUSY_SECONDS: u64 = 1;
 /// the log.
 const TECHNICIAN_SECONDS: u64 = 3600;
 /// Codes of what only the site's technician can mend.
-const NEEDS_TECHNICIAN: [&str; 4] = ["not_configured", "clock_suspect", "store_damaged", "read_only"];
+const NEEDS_TECHNICIAN: [&str; 5] = ["not_configured", "clock_suspect", "store_damaged", "replaced", "read_only"];
 
 /// One constructor a kind: its status and its stable code, which is also the key of its text.
 macro_rules! kinds {
@@ -183,6 +183,10 @@ impl Failure {
         store_stopped = SERVICE_UNAVAILABLE;
         /// A page of the file is not what it must be.
         store_damaged = SERVICE_UNAVAILABLE;
+        /// Another machine has taken this one's place: nothing is written here any more.
+        replaced = SERVICE_UNAVAILABLE;
+        /// The standby does not confirm, and `replica.wait` says that nothing is written without it.
+        standby_away = SERVICE_UNAVAILABLE;
         /// The file system takes no writes: the file is served as it is.
         read_only = SERVICE_UNAVAILABLE;
         /// The disk is full: reads and sign-in go on.

@@ -3,6 +3,7 @@
 pub mod outbox;
 pub mod reminders;
 pub(crate) mod scrub;
+pub mod standby;
 pub mod sync;
 
 use crate::app::accounts;

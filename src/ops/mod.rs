@@ -12,6 +12,7 @@ mod levels;
 pub mod lifecycle;
 pub mod replication;
 mod rotation;
+pub mod standby;
 pub(crate) mod systemd;
 pub mod tls;
 pub(crate) mod upstream;

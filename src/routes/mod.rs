@@ -4,12 +4,16 @@ mod row;
 
 pub use row::Route;
 
-use crate::api::{auth, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public};
+use crate::api::{
+    auth, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public,
+    standby as follower,
+};
 use crate::auth::Callback;
 use crate::web::{self, desk, kiosk};
 use http::Method;
 use row::{
     PASTED_BYTES_MAX, PICTURE_BYTES_MAX, bearer, callback, desk, guest, kiosk, member, open, page, partner, staff,
+    standby,
 };
 use std::sync::LazyLock;
 
@@ -119,6 +123,7 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::moves::suspend).ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/reinstate",       logbook::moves::reinstate).ours(),
     member  (POST,   "/account/logbook/opening-balance/{member_id}",        logbook::opening::create).reads::<logbook::opening::OpeningBalance>().ours(),
+    standby (POST,   "/standby",                                            follower::answer).reads::<follower::StandbyRequest>().ours().when_full(),
     open    (GET,    "/openapi.json",                                       description::document).ours(),
     open    (GET,    "/docs",                                               description::page).ours().at_root(),
     open    (GET,    "/healthz",                                            health::alive).ours().at_root().in_clear(),

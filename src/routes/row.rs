@@ -1,6 +1,6 @@
 //! The words that a row of the table is written in.
 
-use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff};
+use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff, Standby};
 use crate::http::Answer;
 use crate::http::body::{Body, Declared};
 use crate::http::call::Call;
@@ -67,6 +67,14 @@ pub(super) const fn partner(
 
 pub(super) const fn callback(method: Method, path: &'static str, operation: Callback) -> Route {
     route(Access::Callback(operation), method, path)
+}
+
+pub(super) const fn standby(
+    method: Method,
+    path: &'static str,
+    operation: fn(&Site, &Call, &Standby) -> Answer,
+) -> Route {
+    route(Access::Standby(operation), method, path)
 }
 
 pub(super) const fn page(method: Method, path: &'static str, page: fn(&Site, &Call) -> Answer) -> Route {

@@ -4,7 +4,7 @@ use super::service::HttpService;
 use crate::http::reply::Reply;
 use crate::jobs;
 use crate::keys::hex;
-use crate::ops::{health, replication};
+use crate::ops::{health, replication, standby};
 use crate::routes::TABLE;
 use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
@@ -61,6 +61,7 @@ pub(super) fn write(service: &HttpService) -> Reply {
         ("store_writers_waiting", "gauge", "Threads waiting for the writer.", writer_waiting),
         ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", is(Condition::Stopped)),
         ("store_full", "gauge", "1 while the disk is full and only sign-in is written.", is(Condition::Full)),
+        ("store_replaced", "gauge", "1 when another machine has taken this one's place.", is(Condition::Replaced)),
         ("store_read_only", "gauge", "1 when the file system takes no writes.", is(Condition::ReadOnly)),
         ("store_damaged", "gauge", "1 when the file was found damaged.", is(Condition::Damaged)),
         ("store_wal_bytes", "gauge", "Size of the write-ahead log.", wal_bytes),
@@ -115,6 +116,17 @@ fn doctor(text: &mut String, site: &Site) {
             "# HELP tunneldesk_off_site_behind_bytes Writes that the second place has not confirmed.\n\
              # TYPE tunneldesk_off_site_behind_bytes gauge\ntunneldesk_off_site_behind_bytes {}",
             status.behind_bytes
+        );
+    }
+    if let Some(status) = standby::status(site) {
+        _ = writeln!(
+            text,
+            "# HELP tunneldesk_standby_behind_bytes Writes that the standby has not confirmed.\n\
+             # TYPE tunneldesk_standby_behind_bytes gauge\ntunneldesk_standby_behind_bytes {}\n\
+             # HELP tunneldesk_standby_in_step 1 while the standby has all but the latest writes.\n\
+             # TYPE tunneldesk_standby_in_step gauge\ntunneldesk_standby_in_step {}",
+            status.behind_bytes,
+            u8::from(status.is_in_step)
         );
     }
     let head = site.store.read(|tx| Ok(audit::head(tx)?));

@@ -13,6 +13,7 @@ use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
+use crate::http::row::Demand;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
 use crate::web::{self, Frame};
@@ -35,12 +36,18 @@ const DRAWING_QUEUE_MAX: usize = 64;
 const DRAWING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
+/// While one waits for something to tell the standby, the other takes the request that ends that wait. Threads of their own,
+/// because those that write may all wait for the standby.
+const STANDBY_THREADS: usize = 2;
+const STANDBY_QUEUE_MAX: usize = 16;
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
     reading: Queue<Job>,
     writing: Queue<Job>,
     hashing: Queue<Job>,
     drawing: Queue<Job>,
+    /// Where the settings know a standby.
+    standby: Option<Queue<Job>>,
 }
 
 struct Job {
@@ -78,11 +85,14 @@ impl Pool {
             jobs_max: cores * HASHING_QUEUE_PER_CORE,
         };
         let drawing = Limits { name: "documents", threads_max: DRAWING_THREADS, jobs_max: DRAWING_QUEUE_MAX };
+        let standby = Limits { name: "standby", threads_max: STANDBY_THREADS, jobs_max: STANDBY_QUEUE_MAX };
+        let has_standby = site.config.replica.token.is_some();
         Ok(Pool {
             reading: start(site, brief("reading", reading), QUEUE_WAIT_MAX)?,
             writing: start(site, brief("writing", limits.pool_threads), QUEUE_WAIT_MAX)?,
             hashing: start(site, hashing, HASHING_QUEUE_WAIT_MAX)?,
             drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
+            standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
             hashers: site.hashers.clone(),
         })
     }
@@ -93,6 +103,7 @@ impl Pool {
         let queue = match call.row {
             route if route.hashes => &self.hashing,
             route if route.draws => &self.drawing,
+            route if route.demand == Demand::Standby => self.standby.as_ref().unwrap_or(&self.reading),
             _ if call.reads() => {
                 self.hashers.note_read(queued);
                 &self.reading
@@ -120,8 +131,10 @@ impl Pool {
     pub(super) fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
         let queues = [&self.reading, &self.writing, &self.hashing, &self.drawing];
+        let queues: Vec<&Queue<Job>> = queues.into_iter().chain(&self.standby).collect();
         queues.iter().for_each(|queue| queue.close());
-        if !queues.map(|queue| queue.ends_by(deadline)).iter().all(|ended| *ended) {
+        let ended: Vec<bool> = queues.iter().map(|queue| queue.ends_by(deadline)).collect();
+        if !ended.iter().all(|ended| *ended) {
             tracing::warn!("some threads for requests did not end in time");
         }
     }
@@ -200,7 +213,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::http::Answer;
-    use crate::http::row::{Demand, Row};
+    use crate::http::row::Row;
     use crate::i18n::language::Language;
     use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;

@@ -23,6 +23,7 @@ mod long_lists;
 mod off_site;
 mod outbox;
 mod people;
+mod standby;
 mod storm;
 mod story;
 mod sync;

@@ -13,7 +13,9 @@ const ENDS_THE_SESSION: &str = "/auth/logout";
 const WITHOUT_EFFECT: [&str; 2] = ["/auth/signup/check-username", "/auth/social"];
 
 fn posts() -> impl Iterator<Item = &'static Route> {
-    let repeatable = |route: &&Route| route.method == Method::POST && route.path != ENDS_THE_SESSION;
+    // A standby's request may be sent again as it is: it says what is there, and is told what is not.
+    let repeatable =
+        |route: &&Route| route.method == Method::POST && route.path != ENDS_THE_SESSION && route.caller() != "standby";
     ROUTES.iter().filter(repeatable)
 }
 

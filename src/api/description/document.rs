@@ -115,6 +115,7 @@ fn security(row: &Row) -> Value {
         Demand::Staff => json!([{ "staffSession": [] }]),
         Demand::Member => json!([{ "session": [] }, { "sessionInToken": [] }]),
         Demand::Bearer => json!([{ "session": [] }, { "sessionInToken": [] }, { "bookingToken": [] }]),
+        Demand::Standby => json!([{ "standbyToken": [] }]),
         _ => json!([]),
     }
 }
@@ -131,16 +132,21 @@ fn parameters(row: &Row, own: Value) -> Vec<Value> {
     }
     match row.method {
         Method::GET => all.push("IfNoneMatch".into()),
-        Method::POST if row.demand != Demand::Callback => all.push("IdempotencyKey".into()),
+        Method::POST if is_keyed(row) => all.push("IdempotencyKey".into()),
         _ => {}
     }
     all
 }
 
+/// Whether a `POST` takes a key for its repeats: the others may be sent again as they are.
+fn is_keyed(row: &Row) -> bool {
+    !matches!(row.demand, Demand::Callback | Demand::Standby)
+}
+
 /// The answers that come with a kind of operation.
 fn refusals(row: &Row, takes_json: bool, pages: bool) -> Map<String, Value> {
     let reads = row.method == Method::GET;
-    let keyed = row.method == Method::POST && row.demand != Demand::Callback;
+    let keyed = row.method == Method::POST && is_keyed(row);
     let kinds = [
         ("304", "NotModified", reads),
         ("400", "BadRequest", takes_json),

@@ -9,6 +9,7 @@ use crate::config::recipient::Recipient;
 use crate::ops::replication::chain::{TICKS_KEPT_SECONDS, ticks_of};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
+use crate::ops::standby::epoch;
 use crate::site::Site;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
@@ -145,6 +146,19 @@ impl Elsewhere {
             Target::Directory(_) => Ok(()),
             Target::S3(folder) => folder.keep_erased(&site_id, &all),
         })
+    }
+
+    /// The highest epoch of a site there. `None`: it does not answer, or keeps none.
+    pub(crate) fn newest_epoch(&self, place: &Target, site_id: &str) -> Option<u64> {
+        let (dir, site_id) = (place.path()?.to_owned(), site_id.to_owned());
+        self.look(place, move |_| Ok(epoch::newest_in(&dir, &site_id))).ok()
+    }
+
+    /// Takes the next epoch there, this one or a higher one. `None`: it does not answer, or keeps none.
+    pub(crate) fn claim_epoch(&self, place: &Target, site_id: &str, first: u64) -> Option<u64> {
+        let (dir, site_id) = (place.path()?.to_owned(), site_id.to_owned());
+        let claim = move || epoch::claim_in(&dir, &site_id, first).map_err(|e| unwritten(&dir, &e));
+        self.look(place, move |_| claim()).ok()
     }
 
     /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place

@@ -27,9 +27,10 @@ use crate::ops::replication::target::Target;
 use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::pace;
-use crate::store::Store;
+use crate::store::engine::capture::Whose;
 use crate::store::engine::{alarm, copy, place};
 use crate::store::tables::audit;
+use crate::store::{Condition, Store};
 use manifest::{Anchor, Link, Manifest, Print, Upgrade};
 use shelf::{Backup, Hold, Shelf, Spared};
 use std::io;
@@ -77,7 +78,8 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
         let newest = shelf(&site.config.data).newest(site.now()).map(|backup| backup.manifest.made_at);
-        if hours > 0 && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
+        let is_replaced = site.store.writer().condition() == Condition::Replaced;
+        if hours > 0 && !is_replaced && newest.is_none_or(|made| site.now() >= made + hours * 3_600) {
             log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }
         if drill::is_due(site) {
@@ -103,6 +105,10 @@ pub(crate) fn log(made: &Result<Made, String>) {
 /// Makes a backup now. A copy that is not sound is an alarm until one is: the file is looked at, and copied again where
 /// that put it right. See [`copy_and_carry`].
 pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
+    if site.store.writer().condition() == Condition::Replaced {
+        // The machine that goes on makes them: a restore must not take this one's for the newest.
+        return Err("another machine has taken this one's place, and makes the backups".to_owned());
+    }
     let dir = &site.config.data;
     let made = match copy_and_carry(site, by, progress) {
         Err(Unmade::Unsound(cause)) => match damage::look_after(site, &cause) {
@@ -211,7 +217,8 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (place::database(dir), place::key(dir));
     let tell = &mut |done, all| progress("copying", done, all);
-    let copied = copy::copy(source.store, &database, source.unconfirmed_bytes_max, tell);
+    let following = source.unconfirmed_bytes_max.map(|bytes_max| (Whose::Chain, bytes_max));
+    let copied = copy::copy(source.store, &database, following, tell);
     let copied = copied.map_err(Unmade::Unsound)?;
     // From here on, whatever ends this lets go of the log.
     let mut start = copied.followed.map(|followed| Start::new(source.store, followed, PageSums::default()));

@@ -8,11 +8,13 @@ use crate::domain::health::{
     MISSES_WARNING, OFF_SITE_BASE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING,
     SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
+use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::replication;
+use crate::ops::standby::{self, epoch};
 use crate::ops::tls;
 use crate::ops::upstream;
 use crate::site::Site;
@@ -133,6 +135,34 @@ pub(crate) fn off_site(site: &Site) -> Fact {
     let is_store = Elsewhere::second(site).is_some_and(|second| second.path().is_none());
     let next = if is_store { "health.off_site.next_store" } else { "health.off_site.next" };
     Fact::judged("off_site", state, text, Text::new(next)).with_figure("lag_seconds", status.behind_seconds)
+}
+
+/// How far the standby is behind, by what it has confirmed; and on a promoted machine, whether the one that it replaced knows.
+/// `None`: there is neither.
+pub(crate) fn standby(site: &Site) -> Option<Fact> {
+    if let Some(main) = epoch::own(&site.config.data).main {
+        let text = Text::new("health.standby.untold").with("url", main.url);
+        return Some(Fact::judged("standby", State::Warning, text, Text::new("health.standby.untold_next")));
+    }
+    let status = standby::status(site)?;
+    let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
+    let (key, state) = match status.is_attached {
+        true => ("health.standby", late),
+        false => ("health.standby.away", late.max(State::Warning)),
+    };
+    let without = match site.config.replica.wait {
+        Wait::Never => None,
+        Wait::InStep => Some("health.standby.alone"),
+        Wait::Refuse => Some("health.standby.refuses"),
+    };
+    let without = without.filter(|_| !status.is_in_step);
+    let state = if without.is_some() { State::Alarm } else { state };
+    let text = Text::new(key)
+        .with("seconds", status.behind_seconds)
+        .with("bytes", shown_bytes(status.behind_bytes))
+        .followed_by(without.map(Text::new));
+    let fact = Fact::judged("standby", state, text, Text::new("health.standby.next"));
+    Some(fact.with_figure("lag_seconds", status.behind_seconds))
 }
 
 pub(crate) fn drill(site: &Site) -> Fact {

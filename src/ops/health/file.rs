@@ -17,6 +17,7 @@ pub(crate) fn store(site: &Site) -> Fact {
         Condition::Full => Some(("health.store.full", "health.store.full_next")),
         Condition::Doubted => Some(("health.store.doubted", "health.store.doubted_next")),
         Condition::Damaged => Some(("health.store.damaged", "health.integrity.next")),
+        Condition::Replaced => Some(("health.store.replaced", "health.store.replaced_next")),
         Condition::Stopped => Some(("health.store.stopped", "health.store.next")),
         Condition::ReadOnly => Some(("health.store.read_only", "health.store.read_only_next")),
     };

@@ -54,7 +54,7 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         version(),
     ];
     site.store.rest();
-    facts.into_iter().chain(leftovers(&site.config.data)).collect()
+    facts.into_iter().chain(doings::standby(site)).chain(leftovers(&site.config.data)).collect()
 }
 
 /// The directories that a command left there when it was cut off; none where there are none.

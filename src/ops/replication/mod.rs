@@ -16,7 +16,7 @@ use crate::ops::backup;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::Site;
 use crate::site::pace;
-use crate::store::engine::capture::Behind;
+use crate::store::engine::capture::{Behind, Whose};
 use crate::store::engine::connection::LOG_PAGES_MAX;
 use crate::store::engine::log_read::LogReader;
 use crate::store::engine::place;
@@ -132,7 +132,7 @@ pub fn status(site: &Site) -> Option<Status> {
         return None;
     }
     let told = lock(&replica.told).clone();
-    let Behind { bytes, since } = site.store.writer().capture.behind();
+    let Behind { bytes, since } = site.store.writer().capture.behind(Whose::Chain);
     // A commit of a process that has written nothing by the clock yet has no moment.
     let since = told.chainless_since.or(since.filter(|since| *since > 0));
     Some(Status {
@@ -250,7 +250,9 @@ impl<'s> Replicator<'s> {
             if stop.recv_timeout(TICK_INTERVAL / LOOKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
                 return true;
             }
-            if self.chain.is_some() && self.next_try == 0 && self.site.store.writer().capture.behind().bytes > bytes_max
+            if self.chain.is_some()
+                && self.next_try == 0
+                && self.site.store.writer().capture.behind(Whose::Chain).bytes > bytes_max
             {
                 return false;
             }
@@ -348,7 +350,7 @@ impl<'s> Replicator<'s> {
     }
 
     fn lose_chain(&mut self, cause: String) {
-        self.site.store.writer().capture.give_up(&cause);
+        self.site.store.writer().capture.give_up_those_of(Whose::Chain, &cause);
         self.chain = None;
         self.tell(Some(cause));
     }
@@ -370,7 +372,7 @@ impl<'s> Replicator<'s> {
         let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS);
         let Some(last) = self.chain.as_ref().filter(|_| due).map(Chain::last) else { return };
         match self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
-            Some(Ok(())) if self.site.store.writer().capture.is_open() => self.tell(None),
+            Some(Ok(())) if self.site.store.writer().capture.is_confirmed(Whose::Chain) => self.tell(None),
             Some(Ok(())) => {}
             Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.lose_chain(cause),
             Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
@@ -391,7 +393,10 @@ impl<'s> Replicator<'s> {
             // Commits made while the round shipped go first, so that little is left to wait for.
             self.ship(TICK_TIME_MAX, true);
             // Nothing is read by another connection while the writer is held.
-            writer.checkpoint_confirmed(|| self.ship(HELD_TICK_TIME_MAX, false));
+            writer.checkpoint_confirmed(|| {
+                self.ship(HELD_TICK_TIME_MAX, false);
+                writer.capture.wait_for_standby(HELD_TICK_TIME_MAX);
+            });
         }
     }
 

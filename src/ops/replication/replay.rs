@@ -117,7 +117,8 @@ impl Replay {
     }
 }
 
-fn write(file: &File, tick: &Whole) -> io::Result<()> {
+/// Writes the pages of a tick over a file, which has the size that the tick speaks of then.
+pub(crate) fn write(file: &File, tick: &Whole) -> io::Result<()> {
     file.set_len(u64::from(tick.head.size) * PAGE_BYTES as u64)?;
     tick.pages().try_for_each(|(page, bytes)| file.write_all_at(bytes, u64::from(page - 1) * PAGE_BYTES as u64))
 }

@@ -174,6 +174,11 @@ impl Tick {
         Tick { head, changes }
     }
 
+    /// How many it is when it is written.
+    pub(crate) fn bytes(&self) -> u64 {
+        (HEAD_BYTES + self.changes.pages.len() * (4 + PAGE_BYTES) + DIGEST_BYTES) as u64
+    }
+
     /// The sums of the file after it.
     pub(crate) fn apply_to(&self, sums: &mut PageSums) {
         sums.change(self.head.size, self.changes.pages.iter().map(|(page, (_, sum))| (*page, *sum)));
@@ -215,6 +220,11 @@ impl Whole {
             && *Sha256::digest(text) == *digest
             && head.size > 0;
         is_whole.then_some(Whole { head, bytes })
+    }
+
+    /// As it was written.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Each page's number (from 1) and bytes.

@@ -15,7 +15,7 @@ use crate::http::call::{self, Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
-use crate::http::row::CALLBACK_BODY_BYTES_MAX;
+use crate::http::row::{CALLBACK_BODY_BYTES_MAX, Demand};
 use crate::i18n::language::Language;
 use crate::routes::TABLE;
 use crate::site::{LastName, Site};
@@ -405,6 +405,9 @@ fn log(line: &Line<'_>, finished: &Finished, status: StatusCode, micros: u64) {
     let (outcome, address) = (finished.outcome.word(status), line.shown.as_deref());
     if status >= 500 {
         tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
+    } else if line.row.is_some_and(|row| TABLE[row].demand == Demand::Standby) && status == 200 {
+        // One for each group of commits.
+        tracing::debug!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
     } else {
         tracing::info!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
     }

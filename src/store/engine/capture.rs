@@ -2,11 +2,19 @@
 //! next write overwrite the write-ahead log, so none runs before all frames of it are read and confirmed off the site:
 //! until then the log is the only queue.
 
+use crate::domain::standby::Wait;
+use crate::http::failure::Failure;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A frame in the log: its header, and a page.
 const FRAME_BYTES: u64 = 24 + 4096;
+/// How long an answer waits for the standby.
+const STANDBY_WAIT_MAX: Duration = Duration::from_millis(200);
+/// A standby that has so many ticks to fetch, or fewer, keeps up: commits that were made while the last one was on its way.
+const TICKS_IN_STEP_MAX: usize = 2;
 
 /// The end of a commit in the write-ahead log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,12 +43,21 @@ pub(crate) struct End {
     pub moment: i64,
 }
 
+/// Whom the log is followed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The off-site copy.
+    Chain,
+    Standby,
+}
+
 /// A chain that the log is followed for.
 struct Follower {
     number: u64,
+    whose: Whose,
     confirmed: Position,
-    /// The ends of commits that the target has not confirmed, oldest first.
-    ends: VecDeque<End>,
+    /// The ends of commits that the target has not confirmed, oldest first, with the number of the last commit in each.
+    ends: VecDeque<(End, u64)>,
     /// Whether the first of them is on its way, so that no later commit joins it.
     is_sent: bool,
 }
@@ -55,7 +72,15 @@ pub(crate) struct Behind {
 
 /// Of one writer.
 #[derive(Default)]
-pub(crate) struct Capture(Mutex<State>);
+pub(crate) struct Capture {
+    state: Mutex<State>,
+    /// Something was committed that the standby is to have.
+    noted: Condvar,
+    /// The standby confirmed something, or does not keep up any more.
+    confirmed: Condvar,
+    /// Whether answers wait at all.
+    waits: AtomicBool,
+}
 
 impl Capture {
     /// Checkpoints wait for nobody any more: for the campaign that must lose something, so that the others show something.
@@ -75,42 +100,139 @@ struct State {
     numbers: u64,
     /// Bytes of frames that may wait for their confirmation.
     unconfirmed_bytes_max: u64,
-    /// Why the last chain was given up.
+    /// Why the last chain of the off-site copy was given up.
     broken: Option<String>,
+    /// Of all commits that changed something.
+    commits: u64,
+    standby: Standby,
     /// See [`Capture::leave_gate_open`].
     has_no_gate: bool,
 }
 
+/// How answers wait for the standby.
+#[derive(Default)]
+struct Standby {
+    wait: Wait,
+    /// Whether the standby has all but the latest commits.
+    is_in_step: bool,
+    /// The number of the last commit that the standby has on its disk.
+    confirmed: u64,
+    /// Somebody waits for the standby while nobody can write.
+    is_hurried: bool,
+}
+
 impl Capture {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After each commit, under the writer's lock. `moment`: the latest of its transactions.
-    pub(crate) fn note(&self, noted: Noted, moment: i64) {
+    /// After each commit, under the writer's lock. `moment`: the latest of its transactions. The number of the commit; 0: the
+    /// commit changed nothing.
+    pub(crate) fn note(&self, noted: Noted, moment: i64) -> u64 {
         let mut state = self.lock();
+        let was_in_step = state.standby.is_in_step;
         match noted {
-            Noted::Nothing => return,
+            Noted::Nothing => return 0,
             Noted::Unreadable => state.give_up("the write-ahead log could not be read"),
             Noted::To(position) => state.note(position, moment),
         }
         state.give_up_those_behind();
+        if state.has(Whose::Standby) {
+            self.noted.notify_all();
+        }
+        if was_in_step && !state.standby.is_in_step {
+            self.confirmed.notify_all();
+        }
+        state.commits
+    }
+
+    /// From now on answers wait in this way.
+    pub(crate) fn set_wait(&self, wait: Wait) {
+        self.lock().standby.wait = wait;
+        self.waits.store(wait != Wait::Never, Ordering::Release);
+    }
+
+    /// Whether the standby keeps up.
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.lock().standby.is_in_step
+    }
+
+    /// Why nothing is written, where nothing is: the standby is away, and nothing may be written without it.
+    pub(crate) fn refusal(&self) -> Option<Failure> {
+        if !self.waits.load(Ordering::Acquire) {
+            return None;
+        }
+        let standby = &self.lock().standby;
+        (standby.wait == Wait::Refuse && !standby.is_in_step).then(|| Failure::standby_away().because("no standby"))
+    }
+
+    /// Until the standby has a commit on its disk; no longer than it may take. Not to be called by whoever holds the writer.
+    pub(crate) fn wait(&self, commit: u64) -> Result<(), Failure> {
+        if commit == 0 || !self.waits.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let is_waiting = |state: &mut State| state.standby.is_in_step && state.standby.confirmed < commit;
+        let waited = self.confirmed.wait_timeout_while(self.lock(), STANDBY_WAIT_MAX, is_waiting);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.standby.confirmed >= commit {
+            return Ok(());
+        }
+        if state.standby.is_in_step {
+            state.fall_out("it did not confirm a write in time");
+            self.confirmed.notify_all();
+        }
+        match state.standby.wait {
+            Wait::Refuse => Err(Failure::standby_away().because("the standby did not confirm the write in time")),
+            Wait::Never | Wait::InStep => Ok(()),
+        }
+    }
+
+    /// Waits until the standby has something to fetch, and then `gather` longer for more of it, where no answer waits.
+    /// `ends`: whether nobody is to wait any more.
+    pub(crate) fn wait_for_news(&self, number: u64, time_max: Duration, gather: Duration, ends: impl Fn() -> bool) {
+        let is_idle =
+            |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
+        let waited = self.noted.wait_timeout_while(self.lock(), time_max, is_idle);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let gathers = |state: &mut State| !ends() && !state.standby.is_hurried && state.standby.wait == Wait::Never;
+        drop(self.noted.wait_timeout_while(state, gather, gathers));
+    }
+
+    /// Has whoever waits for news look whether to go on.
+    pub(crate) fn wake(&self) {
+        drop(self.lock());
+        self.noted.notify_all();
+    }
+
+    /// Waits until the standby has everything; where there is none, or it does not keep up, for nothing.
+    pub(crate) fn wait_for_standby(&self, time_max: Duration) {
+        let mut state = self.lock();
+        state.standby.is_hurried = true;
+        self.noted.notify_all();
+        let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(Whose::Standby);
+        let waited = self.confirmed.wait_timeout_while(state, time_max, is_waiting);
+        waited.unwrap_or_else(PoisonError::into_inner).0.standby.is_hurried = false;
     }
 
     /// Follows the log from its present end on; to be called while nobody writes. The number by which the chain is known
     /// here, and its begin.
-    pub(crate) fn follow(&self, unconfirmed_bytes_max: u64) -> (u64, End) {
+    pub(crate) fn follow(&self, whose: Whose, unconfirmed_bytes_max: u64) -> (u64, End) {
         let mut state = self.lock();
         state.numbers += 1;
         state.unconfirmed_bytes_max = unconfirmed_bytes_max;
         let (number, confirmed) = (state.numbers, state.newest);
-        state.followers.push(Follower { number, confirmed, ends: VecDeque::new(), is_sent: false });
+        state.followers.push(Follower { number, whose, confirmed, ends: VecDeque::new(), is_sent: false });
         (number, End { position: confirmed, moment: state.moment })
     }
 
     /// Nobody wants the frames of a chain any more.
     pub(crate) fn leave(&self, number: u64) {
-        self.lock().followers.retain(|follower| follower.number != number);
+        let mut state = self.lock();
+        state.followers.retain(|follower| follower.number != number);
+        if state.standby.is_in_step && !state.has(Whose::Standby) {
+            state.fall_out("it needs a new base");
+        }
+        self.confirmed.notify_all();
     }
 
     /// Whether the log is still kept for a chain.
@@ -126,29 +248,45 @@ impl Capture {
         let found = state.followers.iter_mut().find(|follower| follower.number == number);
         let follower = found.ok_or_else(|| broken.unwrap_or_default())?;
         follower.is_sent = !follower.ends.is_empty();
-        Ok(follower.ends.front().copied())
+        Ok(follower.ends.front().map(|(end, _)| *end))
     }
 
     /// How many ticks the chain is behind, a second of commits each.
     pub(crate) fn waiting(&self, number: u64) -> usize {
-        let state = self.lock();
-        state.followers.iter().find(|follower| follower.number == number).map_or(0, |follower| follower.ends.len())
+        self.lock().follower(number).map_or(0, |follower| follower.ends.len())
     }
 
-    /// The chain's next tick is on the disk of the second place.
+    /// The chain's next tick is on the disk of the second place, or of the standby.
     pub(crate) fn confirm(&self, number: u64) {
         let mut state = self.lock();
-        if let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) {
-            follower.is_sent = false;
-            if let Some(end) = follower.ends.pop_front() {
-                follower.confirmed = end.position;
+        let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) else { return };
+        follower.is_sent = false;
+        if let Some((end, commit)) = follower.ends.pop_front() {
+            follower.confirmed = end.position;
+            if follower.whose == Whose::Standby {
+                state.standby.confirmed = commit;
             }
         }
+        state.look_at_the_step(number);
+        drop(state);
+        self.confirmed.notify_all();
+    }
+
+    /// The standby has the base that the chain begins with.
+    pub(crate) fn attach(&self, number: u64) {
+        self.lock().look_at_the_step(number);
     }
 
     /// Gives up every chain, so that checkpoints may run: a new base is needed.
     pub(crate) fn give_up(&self, cause: &str) {
         self.lock().give_up(cause);
+        self.confirmed.notify_all();
+    }
+
+    /// The same for those of one kind.
+    pub(crate) fn give_up_those_of(&self, whose: Whose, cause: &str) {
+        self.lock().give_up_those_of(whose, cause);
+        self.confirmed.notify_all();
     }
 
     /// Gives up every chain that still waits for a confirmation, before the log is emptied.
@@ -157,6 +295,8 @@ impl Capture {
         if !state.is_open() {
             state.give_up(cause);
         }
+        drop(state);
+        self.confirmed.notify_all();
     }
 
     /// Whether a checkpoint may run: every frame is confirmed, or nobody wants them.
@@ -164,9 +304,14 @@ impl Capture {
         self.lock().is_open()
     }
 
+    /// Whether every frame is confirmed that those of a kind want.
+    pub(crate) fn is_confirmed(&self, whose: Whose) -> bool {
+        self.lock().is_confirmed(whose)
+    }
+
     /// Of the chain that is the least behind: the one that a restore would take.
-    pub(crate) fn behind(&self) -> Behind {
-        self.lock().behinds().min_by_key(|behind| behind.bytes).unwrap_or_default()
+    pub(crate) fn behind(&self, whose: Whose) -> Behind {
+        self.lock().behinds(whose).min_by_key(|behind| behind.bytes).unwrap_or_default()
     }
 
     /// Frames in the log now.
@@ -181,59 +326,97 @@ impl State {
         if began_anew && !self.is_open() {
             self.give_up("the write-ahead log was emptied before all of it was off the site");
         }
+        self.commits += 1;
         self.moment = self.moment.max(moment);
         self.newest = position;
-        let end = End { position, moment: self.moment };
+        let (end, commit) = (End { position, moment: self.moment }, self.commits);
         for follower in &mut self.followers {
             let joins = |last: &End| last.moment == end.moment && last.position.salt == position.salt;
             let may_join = follower.ends.len() > usize::from(follower.is_sent);
-            match follower.ends.back_mut().filter(|last| may_join && joins(last)) {
-                Some(last) => *last = end,
-                None => follower.ends.push_back(end),
+            match follower.ends.back_mut().filter(|(last, _)| may_join && joins(last)) {
+                Some(last) => *last = (end, commit),
+                None => follower.ends.push_back((end, commit)),
             }
         }
+    }
+
+    fn follower(&self, number: u64) -> Option<&Follower> {
+        self.followers.iter().find(|follower| follower.number == number)
+    }
+
+    fn has(&self, whose: Whose) -> bool {
+        self.followers.iter().any(|follower| follower.whose == whose)
     }
 
     fn is_open(&self) -> bool {
         self.has_no_gate || self.followers.iter().all(|follower| follower.ends.is_empty())
     }
 
-    /// Of each chain.
-    fn behinds(&self) -> impl Iterator<Item = Behind> {
+    fn is_confirmed(&self, whose: Whose) -> bool {
+        self.followers.iter().filter(|follower| follower.whose == whose).all(|follower| follower.ends.is_empty())
+    }
+
+    /// The standby keeps up from here on, where only the latest commits are missing there.
+    fn look_at_the_step(&mut self, number: u64) {
+        let standby = self.follower(number).filter(|follower| follower.whose == Whose::Standby);
+        let Some(waiting) = standby.map(|follower| follower.ends.len()) else { return };
+        if waiting <= TICKS_IN_STEP_MAX && !self.standby.is_in_step {
+            self.standby.is_in_step = true;
+            tracing::info!("the standby has all but the latest writes");
+        }
+    }
+
+    /// The standby does not keep up any more: nobody waits for it until it does.
+    fn fall_out(&mut self, cause: &str) {
+        self.standby.is_in_step = false;
+        tracing::error!(cause, "the standby does not keep up");
+    }
+
+    /// Of each chain of a kind.
+    fn behinds(&self, whose: Whose) -> impl Iterator<Item = Behind> {
         let frames = move |follower: &Follower| match follower.confirmed.salt == self.newest.salt {
             true => self.newest.frames.saturating_sub(follower.confirmed.frames),
             false => self.newest.frames,
         };
         let behind = move |follower: &Follower| match follower.ends.front() {
-            Some(end) => Behind { bytes: u64::from(frames(follower)) * FRAME_BYTES, since: Some(end.moment) },
+            Some((end, _)) => Behind { bytes: u64::from(frames(follower)) * FRAME_BYTES, since: Some(end.moment) },
             None => Behind::default(),
         };
-        self.followers.iter().map(behind)
+        self.followers.iter().filter(move |follower| follower.whose == whose).map(behind)
     }
 
     /// A base that is on its way for too long is no reason to give up the chain that goes on meanwhile.
     fn give_up_those_behind(&mut self) {
-        let behinds: Vec<Behind> = self.behinds().collect();
-        let is_close = |behind: &Behind| behind.bytes <= self.unconfirmed_bytes_max;
-        match behinds.iter().filter(|behind| is_close(behind)).count() {
-            0 => self.give_up("more writes wait for the off-site copy than backup.unconfirmed_mib"),
-            close if close < behinds.len() => {
-                let mut close = behinds.iter().map(is_close).collect::<Vec<_>>().into_iter();
-                self.followers.retain(|_| close.next().unwrap_or_default());
+        for whose in [Whose::Chain, Whose::Standby] {
+            let is_close: Vec<bool> =
+                self.behinds(whose).map(|behind| behind.bytes <= self.unconfirmed_bytes_max).collect();
+            if is_close.iter().any(|is_close| *is_close) {
+                let mut is_close = is_close.into_iter();
+                self.followers.retain(|follower| follower.whose != whose || is_close.next().unwrap_or_default());
+            } else if !is_close.is_empty() {
+                self.give_up_those_of(whose, "more writes wait for the off-site copy than backup.unconfirmed_mib");
             }
-            _ => {}
         }
     }
 
     fn give_up(&mut self, cause: &str) {
-        if !self.followers.is_empty() {
-            self.followers.clear();
-            self.broken = Some(cause.to_owned());
-            tracing::error!(
-                cause,
-                "the off-site copy has a gap: a new backup is made as soon as the directory for off-site backups takes one"
-            );
+        self.give_up_those_of(Whose::Chain, cause);
+        self.give_up_those_of(Whose::Standby, cause);
+    }
+
+    fn give_up_those_of(&mut self, whose: Whose, cause: &str) {
+        if !self.has(whose) {
+            return;
         }
+        self.followers.retain(|follower| follower.whose != whose);
+        if whose == Whose::Standby {
+            return self.fall_out(cause);
+        }
+        self.broken = Some(cause.to_owned());
+        tracing::error!(
+            cause,
+            "the off-site copy has a gap: a new backup is made as soon as the directory for off-site backups takes one"
+        );
     }
 }
 
@@ -250,13 +433,13 @@ mod tests {
         let capture = Capture::default();
         capture.note(to(1, 3), 10);
         assert!(capture.is_open(), "nobody wants the frames");
-        let (number, begin) = capture.follow(1_000_000);
+        let (number, begin) = capture.follow(Whose::Chain, 1_000_000);
         assert_eq!(begin, End { position: Position { salt: [1; 8], frames: 3 }, moment: 10 });
         assert!(capture.is_open(), "all of them are in the base");
         capture.note(to(1, 5), 10);
         capture.note(to(1, 6), 10);
         let first = capture.next_end(number).unwrap().unwrap();
-        assert_eq!((first.position.frames, capture.behind().bytes), (6, 3 * FRAME_BYTES));
+        assert_eq!((first.position.frames, capture.behind(Whose::Chain).bytes), (6, 3 * FRAME_BYTES));
         // Commits that are on their way to the target are not merged with later ones.
         capture.note(to(1, 8), 10);
         assert_eq!(capture.next_end(number).unwrap(), Some(first));
@@ -265,23 +448,23 @@ mod tests {
         assert_eq!(capture.next_end(number).unwrap().unwrap().position.frames, 8);
         capture.confirm(number);
         assert_eq!(
-            (capture.is_open(), capture.behind(), capture.next_end(number)),
+            (capture.is_open(), capture.behind(Whose::Chain), capture.next_end(number)),
             (true, Behind::default(), Ok(None))
         );
         // The log begins anew behind a checkpoint.
         capture.note(to(2, 1), 11);
-        assert_eq!(capture.behind(), Behind { bytes: FRAME_BYTES, since: Some(11) });
+        assert_eq!(capture.behind(Whose::Chain), Behind { bytes: FRAME_BYTES, since: Some(11) });
     }
 
     #[test]
     fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
         let capture = Capture::default();
-        let (number, _) = capture.follow(10 * FRAME_BYTES);
+        let (number, _) = capture.follow(Whose::Chain, 10 * FRAME_BYTES);
         capture.note(to(1, 10), 10);
         assert!(!capture.is_open());
         capture.note(to(1, 11), 10);
         assert!(capture.is_open() && capture.next_end(number).unwrap_err().contains("unconfirmed_mib"));
-        let (number, _) = capture.follow(10 * FRAME_BYTES);
+        let (number, _) = capture.follow(Whose::Chain, 10 * FRAME_BYTES);
         capture.note(to(1, 12), 10);
         capture.note(to(2, 1), 10);
         assert!(capture.next_end(number).unwrap_err().contains("emptied before"));
@@ -290,7 +473,8 @@ mod tests {
     #[test]
     fn a_base_that_takes_too_long_is_given_up_alone() {
         let capture = Capture::default();
-        let ((chain, _), (base, _)) = (capture.follow(10 * FRAME_BYTES), capture.follow(10 * FRAME_BYTES));
+        let ((chain, _), (base, _)) =
+            (capture.follow(Whose::Chain, 10 * FRAME_BYTES), capture.follow(Whose::Chain, 10 * FRAME_BYTES));
         for frames in [5, 10, 15] {
             capture.note(to(1, frames), i64::from(frames));
             capture.next_end(chain).unwrap().unwrap();

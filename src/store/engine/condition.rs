@@ -16,6 +16,8 @@ pub enum Condition {
     Doubted,
     /// A page of the file is not what it must be. Reads go on where they can; only a restore ends it.
     Damaged,
+    /// Another machine has taken this one's place: what were written here would be a second history.
+    Replaced,
     /// A flush of the disk failed: its pages may be gone, so nothing after it could be trusted. The process must end.
     Stopped,
     /// The file system takes no writes. The file is served as it is, until the process is started again.
@@ -24,7 +26,7 @@ pub enum Condition {
 
 use Condition::*;
 
-const ALL: [Condition; 6] = [Sound, Full, Doubted, Damaged, Stopped, ReadOnly];
+const ALL: [Condition; 7] = [Sound, Full, Doubted, Damaged, Replaced, Stopped, ReadOnly];
 
 /// The condition of one file, and the ballast that is given up when its disk is full.
 pub(crate) struct Watched {
@@ -58,6 +60,7 @@ impl Watched {
                 Failure::overloaded().because("the file is looked through: a page could not be read as it must be"),
             ),
             Damaged => Some(Failure::store_damaged().because("a page of the file is damaged")),
+            Replaced => Some(Failure::replaced().because("another machine has taken this one's place")),
             Stopped => Some(Failure::store_stopped().because("an earlier flush of the disk failed")),
             ReadOnly => Some(Failure::read_only().because("the file system takes no writes")),
         }
@@ -126,6 +129,13 @@ impl Watched {
     pub(crate) fn damage(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Damaged) {
             tracing::error!(%cause, "the file is damaged: nothing is written any more; stop the server and run `tunneldesk restore`");
+        }
+    }
+
+    /// Another machine has taken this one's place.
+    pub(crate) fn replace(&self, cause: &dyn std::fmt::Display) {
+        if self.worsen(Replaced) {
+            tracing::error!(%cause, "another machine has taken this one's place: nothing is written any more");
         }
     }
 

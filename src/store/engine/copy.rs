@@ -1,7 +1,7 @@
 //! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
 //! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for some dozen pages at most.
 
-use super::capture::End;
+use super::capture::{End, Whose};
 use super::connection::{open_checked, open_immutable, prepare_connection};
 use super::place;
 use super::reader::CACHE_KIB;
@@ -52,18 +52,19 @@ pub(crate) struct Copied {
 
 /// Copies the file to `target`, which must not exist, and counts the rows that it had at the moment of the copy. The
 /// copy is not flushed, and counts for nothing before it is checked. `progress` is told pages done and in all. With
-/// `unconfirmed_bytes_max` the log is followed from the moment of the copy on; otherwise nobody wants it.
+/// `following`, which says for whom and how many bytes may wait, the log is followed from the moment of the copy on;
+/// otherwise nobody wants it.
 pub(crate) fn copy(
     store: &Store,
     target: &Path,
-    unconfirmed_bytes_max: Option<u64>,
+    following: Option<(Whose, u64)>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Copied, String> {
     let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
     let counter = open_checked(store.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
         .map_err(failed)?;
-    let mut copying = Copying::begin(store.writer(), target, unconfirmed_bytes_max).map_err(failed)?;
+    let mut copying = Copying::begin(store.writer(), target, following).map_err(failed)?;
     let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
     while !copying.step(&counter, progress).map_err(failed)? {
         place::begin_to_flush(&file);
@@ -83,13 +84,13 @@ struct Copying<'w> {
     writer: &'w Writer,
     handle: *mut ffi::sqlite3_backup,
     _target: Connection,
-    unconfirmed_bytes_max: Option<u64>,
+    following: Option<(Whose, u64)>,
     /// Once the copy is whole.
     followed: Option<Followed>,
 }
 
 impl<'w> Copying<'w> {
-    fn begin(writer: &'w Writer, target: &Path, unconfirmed_bytes_max: Option<u64>) -> rusqlite::Result<Copying<'w>> {
+    fn begin(writer: &'w Writer, target: &Path, following: Option<(Whose, u64)>) -> rusqlite::Result<Copying<'w>> {
         let target = Connection::open(target)?;
         // The whole copy is flushed once, after its last page; the last step has only a few pages left to write.
         target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off; PRAGMA cache_size = 64")?;
@@ -101,13 +102,12 @@ impl<'w> Copying<'w> {
             // SAFETY: the target is open.
             return Err(failure(unsafe { ffi::sqlite3_extended_errcode(target.handle()) }));
         }
-        Ok(Copying { writer, handle, _target: target, unconfirmed_bytes_max, followed: None })
+        Ok(Copying { writer, handle, _target: target, following, followed: None })
     }
 
     /// Copies some pages. True: the copy is whole, and `counter` holds a snapshot of the same moment.
     fn step(&mut self, counter: &Connection, progress: &mut dyn FnMut(u64, u64)) -> rusqlite::Result<bool> {
-        let (handle, writer, bytes_max, followed) =
-            (self.handle, self.writer, self.unconfirmed_bytes_max, &mut self.followed);
+        let (handle, writer, following, followed) = (self.handle, self.writer, self.following, &mut self.followed);
         // SAFETY: the handle is live until `drop`, and its source connection is held while this runs.
         let (code, left, all) = writer.alone(|_| unsafe {
             let code = ffi::sqlite3_backup_step(handle, PAGES_AT_ONCE);
@@ -117,8 +117,8 @@ impl<'w> Copying<'w> {
                 return (Err(e), 0, 0);
             }
             // The moment of the copy is that of its last step: what was written before is in it.
-            if let (ffi::SQLITE_DONE, Some(bytes_max)) = (code, bytes_max) {
-                let (number, begin) = writer.capture.follow(bytes_max);
+            if let (ffi::SQLITE_DONE, Some((whose, bytes_max))) = (code, following) {
+                let (number, begin) = writer.capture.follow(whose, bytes_max);
                 *followed = Some(Followed { number, begin });
             }
             (Ok(code), ffi::sqlite3_backup_remaining(handle), ffi::sqlite3_backup_pagecount(handle))

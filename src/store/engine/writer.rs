@@ -65,8 +65,12 @@ struct Group {
 
 #[derive(Clone)]
 enum Fate {
-    Kept,
-    Lost { full: bool, cause: String },
+    /// In the commit of this number.
+    Kept(u64),
+    Lost {
+        full: bool,
+        cause: String,
+    },
 }
 
 impl Writer {
@@ -114,7 +118,7 @@ impl Writer {
         before_flush: impl FnOnce(),
     ) -> Result<T, Failure> {
         let mut line = self.take_connection();
-        if let Some(refusal) = self.watched.refusal() {
+        if let Some(refusal) = self.watched.refusal().or_else(|| self.capture.refusal()) {
             line.lose_group(&refusal);
             return Err(refusal);
         }
@@ -131,7 +135,9 @@ impl Writer {
         let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
         self.settle(line, &group, full);
         let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
-        group.wait().map(|()| value)
+        let commit = group.wait()?;
+        // Others write meanwhile: nobody holds the connection while the standby is waited for.
+        self.capture.wait(commit).map(|()| value)
     }
 
     /// The connection outside any transaction, for checkpoints, backups and closing.
@@ -175,9 +181,9 @@ impl Writer {
         let change = self.readers.change();
         let fate = match conn.run(&COMMIT, []) {
             Ok(_) => {
-                self.capture.note(line.mark.follow(conn), line.moment);
+                let commit = self.capture.note(line.mark.follow(conn), line.moment);
                 self.changes.tell();
-                Fate::Kept
+                Fate::Kept(commit)
             }
             Err(error) => {
                 let fault = DiskFault::of(&error);
@@ -264,9 +270,10 @@ impl Group {
         _ = self.fate.set(fate);
     }
 
-    fn wait(&self) -> Result<(), Failure> {
+    /// The number of the commit.
+    fn wait(&self) -> Result<u64, Failure> {
         match self.fate.wait() {
-            Fate::Kept => Ok(()),
+            Fate::Kept(commit) => Ok(*commit),
             Fate::Lost { full: true, cause } => Err(Failure::disk_full().because(cause)),
             Fate::Lost { full: false, cause } => Err(Failure::broken().because(cause)),
         }

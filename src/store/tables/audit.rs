@@ -137,7 +137,9 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<Kept>> {
 
 /// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.
 pub fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
-    let sql = sql!("SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back') ORDER BY seq");
+    let sql = sql!(
+        "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
+    );
     tx.list(sql, [], row)
 }
 

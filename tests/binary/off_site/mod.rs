@@ -4,7 +4,7 @@
 //! `TUNNELDESK_DISK_LOSSES` and `TUNNELDESK_SECONDS` say how many losses and seconds.
 
 mod in_store;
-mod oracle;
+pub mod oracle;
 mod store;
 mod storms;
 
@@ -22,12 +22,12 @@ const LOST_TIME_MAX: Duration = Duration::from_secs(3);
 /// For a copy beside other tests, or a place that answers again.
 const WAIT_TIME_MAX: Duration = Duration::from_secs(90);
 
-fn campaign(name: &str) -> Option<u64> {
+pub fn campaign(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|rounds| rounds.parse().expect("a number of rounds"))
 }
 
 /// Asks again and again until something is so.
-fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let since = Instant::now();
     loop {
         if let Some(found) = ask() {

@@ -60,6 +60,10 @@ impl Oracle {
         self.sessions = (0..self.clients).map(|n| server.sign_in(&format!("flyer-{n}"), PASSWORD)).collect();
     }
 
+    pub fn session(&self, client: usize) -> &Caller {
+        &self.sessions[client]
+    }
+
     /// How long it took.
     pub fn write_once(&mut self, server: &Server) -> Duration {
         self.names += 1;

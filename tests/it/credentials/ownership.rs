@@ -44,6 +44,7 @@ fn at_the_gate(route: &Route, role: Role) -> Result<(), u16> {
         ("callback", Sync | Booking) if route.path == "/payment-webhook" => Err(403),
         ("callback", _) => Err(401),
         (_, Nobody) => Err(401),
+        ("standby", _) => Err(401),
         ("partner", Partner) => Ok(()),
         ("partner", _) | (_, Partner) => Err(401),
         ("staff", Desk | Admin | Sync) => Ok(()),

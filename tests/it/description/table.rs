@@ -36,6 +36,7 @@ fn caller(operation: &Operation) -> &'static str {
     match () {
         () if security.is_empty() || optional => "open",
         () if has("partnerSignature") => "partner",
+        () if has("standbyToken") => "standby",
         () if has("staffSession") => "staff",
         () if has("bookingToken") => "bearer",
         () => "member",

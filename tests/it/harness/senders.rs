@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use tunneldesk::config::{Config, Mail, Secret, Security};
 
+const STANDBY_TOKEN: &str = "6d1c0f5be2f7438f9b7c4d1c9e5a7b30";
 pub const PAYMENT_SECRET: &str = "whsec_test_secret";
 pub const MAIL_KEY: &str = "mail-key";
 pub const MAIL_URL: &str = "https://tunnel.example.com/api/mail-webhook";
@@ -21,6 +22,7 @@ pub fn configure(config: &mut Config) {
     config.callbacks.mail_key = Some(Secret::new(MAIL_KEY));
     config.callbacks.mail_url = Some(MAIL_URL.to_owned());
     config.social.facebook = Some(Secret::new(APP_SECRET));
+    config.replica.token = Some(Secret::new(STANDBY_TOKEN));
     config.public_url = Some("https://tunnel.example.com".to_owned());
 }
 
@@ -41,6 +43,12 @@ impl Site {
     /// A site that takes callbacks.
     pub fn with_senders() -> Site {
         Site::open_with(configure)
+    }
+
+    /// A standby with the right token.
+    pub fn standby(&self) -> Caller {
+        let token = STANDBY_TOKEN.to_owned();
+        self.stranger().with(Credential::Token { header: "authorization", prefix: "Bearer ", token })
     }
 
     /// The payment processor.

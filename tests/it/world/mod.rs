@@ -97,6 +97,7 @@ impl World {
             "member" if route.path == DESK_ALONE => vec![anew(&self.desk), anew(&self.site.desk())],
             "member" | "bearer" => vec![anew(&self.jane), anew(&self.mark)],
             "staff" => vec![self.sync.clone(), self.desk.clone()],
+            "standby" => vec![self.site.standby()],
             "partner" => vec![self.partner.clone(), self.rival.clone()],
             "callback" if route.path == "/payment-webhook" => vec![self.site.processor()],
             "callback" if route.path == "/mail-webhook" => vec![self.site.mail_provider()],
@@ -226,6 +227,8 @@ impl World {
             (_, "/auth/login") => {
                 json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
             }
+            // A standby whose copy is none of this process.
+            (_, "/standby") => json!({ "wish": "tick", "lineage": "00ff", "number": 3, "offset": 0, "epoch": 0 }),
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
             (_, "/auth/social") => json!({ "params": "{}", "socialType": "google", "user": "" }),
             (_, "/auth/login/bio-web-option") => json!({ "username": "jane", "device_id": 7 }),

@@ -1,0 +1,69 @@
+//! What a standby asks of the machine that it follows.
+
+use crate::auth::Standby;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::kinds::{Count, Line, Name, Named};
+use crate::http::reply::{self, Reply};
+use crate::ops::standby::epoch;
+use crate::ops::standby::feed::{Feed, Request, Said, Wish};
+use crate::site::Site;
+use http::{HeaderName, HeaderValue};
+
+/// What the answer is.
+const WORD: HeaderName = HeaderName::from_static("x-standby");
+/// Of the machine that answers.
+const EPOCH: HeaderName = HeaderName::from_static("x-standby-epoch");
+/// Of the whole tick or base.
+const BYTES: HeaderName = HeaderName::from_static("x-standby-bytes");
+const LINEAGE_CHARS_MAX: usize = 32;
+
+impl Named for Wish {
+    const NAMES: &'static [(&'static str, Wish)] =
+        &[("base", Wish::Base), ("tick", Wish::Tick), ("promoted", Wish::Promoted)];
+}
+
+crate::body! {
+    pub(crate) struct StandbyRequest {
+        /// `tick`: the tick behind the one that is on the standby's disk; `base`: the copy that ticks go on from; `promoted`: nothing,
+        /// the standby has taken this machine's place.
+        wish: Name<Wish>,
+        /// Of the copy, in hex, as the base says it.
+        lineage: Option<Line<LINEAGE_CHARS_MAX>>,
+        /// Of the last tick that is on the standby's disk; 0: the base alone.
+        number: Option<Count>,
+        /// From which byte on.
+        offset: Option<Count>,
+        /// The highest epoch that the standby knows.
+        epoch: Option<Count>,
+    }
+}
+
+/// `POST /standby`: the next tick once there is one, within some seconds, or a part of it or of a base. Every request says what
+/// is on the standby's disk: that is how a tick is confirmed.
+pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
+    let StandbyRequest { wish, lineage, number, offset, epoch } = call.draft::<StandbyRequest>()?.finish()?;
+    let count = |given: Option<i64>| given.unwrap_or_default().unsigned_abs();
+    let request = Request {
+        wish,
+        lineage: lineage.unwrap_or_default(),
+        number: count(number),
+        offset: count(offset),
+        epoch: count(epoch),
+    };
+    let said = site.kept::<Feed>().answer(site, &request);
+    let own = epoch::own(&site.config.data).epoch;
+    Ok(written(said).with_header(EPOCH, own.into()))
+}
+
+fn written(said: Said) -> Reply {
+    let (word, bytes, all) = match said {
+        Said::Replaced => ("replaced", Vec::new(), 0),
+        Said::BaseNeeded => ("base-needed", Vec::new(), 0),
+        Said::BaseUnderWay => ("base-under-way", Vec::new(), 0),
+        Said::Nothing => ("nothing", Vec::new(), 0),
+        Said::Part(bytes, all) => ("part", bytes, all),
+    };
+    let reply = reply::bytes("application/octet-stream", bytes);
+    reply.with_header(WORD, HeaderValue::from_static(word)).with_header(BYTES, all.into())
+}

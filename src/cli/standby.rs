@@ -1,0 +1,127 @@
+//! `tunneldesk standby` and `tunneldesk promote`: a second machine that has a copy of the site, and takes its place when somebody
+//! says so.
+
+use super::owner::become_owner;
+use super::shell::by_us;
+use super::{Answered, Global, broken, done, refused, stop_it_first};
+use crate::jobs::standby::{follow, token_in};
+use crate::ops::backup::restore;
+use crate::ops::standby::epoch::Main;
+use crate::ops::standby::promote::{self, Promoted};
+use crate::store::engine::place::{Place, Unheld};
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(super) struct Standby {
+    /// The machine to follow, like https://tunnel.example.org:8443
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
+    from: String,
+    /// The file with the token, the same as `replica.token_file` there; nobody else may read it
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+    /// The authority that signed that machine's certificate, in PEM: its `tunneldesk tls authority` prints it [default: the
+    /// public ones]
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct Promote {
+    /// Leave the epoch as it is: the partitions that must end with two histories
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true)]
+    without_fence: bool,
+}
+
+impl Standby {
+    /// Runs until the process is ended: at any moment, since a tick counts once it is on the disk.
+    pub(super) fn run(self, global: &Global) -> Answered {
+        let config = global.checked()?;
+        crate::log::start(&config.log);
+        become_owner(&config.data)?;
+        let place = Place::make(&config.data).map_err(|unheld| match unheld {
+            Unheld::InUse => refused(format!("another tunneldesk runs on {} already", config.data.display())),
+            Unheld::Unfit(why) => broken(why),
+        })?;
+        if place.database().exists() {
+            return Err(refused(format!(
+                "{} holds a site of its own: give the standby another --data",
+                config.data.display()
+            )));
+        }
+        let absolute = |path: &Path| std::path::absolute(path).map_err(|e| broken(format!("{}: {e}", path.display())));
+        token_in(&self.token_file).map_err(refused)?;
+        let main = Main {
+            url: self.from,
+            token_file: absolute(&self.token_file)?,
+            ca_file: self.ca_file.as_deref().map(absolute).transpose()?,
+        };
+        match follow(place.dir(), &main) {
+            Err(cause) => Err(broken(cause)),
+        }
+    }
+}
+
+impl Promote {
+    pub(super) fn run(self, global: &Global) -> Answered {
+        let config = global.checked()?;
+        become_owner(&config.data)?;
+        let place = Place::hold(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
+        restore::complete(&place).map_err(|e| broken(format!("an earlier command cannot be finished: {e}")))?;
+        #[cfg(debug_assertions)]
+        let raises = !self.without_fence;
+        #[cfg(not(debug_assertions))]
+        let raises = true;
+        let mut bar = global.bar();
+        let promoted =
+            promote::run(&place, &config, &by_us(), raises, &mut |step, done, all| bar.tell(step, done, all));
+        drop(bar);
+        say(&promoted.map_err(|e| broken(format!("nothing was promoted: {e}")))?, &config.data)
+    }
+}
+
+fn say(promoted: &Promoted, data: &Path) -> Answered {
+    let Promoted { epoch, moment, main, erased, silent } = promoted;
+    let values = json!({ "epoch": epoch, "moment": moment, "main": main.as_ref().map(|main| &main.url),
+                         "erased_again": erased, "silent": silent });
+    let state = moment.map_or_else(
+        || "This site is the one that goes on".to_owned(),
+        |moment| format!("The copy is the site now, with everything up to {} UTC", shown_second(moment)),
+    );
+    let told = main.as_ref().map_or_else(String::new, |main| {
+        format!(
+            "\nThe machine at {} is told once this one serves, and writes nothing any more then. As long as it cannot be \
+             reached, keep people from it: it cannot know.",
+            main.url
+        )
+    });
+    let silent = silent.as_ref().map_or_else(String::new, |silent| {
+        format!("\nThe directory for off-site backups does not know of it: {silent}.")
+    });
+    let next = format!("\n\nNext:\n  tunneldesk serve --data {}", data.display());
+    done(format!("{state} (epoch {epoch}).{told}{silent}{next}"), values)
+}
+
+fn shown_second(moment: i64) -> String {
+    jiff::Timestamp::from_second(moment)
+        .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// Without a path. In the clear only to this machine itself.
+fn parse_url(text: &str) -> Result<String, String> {
+    let wrong = || "must be like https://tunnel.example.org:8443, without a path".to_owned();
+    let text = text.trim_end_matches('/');
+    let uri: http::Uri = text.parse().map_err(|_| wrong())?;
+    let host = uri.host().ok_or_else(wrong)?;
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    let is_here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    let has_path = uri.path_and_query().is_some_and(|path| path.as_str() != "/") || text.contains('@');
+    match uri.scheme_str() {
+        Some("https") if !has_path => Ok(text.to_owned()),
+        Some("http") if !has_path && is_here => Ok(text.to_owned()),
+        Some("http") if !has_path => Err("must be https://, unless it is this machine".to_owned()),
+        _ => Err(wrong()),
+    }
+}

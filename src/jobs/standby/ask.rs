@@ -1,0 +1,104 @@
+//! The requests of a standby, and how their answers read.
+
+use crate::config::replica::{is_open_to_others, what_is_wrong};
+use crate::ops::agent::agent;
+use crate::ops::standby::epoch::Main;
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+use ureq::Agent;
+
+/// Longer than the other side waits for something to tell.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
+/// More than any part has.
+const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Of a tick or a base.
+const BYTES_MAX: u64 = 1 << 40;
+const PATH: &str = "/api/standby";
+
+pub(super) struct Asking {
+    agent: Agent,
+    url: String,
+    token: String,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Reply {
+    Replaced,
+    BaseNeeded,
+    BaseUnderWay,
+    Nothing,
+    /// Some bytes, of so many in all.
+    Part(Vec<u8>, u64),
+}
+
+pub(super) struct Said {
+    pub reply: Reply,
+    /// Of the machine that answered.
+    pub epoch: u64,
+}
+
+/// The token in a file that nobody else reads.
+pub(crate) fn token_in(file: &Path) -> Result<String, String> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    if is_open_to_others(&file.to_string_lossy()) {
+        return Err(format!("{shown} can be read by others: chmod 600 {shown}"));
+    }
+    match what_is_wrong(text.trim()) {
+        None => Ok(text.trim().to_owned()),
+        Some(what) => Err(format!("{shown} {what}")),
+    }
+}
+
+impl Asking {
+    pub(super) fn new(main: &Main) -> Result<Asking, String> {
+        let authority = main
+            .ca_file
+            .as_ref()
+            .map(|path| std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display())));
+        let agent = agent(authority.transpose()?.as_deref(), "--ca-file", ANSWER_TIME_MAX)?;
+        Ok(Asking { agent, url: format!("{}{PATH}", main.url), token: token_in(&main.token_file)? })
+    }
+
+    pub(super) fn tick(&self, lineage: &str, number: u64, offset: u64, epoch: u64) -> Result<Said, String> {
+        self.ask(&json!({ "wish": "tick", "lineage": lineage, "number": number, "offset": offset, "epoch": epoch }))
+    }
+
+    pub(super) fn base(&self, lineage: &str, offset: u64, epoch: u64) -> Result<Said, String> {
+        self.ask(&json!({ "wish": "base", "lineage": lineage, "offset": offset, "epoch": epoch }))
+    }
+
+    pub(super) fn promoted(&self, epoch: u64) -> Result<Said, String> {
+        self.ask(&json!({ "wish": "promoted", "epoch": epoch }))
+    }
+
+    fn ask(&self, body: &serde_json::Value) -> Result<Said, String> {
+        let unreached = |e: ureq::Error| format!("{} is not reached: {e}", self.url);
+        let request = self.agent.post(&self.url).header("authorization", &format!("Bearer {}", self.token));
+        let sent = request.header("content-type", "application/json").send(body.to_string().as_bytes());
+        let mut answer = sent.map_err(unreached)?;
+        let status = answer.status().as_u16();
+        let header = |name: &str| answer.headers().get(name)?.to_str().ok().map(str::to_owned);
+        let (word, epoch, all) = (header("x-standby"), header("x-standby-epoch"), header("x-standby-bytes"));
+        match status {
+            200 => {}
+            401 => return Err(format!("{} does not take the token", self.url)),
+            404 => return Err(format!("{} has no standby in its settings: replica.token_file", self.url)),
+            status => return Err(format!("{} answers {status}", self.url)),
+        }
+        let bytes = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(unreached)?;
+        let strange = || format!("{} answers what no tunneldesk does", self.url);
+        let number = |text: Option<String>| text.and_then(|text| text.parse::<u64>().ok());
+        let epoch = number(epoch).ok_or_else(strange)?;
+        let reply = match word.as_deref() {
+            Some("replaced") => Reply::Replaced,
+            Some("base-needed") => Reply::BaseNeeded,
+            Some("base-under-way") => Reply::BaseUnderWay,
+            Some("nothing") => Reply::Nothing,
+            Some("part") => Reply::Part(bytes, number(all).filter(|all| *all <= BYTES_MAX).ok_or_else(strange)?),
+            _ => return Err(strange()),
+        };
+        Ok(Said { reply, epoch })
+    }
+}

@@ -1,0 +1,199 @@
+//! The standby's side: it fetches a base, then tick after tick, and says with each request what is on its disk. And the promoted
+//! machine's: it tells the one that it replaced.
+
+mod ask;
+
+use crate::clock::Clock;
+use crate::ops::standby::copy::{Copy, Incoming, is_promoted};
+use crate::ops::standby::copy_in;
+use crate::ops::standby::epoch::{self, Main};
+use crate::site::Site;
+use ask::{Asking, Reply};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+pub(crate) use ask::token_in;
+
+/// Between two tries while the machine that is followed does not answer.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks whether the base is made.
+const BASE_PAUSE: Duration = Duration::from_millis(500);
+/// Where there is nothing to fetch, the next request comes after this.
+const IDLE_PAUSE: Duration = Duration::from_millis(20);
+/// Between two tries to tell the machine that was replaced.
+const TELL_INTERVAL: Duration = Duration::from_secs(2);
+/// Between two lines in the log that tell how far the copy is.
+const LINE_INTERVAL_SECONDS: i64 = 60;
+/// Seconds without an answer after which the log says so again.
+const SILENCE_SECONDS: i64 = 60;
+
+/// A standby at work.
+struct Follower<'f> {
+    data: &'f Path,
+    main: &'f Main,
+    asking: Asking,
+    clock: Clock,
+    copy: Option<Copy>,
+    /// What was told last, and when (Unix seconds).
+    told: (String, i64),
+}
+
+/// Follows a site into a held data directory, until the process ends. The error is one line.
+pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallible, String> {
+    if is_promoted(&copy_in(data)) {
+        return Err("a promotion was begun here and cut off: run `tunneldesk promote` again".to_owned());
+    }
+    let asking = Asking::new(main)?;
+    let copy = match Copy::open(&copy_in(data)) {
+        Ok(copy) => copy,
+        Err(cause) => {
+            tracing::error!(cause, "the copy must not be used; another is fetched");
+            None
+        }
+    };
+    let clock = Clock::machine(0);
+    let mut follower = Follower { data, main, asking, clock, copy, told: (String::new(), 0) };
+    tracing::info!(from = main.url, "following");
+    loop {
+        if let Err(cause) = follower.round() {
+            follower.tell_trouble(&cause);
+            std::thread::sleep(RETRY_PAUSE);
+        }
+    }
+}
+
+impl Follower<'_> {
+    /// The next tick, or a base where there is none to go on from.
+    fn round(&mut self) -> Result<(), String> {
+        let known = self.copy.as_ref().map_or(0, Copy::epoch);
+        let Some(copy) = &mut self.copy else { return self.fetch_base(known) };
+        let (lineage, number) = (copy.lineage().to_owned(), copy.number());
+        let said = self.asking.tick(&lineage, number, 0, known)?;
+        if said.epoch < known {
+            return Err(format!(
+                "{} is not the machine that goes on: epoch {known} is in force, and it has {}",
+                self.main.url, said.epoch
+            ));
+        }
+        copy.note_main(said.epoch, self.main).map_err(|e| format!("cannot write the standby's copy: {e}"))?;
+        match said.reply {
+            Reply::Replaced => Err(format!("{} was replaced by another machine", self.main.url)),
+            Reply::BaseNeeded | Reply::BaseUnderWay => self.fetch_base(known),
+            Reply::Nothing => {
+                self.tell_progress();
+                std::thread::sleep(IDLE_PAUSE);
+                Ok(())
+            }
+            Reply::Part(bytes, all) => {
+                let tick = self.rest_of_tick(bytes, all, &lineage, number, known)?;
+                let taken = self.copy.as_mut().map_or(Ok(()), |copy| copy.take(tick));
+                if taken.is_err() {
+                    // What is on the disk stays until another is there; it is opened anew from there.
+                    self.copy = None;
+                }
+                taken?;
+                self.tell_progress();
+                Ok(())
+            }
+        }
+    }
+
+    fn rest_of_tick(
+        &mut self,
+        mut bytes: Vec<u8>,
+        all: u64,
+        lineage: &str,
+        number: u64,
+        known: u64,
+    ) -> Result<Vec<u8>, String> {
+        while (bytes.len() as u64) < all {
+            match self.asking.tick(lineage, number, bytes.len() as u64, known)?.reply {
+                Reply::Part(more, total) if total == all && !more.is_empty() => bytes.extend(more),
+                _ => return Err("a tick was cut off".to_owned()),
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn fetch_base(&mut self, known: u64) -> Result<(), String> {
+        let failed = |e: std::io::Error| format!("cannot write the standby's copy: {e}");
+        let mut incoming: Option<(Incoming, u64)> = None;
+        loop {
+            let (lineage, offset) = incoming.as_ref().map_or(("", 0), |(base, offset)| (base.lineage(), *offset));
+            let said = self.asking.base(lineage, offset, known)?;
+            match said.reply {
+                Reply::BaseUnderWay if incoming.is_none() => std::thread::sleep(BASE_PAUSE),
+                Reply::Replaced => return Err(format!("{} was replaced by another machine", self.main.url)),
+                Reply::Part(bytes, all) if !bytes.is_empty() => {
+                    let (mut base, offset) = match incoming.take() {
+                        Some(begun) => begun,
+                        None => (Incoming::begin(&copy_in(self.data)).map_err(failed)?, 0),
+                    };
+                    base.take(&bytes)?;
+                    let offset = offset + bytes.len() as u64;
+                    if offset >= all {
+                        self.copy = None;
+                        self.copy = Some(base.finish(said.epoch, self.main)?);
+                        tracing::info!(bytes = all, "the base is there");
+                        return Ok(());
+                    }
+                    incoming = Some((base, offset));
+                }
+                _ => return Err("the base was cut off".to_owned()),
+            }
+        }
+    }
+
+    /// Now and then.
+    fn tell_progress(&mut self) {
+        let now = self.clock.now();
+        if self.told.0.is_empty() && now < self.told.1 + LINE_INTERVAL_SECONDS {
+            return;
+        }
+        self.told = (String::new(), now);
+        if let Some(copy) = &self.copy {
+            tracing::info!(ticks = copy.number(), last_write = copy.moment(), "the copy goes on");
+        }
+    }
+
+    /// Once for each cause, and again where it lasts.
+    fn tell_trouble(&mut self, cause: &str) {
+        let now = self.clock.now();
+        if self.told.0 != cause || now >= self.told.1 + SILENCE_SECONDS {
+            tracing::error!(cause, "the copy does not go on; the next moment tries again");
+            self.told = (cause.to_owned(), now);
+        }
+    }
+}
+
+/// Tells the machine that this one replaced, until it knows, or the sender of `stop` is dropped.
+pub fn tell_until_known(site: &Site, stop: &Receiver<()>) {
+    let mut asking: Option<Asking> = None;
+    loop {
+        let own = epoch::own(&site.config.data);
+        let Some(main) = &own.main else { return };
+        let said = match &mut asking {
+            Some(asking) => asking.promoted(own.epoch),
+            none => Asking::new(main).and_then(|new| none.insert(new).promoted(own.epoch)),
+        };
+        match said {
+            Ok(said) if said.epoch > own.epoch => {
+                _ = epoch::fence_if_higher(site, said.epoch, "the machine that was followed");
+                return;
+            }
+            Ok(said) if said.reply == Reply::Replaced => {
+                tracing::info!(main = main.url, "the machine that was replaced knows so");
+                let noted = epoch::set_own(&site.config.data, &epoch::Own { main: None, ..own.clone() });
+                _ = noted.inspect_err(|e| tracing::warn!(cause = %e, "cannot note that the replaced machine knows"));
+                site.forget_health();
+                return;
+            }
+            Ok(_) => {}
+            Err(cause) => tracing::debug!(cause, "the machine that was replaced does not answer"),
+        }
+        if stop.recv_timeout(TELL_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}

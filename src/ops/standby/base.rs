@@ -1,0 +1,120 @@
+//! The base that a standby's copy begins with: a copy of the file, made for the standby alone and gone once it has it.
+
+use super::copy::Meta;
+use crate::domain::audit::{By, Detail, Whom};
+use crate::keys::hex;
+use crate::ops::backup::check_space;
+use crate::ops::replication::tick::{Lineage, PageSums};
+use crate::site::Site;
+use crate::store::Store;
+use crate::store::engine::capture::{Position, Whose};
+use crate::store::engine::{copy, place};
+use crate::store::tables::audit;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one answer.
+const PART_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What is sent in parts: bytes in memory, and behind them those of a file.
+pub(crate) struct Parcel {
+    pub head: Vec<u8>,
+    pub file: Option<File>,
+    pub bytes: u64,
+}
+
+impl Parcel {
+    /// The bytes from there on, as many as one answer has.
+    pub(crate) fn part(&self, offset: u64) -> io::Result<Vec<u8>> {
+        let head = self.head.get(offset as usize..).unwrap_or_default();
+        if !head.is_empty() || self.file.is_none() {
+            return Ok(head[..head.len().min(PART_BYTES_MAX as usize)].to_vec());
+        }
+        let mut part = vec![0; (self.bytes.saturating_sub(offset)).min(PART_BYTES_MAX) as usize];
+        if let Some(file) = &self.file {
+            file.read_exact_at(&mut part, offset - self.head.len() as u64)?;
+        }
+        Ok(part)
+    }
+}
+
+/// A base, and the log that is followed from its moment on, until this is dropped.
+pub(crate) struct Base {
+    store: Store,
+    pub follower: u64,
+    pub lineage: Lineage,
+    pub begin: Position,
+    pub sums: PageSums,
+    /// Gone once the standby has it.
+    pub parcel: Option<Parcel>,
+    dir: PathBuf,
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        self.store.writer().capture.leave(self.follower);
+        _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// The directory in which bases are made.
+pub(crate) fn dir_in(data: &Path) -> PathBuf {
+    data.join(".standby-base")
+}
+
+impl Base {
+    pub(crate) fn make(site: &Site) -> Result<Base, String> {
+        let data = &site.config.data;
+        let dir = dir_in(data);
+        let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
+        _ = std::fs::remove_dir_all(&dir);
+        crate::ops::backup::shelf::make_dir(&dir).map_err(failed)?;
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        check_space(bytes(&place::database(data)) + bytes(&place::log(data)), data)?;
+        let (database, bytes_max) = (place::database(&dir), site.config.backup.unconfirmed_bytes_max);
+        let copied = copy::copy(&site.store, &database, Some((Whose::Standby, bytes_max)), &mut |_, _| ())?;
+        let followed = copied.followed.ok_or("the log cannot be followed")?;
+        let (lineage, sums, begin) = (crate::keys::random::<16>(), PageSums::default(), followed.begin.position);
+        let store = site.store.for_another_thread();
+        // From here on, whatever ends this lets go of the log.
+        let mut base = Base { store, follower: followed.number, lineage, begin, sums, parcel: None, dir: dir.clone() };
+        if copy::check(&database)?.rows != copied.rows {
+            return Err("the copy does not hold the rows that the file held".to_owned());
+        }
+        base.sums = PageSums::of_file(&database).map_err(failed)?;
+        let moment = if followed.begin.moment == 0 { site.now() } else { followed.begin.moment };
+        let meta = Meta {
+            site_id: site.site_id.to_string(),
+            lineage: hex(&lineage),
+            moment,
+            checksum: format!("{:016x}", base.sums.whole()),
+            pages: base.sums.pages(),
+            key: hex(&std::fs::read(place::key(data)).map_err(failed)?),
+        };
+        let file = File::open(&database).map_err(failed)?;
+        let head = meta.to_bytes();
+        let bytes = head.len() as u64 + file.metadata().map_err(failed)?.len();
+        base.parcel = Some(Parcel { head, file: Some(file), bytes });
+        record(site);
+        Ok(base)
+    }
+
+    /// The standby has it.
+    pub(crate) fn forget_file(&mut self) {
+        if self.parcel.take().is_some() {
+            _ = std::fs::remove_dir_all(&self.dir);
+        }
+    }
+}
+
+/// A copy of the whole site leaves this machine, and the audit log says so; a site that takes no writes is copied all the same.
+fn record(site: &Site) {
+    let by = By::job("standby");
+    let recorded = site.store.write(site.now(), |tx| {
+        Ok(audit::insert(tx, &by.who, "standby.copied", &Whom::Site, &by.origin, &Detail::none())?)
+    });
+    site.store.rest();
+    _ = recorded.inspect_err(|e| tracing::error!(cause = %e, "a deed is missing in the audit log"));
+}

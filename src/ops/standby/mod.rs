@@ -1,0 +1,101 @@
+//! The standby: a second machine fetches every commit of this site, and takes its place when somebody says so.
+//!
+//! The site follows its log for the standby as for the off-site copy, in a chain of its own ([`feed`]). The standby keeps the
+//! copy ([`copy`]), and counts a tick as there once it is flushed. Who is promoted raises the epoch ([`epoch`]); whoever
+//! hears of a higher epoch than its own writes nothing any more.
+
+mod base;
+pub(crate) mod copy;
+pub(crate) mod epoch;
+pub(crate) mod feed;
+pub(crate) mod promote;
+
+use crate::ops::backup::elsewhere::Elsewhere;
+use crate::site::Site;
+use crate::store::engine::connection::LOG_PAGES_MAX;
+use feed::Feed;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often a server looks whether another machine has taken its place, and whether its log is long.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Where the log has so many pages, writers wait for a moment, so that the standby can have all of it.
+const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
+/// How long they wait.
+const HELD_TIME_MAX: Duration = Duration::from_millis(200);
+
+/// Where the copy lies in the data directory of a standby.
+pub(crate) fn copy_in(data: &Path) -> PathBuf {
+    data.join("standby")
+}
+
+/// How the standby of this site is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// Whether a standby has a copy that goes on.
+    pub is_attached: bool,
+    /// Whether it keeps up, so that answers wait for it where they are to.
+    pub is_in_step: bool,
+    /// Seconds since the oldest commit that the standby has not confirmed.
+    pub behind_seconds: i64,
+    pub behind_bytes: u64,
+}
+
+/// `None`: the settings know no standby, or no server runs.
+pub fn status(site: &Site) -> Option<Status> {
+    let feed = site.kept::<Feed>();
+    if !feed.is_on.load(Ordering::Acquire) {
+        return None;
+    }
+    Some(feed.status(site))
+}
+
+/// Refuses writes where this machine was replaced while it was down. To be called before a site is served.
+pub(crate) fn begin(site: &Site) {
+    if let Some(fenced) = epoch::fenced(&site.config.data) {
+        site.store.writer().watched.replace(&fenced);
+    }
+    look_at_the_second_place(site);
+    if site.config.replica.token.is_some() {
+        site.kept::<Feed>().begin(site);
+    }
+}
+
+/// Lets no request of the standby wait any more: the server is to stop.
+pub(crate) fn end(site: &Site) {
+    site.kept::<Feed>().end(site);
+}
+
+/// Looks after the fence, and after the log for the standby, until the sender of `stop` is dropped.
+pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+    while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        look_at_the_second_place(site);
+        begin_log_anew(site);
+        site.store.rest();
+    }
+}
+
+/// A higher epoch in the second place is another machine's that goes on with this site.
+fn look_at_the_second_place(site: &Site) {
+    let Some(second) = Elsewhere::second(site) else { return };
+    let newest = site.kept::<Elsewhere>().newest_epoch(&second, &site.site_id);
+    if let Some(newest) = newest {
+        _ = epoch::fence_if_higher(site, newest, "the directory for off-site backups");
+    }
+}
+
+/// Moves a long log into the file, once the standby has all of it. Where there is a second place too, its thread does that.
+fn begin_log_anew(site: &Site) {
+    let writer = site.store.writer();
+    let frames = writer.capture.frames();
+    let is_other = Elsewhere::second(site).is_some() || !site.kept::<Feed>().is_on.load(Ordering::Acquire);
+    if is_other || frames < LOG_PAGES_MAX.cast_unsigned() {
+        return;
+    }
+    let is_due = frames >= HELD_LOG_PAGES_MIN && writer.capture.is_in_step();
+    if writer.capture.is_open() || is_due {
+        writer.checkpoint_confirmed(|| writer.capture.wait_for_standby(HELD_TIME_MAX));
+    }
+}

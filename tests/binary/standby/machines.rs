@@ -1,0 +1,174 @@
+//! The machines of these tests: one with a site, one that follows it, and what lies between them.
+
+use crate::harness::{Desk, text};
+use crate::off_site::until;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The token that both machines have.
+pub struct Token(tempfile::NamedTempFile);
+
+impl Token {
+    pub fn new() -> Token {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        writeln!(file, "{}", "4f".repeat(32)).unwrap();
+        Token(file)
+    }
+
+    pub fn path(&self) -> &str {
+        self.0.path().to_str().unwrap()
+    }
+
+    pub fn open_to_others(&self) {
+        std::fs::set_permissions(self.0.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+}
+
+/// A site with members who write, and a place for a standby.
+pub fn main_machine(clients: usize, token: &Token, wait: &str) -> Desk {
+    let desk = Desk::with_site();
+    (0..clients).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
+    set_wait(&desk, token, wait);
+    desk
+}
+
+pub fn set_wait(desk: &Desk, token: &Token, wait: &str) {
+    let settings = format!("[replica]\ntoken_file = {:?}\nwait = {wait}\n", token.path());
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+}
+
+/// Settings behind those that there are.
+pub fn add_settings(desk: &Desk, more: &str) {
+    let path = desk.path().join("tunneldesk.toml");
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    std::fs::write(path, known + more).unwrap();
+}
+
+/// A standby that runs until it is killed.
+pub struct Follower {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Follower {
+    pub fn start(desk: &Desk, address: SocketAddr, token: &Token) -> Follower {
+        Follower::at(desk, &format!("http://{address}"), token, &[])
+    }
+
+    pub fn at(desk: &Desk, url: &str, token: &Token, more: &[&str]) -> Follower {
+        let log = desk.path().join("standby.log");
+        let args = ["standby", "--from", url, "--token-file", token.path()];
+        let mut command = desk.command(&[&args, more].concat());
+        let child = command.stdout(Stdio::null()).stderr(File::create(&log).unwrap()).spawn().unwrap();
+        Follower { child, log }
+    }
+
+    /// Kills it as a power cut would.
+    pub fn kill(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The fact of the doctor about the standby, as it is now.
+pub fn standby_fact(desk: &Desk) -> (String, String) {
+    fact(desk, "standby").unwrap_or_default()
+}
+
+/// A fact of the doctor: its state, and what it says.
+pub fn fact(desk: &Desk, name: &str) -> Option<(String, String)> {
+    let ran = desk.run(&["doctor", "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name)?.clone();
+    Some((text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned()))
+}
+
+pub fn wait_until_in_step(desk: &Desk) {
+    until("a standby that keeps up", || (standby_fact(desk).0 == "ok").then_some(()));
+}
+
+/// The network between two machines, which can be cut.
+pub struct Relay {
+    pub address: SocketAddr,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_cut: AtomicBool,
+    has_ended: AtomicBool,
+    open: Mutex<Vec<TcpStream>>,
+}
+
+impl Relay {
+    pub fn to(target: SocketAddr) -> Relay {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, state) = (listener.local_addr().unwrap(), Arc::new(State::default()));
+        let shared = state.clone();
+        std::thread::spawn(move || {
+            for come in listener.incoming() {
+                if shared.has_ended.load(Ordering::SeqCst) {
+                    return;
+                }
+                let (Ok(come), false) = (come, shared.is_cut.load(Ordering::SeqCst)) else { continue };
+                let Ok(there) = TcpStream::connect(target) else { continue };
+                let mut open = shared.open.lock().unwrap();
+                for (from, to) in [(&come, &there), (&there, &come)] {
+                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    std::thread::spawn(move || pass_on(from, to));
+                }
+                open.extend([come, there]);
+                // A cut that came meanwhile cuts these too.
+                if shared.is_cut.load(Ordering::SeqCst) {
+                    open.drain(..).for_each(|one| _ = one.shutdown(Shutdown::Both));
+                }
+            }
+        });
+        Relay { address, state }
+    }
+
+    pub fn cut(&self) {
+        self.state.is_cut.store(true, Ordering::SeqCst);
+        self.state.open.lock().unwrap().drain(..).for_each(|one| _ = one.shutdown(Shutdown::Both));
+    }
+
+    pub fn heal(&self) {
+        self.state.is_cut.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.cut();
+        self.state.has_ended.store(true, Ordering::SeqCst);
+        // The thread that accepts hears of it.
+        _ = TcpStream::connect(self.address);
+    }
+}
+
+fn pass_on(mut from: TcpStream, mut to: TcpStream) {
+    let mut bytes = [0; 16 * 1024];
+    while let Ok(read) = from.read(&mut bytes) {
+        if read == 0 || to.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    _ = to.shutdown(Shutdown::Both);
+    _ = from.shutdown(Shutdown::Both);
+}
