@@ -114,7 +114,7 @@ impl Elsewhere {
         let there = place.clone();
         self.look(place, move |step| match there {
             Target::Directory(dir) => Ok(Shelf::new(dir).list().into_iter().next()),
-            Target::S3(folder) => folder.newest(step),
+            Target::S3(folder) => Ok(folder.bases(step)?.whole.into_iter().next()),
         })
     }
 

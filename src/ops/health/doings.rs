@@ -85,7 +85,16 @@ pub(crate) fn second_place(site: &Site) -> Fact {
     let next = Text::new(next).with("dir", &second);
     // The look at the second place may take seconds, so the snapshot of the file is released first.
     site.store.rest();
-    let there = match site.kept::<Elsewhere>().newest(&second) {
+    // A store in trouble is slow to ask; the thread of the off-site copy looks after it.
+    let watched = replication::status(site).filter(|_| is_store);
+    let trouble = watched.as_ref().and_then(|status| status.trouble.clone());
+    let known = watched.and_then(|_| second.newest_known());
+    let there = match (trouble, known) {
+        (Some(trouble), _) => Err(trouble),
+        (None, Some(known)) => Ok(Some(known)),
+        (None, None) => site.kept::<Elsewhere>().newest(&second),
+    };
+    let there = match there {
         Ok(there) => there,
         Err(cause) => {
             let text = match cause == silent(&second) {

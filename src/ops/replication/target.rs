@@ -6,7 +6,7 @@ use super::s3::folder::Folder;
 use super::s3::upload::Spool;
 use crate::config::{Config, SecondPlace};
 use crate::ops::backup::check_space;
-use crate::ops::backup::shelf::make_dir;
+use crate::ops::backup::shelf::{Backup, make_dir};
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -130,6 +130,14 @@ impl Target {
                 written.and(removed).map_err(|e| format!("cannot write to {}: {e}", dir.display()))
             }
             Target::S3(folder) => folder.probe(),
+        }
+    }
+
+    /// The newest backup there, as far as that is known without asking: a directory is quick to ask.
+    pub(crate) fn newest_known(&self) -> Option<Backup> {
+        match self {
+            Target::Directory(_) => None,
+            Target::S3(folder) => folder.newest_known(),
         }
     }
 

@@ -122,6 +122,28 @@ fn lose_ticks(store: &Store, kept: impl FnOnce(usize) -> usize, server: &Server,
     until("a new base", || store.bases().pop().filter(|newest| *newest != base));
 }
 
+/// Another machine puts files where this one's next ticks belong: that stays an alarm, and the site goes on elsewhere.
+fn meet_stranger(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
+    until("a tick in the new chain", || {
+        oracle.write_once(server);
+        (!store.ticks().is_empty()).then_some(())
+    });
+    let last = store.ticks().pop().unwrap();
+    let (ticks, name) = last.rsplit_once('/').unwrap();
+    let number: u64 = name.trim_end_matches(".tick").parse().unwrap();
+    // A tick or two may come meanwhile.
+    (4..40).for_each(|ahead| store.put_foreign(&format!("{ticks}/{:010}.tick", number + ahead)));
+    let base = ticks.split('/').next().unwrap().to_owned();
+    let said = until("a word about the stranger", || {
+        oracle.write_once(server);
+        Some(fact(desk)).filter(|(_, said)| said.contains("another machine writes there as this site"))
+    });
+    assert_eq!(said.0, "alarm", "{}", said.1);
+    until("a base elsewhere", || store.bases().pop().filter(|newest| *newest != base));
+    wait_until_caught_up(desk, server, oracle);
+    assert!(fact(desk).0 == "alarm" && fact(desk).1.contains("Another machine"), "{:?}", fact(desk));
+}
+
 #[test]
 fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
     let rounds = campaign("TUNNELDESK_STORE_STORMS");
@@ -150,6 +172,9 @@ fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
                 _ => "is not reached".to_owned(),
             };
             assert!(said.contains(&words) || said.contains("does not answer"), "{fault:?}: {said}");
+            let since = Instant::now();
+            let (state, said) = any_fact(&desk, "second_place");
+            assert!(state == "alarm" && since.elapsed() < ANSWER_TIME_MAX, "{:?}: {said}", since.elapsed());
             store.fail(Fault::None);
             wait_until_caught_up(&desk, &server, &mut oracle);
         }
@@ -161,6 +186,7 @@ fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
             wait_until_caught_up(&desk, &server, &mut oracle);
         }
     }
+    meet_stranger(&desk, &store, &server, &mut oracle);
     let killed_at = Instant::now();
     server.kill();
     drop(server);

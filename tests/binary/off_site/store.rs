@@ -136,6 +136,12 @@ impl Store {
         self.names(&format!("{base}/ticks")).into_iter().map(|tick| format!("{base}/ticks/{tick}")).collect()
     }
 
+    /// A file of somebody else's, which nobody signs for.
+    pub fn put_foreign(&self, path: &str) {
+        let url = format!("http://127.0.0.1:{}/buckets/{BUCKET}/tunnels/one/{path}", self.filer);
+        ureq::put(&url).config().proxy(None).timeout_global(Some(START_TIME_MAX)).build().send("another's").unwrap();
+    }
+
     /// Behind the site's back.
     pub fn remove(&self, path: &str) {
         let path = format!("/buckets/{BUCKET}/tunnels/one/{path}?recursive=true");

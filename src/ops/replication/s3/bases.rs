@@ -67,21 +67,11 @@ impl Folder {
         Ok(bases)
     }
 
-    /// The newest backup there. Where it is known already, one request tells that it is there still.
-    pub(crate) fn newest(&self, step: &mut dyn FnMut()) -> Result<Option<Backup>, String> {
-        let known = self
-            .store
-            .manifests()
-            .iter()
-            .max_by_key(|(name, one)| (one.made_at, name.len()))
-            .map(|(name, one)| (self.within(name), one.clone()));
-        if let Some((at, manifest)) = known {
-            let bytes = at.bytes_of(manifest::NAME).map_err(|e| e.to_string())?;
-            if bytes == Some(manifest.text().len() as u64) {
-                return Ok(Some(Backup { at: Target::S3(at), manifest }));
-            }
-        }
-        Ok(self.bases(step)?.whole.into_iter().next())
+    /// The newest backup of all that were seen or put there, without asking.
+    pub(crate) fn newest_known(&self) -> Option<Backup> {
+        let manifests = self.store.manifests();
+        let (name, manifest) = manifests.iter().max_by_key(|(name, one)| (one.made_at, name.len()))?;
+        Some(Backup { at: Target::S3(self.within(name)), manifest: manifest.clone() })
     }
 
     /// A copy of a backup there, encrypted where a recipient is named; then older ones go. `step` is told bytes done and in
@@ -156,7 +146,7 @@ impl Folder {
             self.store.remove_all(&at.key_of(""), step).map_err(failed)?;
         }
         let forgotten = shown(now - UNFINISHED_KEPT_SECONDS);
-        for name in bases.unfinished.iter().filter(|name| **name < forgotten) {
+        for name in bases.unfinished.iter().filter(|name| is_stamp(name) && **name < forgotten) {
             self.store.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
         }
         let is_ours = |backup: &&Backup| backup.manifest.site_id == newest.site_id;
@@ -202,6 +192,13 @@ impl Folder {
     }
 }
 
+/// Whether a name begins as [`shown`] names a backup: whatever else people keep there is theirs.
+fn is_stamp(name: &str) -> bool {
+    const STAMP: &str = "0000-00-00T00-00-00Z";
+    let is_like = |(one, like): (char, char)| if like == '0' { one.is_ascii_digit() } else { one == like };
+    name.len() >= STAMP.len() && name.chars().zip(STAMP.chars()).all(is_like)
+}
+
 impl Store {
     /// The last one first: what a removal that is cut off leaves of a chain is its beginning, which can be restored.
     fn remove_all(&self, prefix: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
@@ -218,12 +215,23 @@ impl Store {
         let (_, text) = self.ask_whole(&ask, &Payload::of(b""), Tries::Few)?;
         let Some(answer) = Answer::parse(&text) else { return Ok(()) };
         for (key, id) in answer.all("Upload/Key").zip(answer.all("Upload/UploadId")) {
-            if key.strip_prefix(prefix).is_some_and(|name| name < forgotten) {
+            if key.strip_prefix(prefix).is_some_and(|name| is_stamp(name) && name < forgotten) {
                 let ask = Ask { method: "DELETE", key, query: &[("uploadId", id)], headers: &[] };
                 self.ask_whole(&ask, &Payload::of(b""), Tries::Few)?;
                 step();
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_keep_beside_backups_is_nothing_to_remove() {
+        assert!(is_stamp(&shown(1_800_000_000)) && is_stamp(&format!("{}-2/site.key", shown(0))));
+        assert!(!is_stamp("0-photos") && !is_stamp("2026") && !is_stamp("2026-11-21 holiday pictures"));
     }
 }

@@ -25,11 +25,10 @@ use ureq::{Agent, AsSendBody, Body, SendBody};
 use xml::Answer;
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(4);
-/// For a whole request without much to carry. Shorter than what a tick is waited for, so that the next second can try again.
+/// For a whole request with little to carry. Shorter than what a tick is waited for, so that the next second can try again.
 const SMALL_TIME_MAX: Duration = Duration::from_secs(8);
-/// For a whole request with a file, or a part of one.
-const LARGE_TIME_MAX: Duration = Duration::from_secs(300);
-const SMALL_BYTES_MAX: u64 = 256 * 1024;
+/// Bytes a second of a line that is still of use: a request that carries more may take longer.
+const SLOWEST_LINE_BYTES: u64 = 128 * 1024;
 /// Between two pieces of a file that is read.
 const READ_TIME_MAX: Duration = Duration::from_secs(30);
 /// A list has a thousand names, each of 1 KiB at most.
@@ -108,7 +107,7 @@ impl Store {
     pub(crate) fn new(settings: &Settings, data: &Path) -> Store {
         Store {
             settings: settings.clone(),
-            agent: agent(settings.authority.as_deref(), "replica.ca_file", LARGE_TIME_MAX),
+            agent: agent(settings.authority.as_deref(), "replica.ca_file", SMALL_TIME_MAX),
             scratch: data.to_owned(),
             keeps_first: AtomicBool::new(true),
             knows_header: AtomicBool::new(true),
@@ -154,7 +153,7 @@ impl Store {
         let answer = if carries(ask) {
             let body = (payload.open)();
             let mut body = body.map_err(|e| Trouble::Later(format!("cannot read what is to be sent: {e}")))?;
-            let whole = if payload.bytes > SMALL_BYTES_MAX { LARGE_TIME_MAX } else { SMALL_TIME_MAX };
+            let whole = SMALL_TIME_MAX + Duration::from_secs(payload.bytes / SLOWEST_LINE_BYTES);
             let request = request.body(SendBody::from_reader(&mut body)).map_err(odd)?;
             agent.run(limited(agent, request, whole).timeout_global(Some(whole)).build())
         } else {
