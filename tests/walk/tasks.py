@@ -281,6 +281,7 @@ def changes_own_password(one, site):
     one.fill(PASSWORD + "-2")
     one.type(ENTER)
     one.says("assword")
+    site.password = PASSWORD + "-2"
 
 
 def reads_a_report(one, site):

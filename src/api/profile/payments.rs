@@ -34,6 +34,6 @@ pub(crate) fn history(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 fn show(payment: Payment) -> PaymentReply {
-    let Payment { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at } = payment;
+    let Payment { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at, .. } = payment;
     PaymentReply { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at }
 }

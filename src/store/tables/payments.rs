@@ -16,6 +16,9 @@ row! {
         pub status: String,
         pub created_at: i64,
         pub updated_at: i64,
+        /// The number of the receipt of a fee that was taken at the till.
+        pub receipt: Option<i64> = "(SELECT t.entry_id FROM till_entries t
+                                     WHERE t.payment_id = payments.payment_id AND t.undoes IS NULL)",
     }
 }
 

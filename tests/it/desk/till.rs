@@ -164,6 +164,12 @@ fn a_receipt_is_printed_and_mailed_in_the_member_s_language() {
     let pdf = clerk.get(&format!("/desk/till/entries/{receipt}/receipt"));
     assert_eq!((pdf.status, pdf.header("content-type")), (200, Some("application/pdf")));
     assert!(pdf.body.starts_with(b"%PDF"));
+    for tab in ["payments", "timeline"] {
+        let card = clerk.get(&format!("/desk/members/{}?tab={tab}", jane.id)).page();
+        let line = format!("href=\"/desk/till/entries/{receipt}\"");
+        assert!(card.contains(&line) && card.contains(&format!("Receipt No. {receipt}<")), "{tab}: {card}");
+        assert!(!card.contains("<bdi>desk-"), "{tab} shows no number of ours: {card}");
+    }
     let reply = clerk.post(&format!("/desk/till/entries/{receipt}/mail"), &[]);
     assert_eq!(reply.status, 303, "{reply}");
     let mails = site.mails();

@@ -166,10 +166,13 @@ pub(super) fn of_payment(place: &Place, row: money::Payment) -> Line {
     Line {
         when: place.day(row.created_at),
         what: notice::amount(place.language, &amount).unwrap_or_default(),
-        about: row.intent_id,
+        about: match row.receipt {
+            Some(entry_id) => format!("{} {} {entry_id}", place.say("till.receipt_number"), place.say("desk.number")),
+            None => row.intent_id,
+        },
         note: String::new(),
         mark: Some(Mark::new(tone, place.say(key))),
-        path: String::new(),
+        path: row.receipt.map(|entry_id| format!("/desk/till/entries/{entry_id}")).unwrap_or_default(),
         correct: String::new(),
         year: None,
         heading: None,
