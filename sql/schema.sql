@@ -733,6 +733,14 @@ CREATE TABLE cards (
     tied_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE brief_pictures (
+    picture_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    jpeg       BLOB    NOT NULL,                     -- made anew here
+    added_at   INTEGER NOT NULL,
+    added_by   INTEGER,                              -- the admin; no reference, because the picture stays when the admin goes
+    removed_at INTEGER                               -- null: it is shown
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);

@@ -67,6 +67,8 @@ pub(crate) const DEEDS: &[&str] = &[
     "consent.said",
     "emergency.set",
     "text.published",
+    "text.picture_added",
+    "text.picture_removed",
     "guardian.added",
     "guardian.ended",
     "partner.added",

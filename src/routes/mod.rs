@@ -331,6 +331,9 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/texts/edit",                                    desk::texts::save).taking(PASTED_BYTES_MAX).for_admins(),
     desk    (POST,   "/desk/texts/publish",                                 desk::texts::publish).for_admins(),
     desk    (POST,   "/desk/texts/discard",                                 desk::texts::discard).for_admins(),
+    desk    (GET,    "/desk/texts/picture.jpg",                             desk::brief_pictures::get).for_admins(),
+    desk    (POST,   "/desk/texts/picture",                                 desk::brief_pictures::add).drawing().taking(PICTURE_BYTES_MAX).for_admins(),
+    desk    (POST,   "/desk/texts/picture/remove",                          desk::brief_pictures::remove).for_admins(),
     desk    (GET,    "/desk/texts/version",                                 desk::texts::show).for_admins(),
 
     // Kiosks, at the desk
@@ -368,6 +371,7 @@ pub static PAGES: &[Route] = &[
     guest   (POST,   "/kiosk/photo",                                        kiosk::photo::take).drawing().taking(PICTURE_BYTES_MAX),
     guest   (POST,   "/kiosk/photo/remove",                                 kiosk::photo::remove),
     guest   (GET,    "/kiosk/brief",                                        kiosk::brief::show_page),
+    guest   (GET,    "/kiosk/brief.jpg",                                    kiosk::brief::picture),
     guest   (POST,   "/kiosk/brief",                                        kiosk::brief::confirm),
     guest   (GET,    "/kiosk/book",                                         kiosk::book::show_form),
     guest   (POST,   "/kiosk/book",                                         kiosk::book::book),

@@ -1,12 +1,15 @@
 //! The safety brief: read at a kiosk, and signed by an instructor like every brief.
 
-use crate::app::Change;
 use crate::app::logbook::requests;
 use crate::app::logbook::rules::{self, Item, Request};
+use crate::app::{Change, Outcome};
+use crate::domain::audit::{Detail, Whom};
 use crate::domain::catalogue::SafetyKind;
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
+use crate::store::tables::brief_pictures;
 use crate::store::tables::briefs;
 use crate::store::tables::site_texts::{self, Kind};
 
@@ -48,4 +51,34 @@ pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: 
         comment: String::new(),
     };
     requests::ask(cx, &request, Some(instructor_id))
+}
+
+/// Pictures that one brief shows.
+const PICTURES_MAX: usize = 8;
+
+/// Shows a picture below the brief: by an admin. `jpeg`: as `documents::picture` made it. Audited. 422 where there are as many as
+/// a brief shows.
+pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<i64, Failure> {
+    check_admin(cx)?;
+    if brief_pictures::list(cx.tx)?.len() >= PICTURES_MAX {
+        return Err(Failure::field("picture", Text::new("texts.pictures_many").with("most", PICTURES_MAX)));
+    }
+    let picture_id = brief_pictures::insert(cx.tx, jpeg, cx.member_id())?;
+    cx.record("text.picture_added", &Whom::Site, &Detail::none().number("picture_id", picture_id))?;
+    Ok(picture_id)
+}
+
+/// Shows a picture no more: by an admin. Audited.
+pub(crate) fn remove_picture(cx: &Change, picture_id: i64) -> Result<Outcome, Failure> {
+    check_admin(cx)?;
+    if brief_pictures::remove(cx.tx, picture_id)? == 0 {
+        return Ok(Outcome::Unchanged);
+    }
+    cx.record("text.picture_removed", &Whom::Site, &Detail::none().number("picture_id", picture_id))?;
+    Ok(Outcome::Done)
+}
+
+/// Also that the site has texts at all.
+fn check_admin(cx: &Change) -> Result<(), Failure> {
+    if cx.site.config.waiver.required { cx.check_admin() } else { Err(Failure::not_found()) }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod account_claims;
 pub mod audit;
 pub mod bookings;
+pub(crate) mod brief_pictures;
 pub(crate) mod briefs;
 pub(crate) mod callbacks;
 pub(crate) mod cards;

@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod bookings;
+pub(crate) mod brief_pictures;
 pub(crate) mod change;
 pub(crate) mod check_in;
 pub(crate) mod code;

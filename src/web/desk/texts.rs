@@ -13,6 +13,7 @@ use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::keys::hex;
 use crate::site::Site;
+use crate::store::tables::brief_pictures;
 use crate::store::tables::site_texts::{self, Draft, Kind, SiteText};
 use crate::web::sheet::{paragraphs, words};
 use crate::web::{Frame, asked, done, form, show as shown};
@@ -24,8 +25,13 @@ const PART: &str = "/desk/site";
 const VERSIONS_MAX: i64 = 50;
 /// What a form may bring: more than the rules take, so that the rules can say what is too long.
 const FORM_CHARS_MAX: usize = 2 * BODY_CHARS_MAX;
-const DONE: [(&str, &str); 3] =
-    [("saved", "texts.done_saved"), ("published", "texts.done_published"), ("discarded", "texts.done_discarded")];
+const DONE: [(&str, &str); 5] = [
+    ("saved", "texts.done_saved"),
+    ("published", "texts.done_published"),
+    ("discarded", "texts.done_discarded"),
+    ("picture", "texts.done_picture"),
+    ("no-picture", "texts.done_no_picture"),
+];
 /// The questions that are offered for a first waiver.
 const USUAL: [&str; 3] = ["waiver.ask_weight", "waiver.ask_pregnancy", "waiver.ask_shoulder"];
 
@@ -39,6 +45,8 @@ struct ListPage {
     versions: Vec<Version>,
     has_drafts: bool,
     is_waiver: bool,
+    /// Numbers of the brief's pictures; none elsewhere.
+    pictures: Option<Vec<i64>>,
     problem: Option<String>,
 }
 
@@ -136,6 +144,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         has_draft: drafts.iter().any(|draft| draft.language == one.tag()),
     };
     let tab = |(one, key): (Kind, &'static str)| Tab { kind: one.name(), name: call.say(key), shown: one == kind };
+    let pictures = match kind {
+        Kind::Brief => Some(site.store.read(|tx| Ok(brief_pictures::list(tx)?))?),
+        _ => None,
+    };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = ListPage {
         kinds: KINDS.map(tab).into(),
@@ -144,6 +156,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         versions: versions.into_iter().map(version).collect(),
         has_drafts: !drafts.is_empty(),
         is_waiver: kind == Kind::Waiver,
+        pictures,
         problem,
         frame,
     };

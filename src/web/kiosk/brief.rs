@@ -10,8 +10,10 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
+use crate::store::tables::brief_pictures;
 use crate::store::tables::signers::{self, Able};
 use crate::store::tables::site_texts::{self, Kind, SiteText};
+use crate::web::desk;
 use crate::web::form;
 use crate::web::sheet::{paragraphs, words};
 use askama::Template;
@@ -22,6 +24,8 @@ struct Page {
     screen: Screen,
     text: SiteText,
     paragraphs: Vec<String>,
+    /// Numbers of the pictures below the text.
+    pictures: Vec<i64>,
     signers: Vec<Able>,
     problem: Option<String>,
 }
@@ -32,7 +36,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
-    let (text, mut able) = site.store.read(|tx| {
+    let (text, mut able, pictures) = site.store.read(|tx| {
         if !brief::is_due(site, tx, guest.member_id())? {
             return Err(Failure::not_found());
         }
@@ -40,12 +44,17 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         let text = site_texts::find_best(tx, Kind::Brief, in_force.version, call.language().tag())?;
         let (_, item) = brief::find_item(site).ok_or_else(Failure::not_found)?;
         let able = signers::list_able(tx, site.catalogue, item.level, site.tunnel_id, site.now())?;
-        Ok((text.ok_or_else(Failure::not_found)?, able))
+        Ok((text.ok_or_else(Failure::not_found)?, able, brief_pictures::list(tx)?))
     })?;
     able.retain(|one| one.member_id != guest.member_id());
     let paragraphs = paragraphs(&text.body);
-    let page = Page { screen: Screen::of(site, call, guest)?, text, paragraphs, signers: able, problem };
+    let page = Page { screen: Screen::of(site, call, guest)?, text, paragraphs, pictures, signers: able, problem };
     Ok(show(status(page.problem.as_ref()), call.language(), &page))
+}
+
+/// `GET /kiosk/brief.jpg`: a picture of the brief (`number`).
+pub(crate) fn picture(site: &Site, call: &Call, _: &Guest) -> Answer {
+    desk::brief_pictures::picture(site, call)
 }
 
 /// `POST /kiosk/brief`: read and understood; the instructor is asked to sign.

@@ -6,7 +6,7 @@ use tunneldesk::store::Read;
 use tunneldesk::store::engine::prepared;
 
 /// Tables that stay small, however many members fly and however long. Any other counts as large.
-const SMALL: [&str; 12] = [
+const SMALL: [&str; 13] = [
     "site",
     "tunnels",
     "partners",
@@ -17,6 +17,8 @@ const SMALL: [&str; 12] = [
     "sync_refused",
     // Fifty are open at the most.
     "invitations",
+    // Eight are shown at the most.
+    "brief_pictures",
     "erasures",
     "sqlite_schema",
     "sqlite_sequence",

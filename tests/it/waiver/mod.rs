@@ -7,7 +7,7 @@ mod off;
 
 use crate::desk::kiosk::{enter, paired};
 use crate::desk::{Clerk, book};
-use crate::harness::{Caller, Reply, Site};
+use crate::harness::{Caller, Reply, Site, pictures};
 use http::Method;
 use serde_json::json;
 use std::io::Write;
@@ -343,6 +343,18 @@ fn a_beginner_reads_the_brief_at_the_kiosk_and_an_instructor_is_asked_to_sign() 
     publish(&admin, "brief", "Chin up, and wait for the sign.");
     assert!(kiosk.get("/kiosk/home").page().contains("/kiosk/brief"));
     assert!(kiosk.get("/kiosk/brief").page().contains("Chin up"));
+    let file = |bytes: &[u8]| admin.upload("/desk/texts/picture", bytes);
+    assert_eq!(file(b"no picture").status, 422);
+    for _ in 0..8 {
+        assert_eq!(file(&pictures::png(60, 60)).status, 303);
+    }
+    assert_eq!(file(&pictures::png(60, 60)).status, 422, "eight are enough");
+    assert!(kiosk.get("/kiosk/brief").page().contains("/kiosk/brief.jpg?number=8"));
+    let shown = kiosk.get("/kiosk/brief.jpg?number=8");
+    assert!(shown.status == 200 && shown.body.starts_with(b"\xff\xd8"), "made anew as a JPEG");
+    assert!(admin.get("/desk/texts?kind=brief").page().contains("picture.jpg?number=8"));
+    assert_eq!(admin.post("/desk/texts/picture/remove", &[("picture", "8")]).status, 303);
+    assert_eq!((kiosk.get("/kiosk/brief.jpg?number=8").status, site.rows()["brief_pictures"]), (404, 8));
     let signer = ines.id.to_string();
     let form = [("version", "1"), ("language", "en"), ("signer", &*signer)];
     assert_eq!(kiosk.post("/kiosk/brief", &[("version", "2"), form[1], form[2]]).status, 422, "another version");

@@ -7,7 +7,8 @@ use http::Method;
 use serde_json::{Value, json};
 use tunneldesk::routes::PAGES;
 
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
+    "brief_pictures",
     "site_texts",
     "site_text_drafts",
     "waiver_signatures",
@@ -23,7 +24,9 @@ const TABLES: [&str; 10] = [
 const WORDS: [&str; 7] =
     ["waiver", "guardian", "/kiosk/family", "/kiosk/brief", "/desk/texts", "href=\"/sign", "/kiosk/book\""];
 /// Pages that are there for it alone.
-const ITS_OWN: [&str; 9] = [
+const ITS_OWN: [&str; 11] = [
+    "/desk/texts/picture.jpg",
+    "/kiosk/brief.jpg",
     "/desk/waivers",
     "/desk/texts",
     "/desk/texts/edit",

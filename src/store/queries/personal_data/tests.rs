@@ -29,6 +29,7 @@ const NOBODY_S: &[(&str, &str)] = &[
     ("kiosk_pairings", "likewise, for ten minutes"),
     ("site_texts", "the operator's words; who published them stays a number"),
     ("site_text_drafts", "the operator's words"),
+    ("brief_pictures", "the operator's pictures; who added one stays a number"),
     ("audit", "numbers and our words; the log may not change"),
     ("misses", "counts an hour"),
     ("sync", "the site's own"),
