@@ -6,6 +6,7 @@
 
 #![allow(unreachable_pub, reason = "nothing imports from here")]
 
+mod standby;
 mod state;
 
 use state::{Copying, File, PAGES, Pages, Process, State, Without, apply};
