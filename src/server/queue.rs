@@ -8,6 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+/// How often a thread without a job looks for one before it sleeps: the network thread that brings the next one is often
+/// about to run, and to be woken costs more than to look. One thread of a queue does so at a time.
+const LOOKS: usize = 4;
 /// A thread that had no job for so long ends, except the last one.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
@@ -37,6 +40,8 @@ struct State<J> {
     threads: usize,
     /// Those of them that have not asked for their first job yet.
     starting: usize,
+    /// Whether a thread looks for a job, and takes the next one without being woken.
+    looking: bool,
     /// The threads without a job, each with a number of its own.
     idle: Vec<(u64, Thread)>,
     idled: u64,
@@ -54,6 +59,7 @@ impl<J: Send + 'static> Queue<J> {
             jobs: VecDeque::new(),
             threads: 1,
             starting: 1,
+            looking: false,
             idle: Vec::with_capacity(limits.threads_max),
             idled: 0,
         };
@@ -70,6 +76,9 @@ impl<J: Send + 'static> Queue<J> {
             return Err(job);
         }
         state.jobs.push_back(job);
+        if state.looking && state.jobs.len() == 1 {
+            return Ok(());
+        }
         if let Some((_, thread)) = state.idle.pop() {
             drop(state);
             thread.unpark();
@@ -123,22 +132,41 @@ impl<J: Send + 'static> Shared<J> {
     fn work_off(&self, mut work: Work<J>) {
         let mut state = self.lock();
         state.starting -= 1;
-        let mut idle_too_long = false;
+        let (mut looked, mut idle_too_long) = (false, false);
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 // A panic costs the job alone: whoever waits for its answer sees it dropped.
                 _ = catch_unwind(AssertUnwindSafe(|| work(job)));
                 state = self.lock();
+                looked = false;
             } else if state.work.is_none() || (idle_too_long && state.threads > 1) {
                 break;
-            } else {
+            } else if looked || state.looking {
                 (state, idle_too_long) = self.idle(state);
+            } else {
+                state = self.look(state);
+                looked = true;
             }
         }
         // The process that waits for the end may open the database again, so what the work holds goes first.
         drop(work);
         self.count_ended(&mut state);
+    }
+
+    /// Lets others run for a few times, until a job comes or the queue is closed.
+    fn look<'s>(&'s self, mut state: MutexGuard<'s, State<J>>) -> MutexGuard<'s, State<J>> {
+        state.looking = true;
+        for _ in 0..LOOKS {
+            drop(state);
+            std::thread::yield_now();
+            state = self.lock();
+            if !state.jobs.is_empty() || state.work.is_none() {
+                break;
+            }
+        }
+        state.looking = false;
+        state
     }
 
     /// Waits until a job comes or the queue is closed; `true`: in vain.
