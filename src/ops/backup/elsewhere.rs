@@ -148,17 +148,19 @@ impl Elsewhere {
         })
     }
 
-    /// The highest epoch of a site there. `None`: it does not answer, or keeps none.
-    pub(crate) fn newest_epoch(&self, place: &Target, site_id: &str) -> Option<u64> {
-        let (dir, site_id) = (place.path()?.to_owned(), site_id.to_owned());
-        self.look(place, move |_| Ok(epoch::newest_in(&dir, &site_id))).ok()
+    /// An epoch of a site there that is higher than the own. `None`: there is none, or the place does not answer.
+    pub(crate) fn find_higher_epoch(&self, place: &Target, site_id: &str, own: u64) -> Option<u64> {
+        let (there, site_id) = (place.clone(), site_id.to_owned());
+        let find =
+            move || epoch::find_higher(&there, &site_id, own).map_err(|e| format!("cannot read in {there}: {e}"));
+        self.look(place, move |_| find()).ok().flatten()
     }
 
-    /// Takes the next epoch there, this one or a higher one. `None`: it does not answer, or keeps none.
-    pub(crate) fn claim_epoch(&self, place: &Target, site_id: &str, first: u64) -> Option<u64> {
-        let (dir, site_id) = (place.path()?.to_owned(), site_id.to_owned());
-        let claim = move || epoch::claim_in(&dir, &site_id, first).map_err(|e| unwritten(&dir, &e));
-        self.look(place, move |_| claim()).ok()
+    /// Takes the next epoch there, this one or a higher one. The error: it does not answer, or takes none.
+    pub(crate) fn claim_epoch(&self, place: &Target, site_id: &str, first: u64) -> Result<u64, String> {
+        let (there, site_id) = (place.clone(), site_id.to_owned());
+        let claim = move || epoch::claim(&there, &site_id, first).map_err(|e| format!("cannot write to {there}: {e}"));
+        self.look(place, move |_| claim())
     }
 
     /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place

@@ -1,6 +1,9 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site one knows that it was
 //! replaced. A site that was never promoted has epoch 0.
 
+use crate::keys::random;
+use crate::ops::backup::shelf;
+use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
 use crate::store::engine::place;
 use serde::{Deserialize, Serialize};
@@ -82,37 +85,65 @@ pub(crate) fn fence_if_higher(site: &Site, epoch: u64, by: &str) -> bool {
     true
 }
 
-/// The directory of a site's epochs in a second place.
-fn epochs_in(second: &Path, site_id: &str) -> PathBuf {
-    second.join(format!("epochs-{site_id}"))
+/// The folder of a site's epochs in a second place.
+fn folder_of(site_id: &str) -> String {
+    format!("epochs-{site_id}")
 }
 
-/// The highest epoch of a site in a second place; 0: there is none.
-pub(crate) fn newest_in(second: &Path, site_id: &str) -> u64 {
-    let names = std::fs::read_dir(epochs_in(second, site_id)).into_iter().flatten().flatten();
-    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    names.filter_map(number).max().unwrap_or_default()
+fn name_of(epoch: u64) -> String {
+    format!("{epoch:010}")
 }
 
-/// Takes the next epoch in a second place, `epoch` or higher: one that is taken is another machine's.
-pub(crate) fn claim_in(second: &Path, site_id: &str, epoch: u64) -> io::Result<u64> {
-    let dir = epochs_in(second, site_id);
-    crate::ops::backup::shelf::make_dir(&dir)?;
-    File::open(second)?.sync_all()?;
-    let first = epoch.max(newest_in(second, site_id) + 1);
-    for epoch in first..first + CLAIMS_MAX {
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(format!("{epoch:010}")));
-        match file {
-            Ok(file) => {
-                file.sync_all()?;
-                File::open(&dir)?.sync_all()?;
-                return Ok(epoch);
-            }
+/// An epoch of a site in a second place that is higher than the own; `None`: there is none.
+pub(crate) fn find_higher(second: &Target, site_id: &str, own: u64) -> io::Result<Option<u64>> {
+    let epochs = second.within(&folder_of(site_id));
+    match second {
+        Target::Directory(_) => Ok(Some(newest_in(&epochs)?).filter(|newest| *newest > own)),
+        // A list costs more than a look at one name, and none is left out: see `claim`.
+        Target::S3(_) => Ok(epochs.bytes_of(&name_of(own + 1))?.map(|_| own + 1)),
+    }
+}
+
+/// The highest one; 0: there is none.
+fn newest_in(epochs: &Target) -> io::Result<u64> {
+    match epochs.list() {
+        Ok(names) => Ok(names.iter().filter_map(|name| name.parse().ok()).max().unwrap_or_default()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(e) => Err(e),
+    }
+}
+
+/// Takes the next epoch of a site in a second place, `epoch` or higher, and every lower one that nobody took: one that is
+/// taken is another machine's.
+pub(crate) fn claim(second: &Target, site_id: &str, epoch: u64) -> io::Result<u64> {
+    // A store says by this whether it keeps the first of two files.
+    second.probe(0).map_err(io::Error::other)?;
+    let epochs = second.within(&folder_of(site_id));
+    let newest = newest_in(&epochs)?;
+    let wanted = epoch.max(newest + 1);
+    let machine = random::<16>();
+    for epoch in newest + 1..wanted + CLAIMS_MAX {
+        match put(&epochs, &name_of(epoch), &machine) {
+            Ok(()) if epoch >= wanted => return Ok(epoch),
+            Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e),
         }
     }
     Err(io::Error::other("other machines take every epoch"))
+}
+
+/// A file that is there once; [`io::ErrorKind::AlreadyExists`]: another machine's is.
+fn put(epochs: &Target, name: &str, machine: &[u8]) -> io::Result<()> {
+    let Target::Directory(dir) = epochs else {
+        return epochs.put(name, &Written::default(), &mut |to| to.write_all(machine)).map(|_| ());
+    };
+    shelf::make_dir(dir)?;
+    dir.parent().map_or(Ok(()), |second| File::open(second)?.sync_all())?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name))?;
+    file.write_all(machine)?;
+    file.sync_all()?;
+    File::open(dir)?.sync_all()
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
@@ -147,13 +178,17 @@ mod tests {
     #[test]
     fn an_epoch_is_taken_once_and_a_higher_one_is_seen() {
         let second = tempfile::tempdir().unwrap();
-        assert_eq!(newest_in(second.path(), "ab"), 0);
-        let claims: Vec<u64> = (0..3).map(|_| claim_in(second.path(), "ab", 1).unwrap()).collect();
+        let second = Target::Directory(second.path().to_owned());
+        let higher = |site_id: &str, own| find_higher(&second, site_id, own).unwrap();
+        assert_eq!(higher("ab", 0), None);
+        let claims: Vec<u64> = (0..3).map(|_| claim(&second, "ab", 1).unwrap()).collect();
         assert_eq!(claims, [1, 2, 3]);
-        assert_eq!(claim_in(second.path(), "ab", 9).unwrap(), 9);
-        assert_eq!([newest_in(second.path(), "ab"), newest_in(second.path(), "cd")], [9, 0]);
+        assert_eq!(claim(&second, "ab", 9).unwrap(), 9);
+        assert_eq!([higher("ab", 8), higher("ab", 9), higher("cd", 0)], [Some(9), None, None]);
+        let names = second.within(&folder_of("ab")).list().unwrap();
+        assert_eq!(names.len(), 9, "no number is left out: {names:?}");
         std::thread::scope(|scope| {
-            let claim = || claim_in(second.path(), "cd", 1).unwrap();
+            let claim = || claim(&second, "cd", 1).unwrap();
             let claiming: Vec<_> = (0..4).map(|_| scope.spawn(claim)).collect();
             let mut taken: Vec<u64> = claiming.into_iter().map(|one| one.join().unwrap()).collect();
             taken.sort_unstable();

@@ -21,6 +21,8 @@ use std::time::Duration;
 
 /// How often a server looks whether another machine has taken its place, and whether its log is long.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// A store is asked at one look of so many: each question costs a request.
+const LOOKS_PER_QUESTION: u64 = 5;
 /// Where the log has so many pages, writers wait for a moment, so that the standby can have all of it.
 const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
 /// How long they wait.
@@ -57,7 +59,10 @@ pub(crate) fn begin(site: &Site) {
     if let Some(fenced) = epoch::fenced(&site.config.data) {
         site.store.writer().watched.replace(&fenced);
     }
-    look_at_the_second_place(site);
+    // A store may be long in answering, and the thread that looks after the fence asks it at once.
+    if Elsewhere::second(site).is_some_and(|second| second.path().is_some()) {
+        look_at_the_second_place(site);
+    }
     if site.config.replica.token.is_some() {
         site.kept::<Feed>().begin(site);
     }
@@ -70,19 +75,25 @@ pub(crate) fn end(site: &Site) {
 
 /// Looks after the fence, and after the log for the standby, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
-    while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        look_at_the_second_place(site);
+    for second in 0_u64.. {
+        let is_store = Elsewhere::second(site).is_some_and(|second| second.path().is_none());
+        if !is_store || second.is_multiple_of(LOOKS_PER_QUESTION) {
+            look_at_the_second_place(site);
+        }
         begin_log_anew(site);
         site.store.rest();
+        if stop.recv_timeout(LOOK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
     }
 }
 
 /// A higher epoch in the second place is another machine's that goes on with this site.
 fn look_at_the_second_place(site: &Site) {
     let Some(second) = Elsewhere::second(site) else { return };
-    let newest = site.kept::<Elsewhere>().newest_epoch(&second, &site.site_id);
-    if let Some(newest) = newest {
-        _ = epoch::fence_if_higher(site, newest, "the directory for off-site backups");
+    let own = epoch::own(&site.config.data).epoch;
+    if let Some(higher) = site.kept::<Elsewhere>().find_higher_epoch(&second, &site.site_id, own) {
+        _ = epoch::fence_if_higher(site, higher, "the place of off-site backups");
     }
 }
 

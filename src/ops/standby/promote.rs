@@ -7,7 +7,7 @@ use super::epoch::{self, Main, Own};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
-use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
 use crate::site::Site;
@@ -26,7 +26,7 @@ pub(crate) struct Promoted {
     pub main: Option<Main>,
     /// People who had been erased, and were in the copy.
     pub erased: usize,
-    /// The remark about the directory for off-site backups where it could not be told.
+    /// Why the place of off-site backups could not be told, where it could not.
     pub silent: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn run(
     Ok(Promoted { epoch: raised, moment: Some(moment), main, erased, silent })
 }
 
-/// The next epoch, and what is to be said where the directory for off-site backups does not take it.
+/// The next epoch, and what is to be said where the place of off-site backups does not take it.
 fn raise(place: &Place, config: &Config, site_id: &str, known: u64, raises: bool) -> (u64, Option<String>) {
     if !raises {
         return (known, None);
@@ -72,9 +72,8 @@ fn raise(place: &Place, config: &Config, site_id: &str, known: u64, raises: bool
     let next = epoch::next(place.dir(), known);
     let Some(second) = Elsewhere::default().target(config) else { return (next, None) };
     match Elsewhere::default().claim_epoch(&second, site_id, next) {
-        Some(claimed) => (claimed, None),
-        None if second.path().is_none() => (next, Some(format!("{second} keeps no epochs"))),
-        None => (next, Some(silent(&second))),
+        Ok(claimed) => (claimed, None),
+        Err(cause) => (next, Some(cause)),
     }
 }
 
