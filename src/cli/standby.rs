@@ -97,9 +97,9 @@ fn say(promoted: &Promoted, data: &Path) -> Answered {
             main.url
         )
     });
-    let silent = silent.as_ref().map_or_else(String::new, |silent| {
-        format!("\nThe directory for off-site backups does not know of it: {silent}.")
-    });
+    let silent = silent
+        .as_ref()
+        .map_or_else(String::new, |silent| format!("\nThe place of off-site backups does not know of it: {silent}."));
     let next = format!("\n\nNext:\n  tunneldesk serve --data {}", data.display());
     done(format!("{state} (epoch {epoch}).{told}{silent}{next}"), values)
 }

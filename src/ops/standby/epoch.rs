@@ -116,8 +116,10 @@ fn newest_in(epochs: &Target) -> io::Result<u64> {
 /// Takes the next epoch of a site in a second place, `epoch` or higher, and every lower one that nobody took: one that is
 /// taken is another machine's.
 pub(crate) fn claim(second: &Target, site_id: &str, epoch: u64) -> io::Result<u64> {
-    // A store says by this whether it keeps the first of two files.
-    second.probe(0).map_err(io::Error::other)?;
+    if let Target::S3(store) = second {
+        // It shows by this whether it keeps the first of two files.
+        store.probe().map_err(io::Error::other)?;
+    }
     let epochs = second.within(&folder_of(site_id));
     let newest = newest_in(&epochs)?;
     let wanted = epoch.max(newest + 1);
