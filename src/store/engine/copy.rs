@@ -164,6 +164,9 @@ fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
 }
 
 /// Checks every page, index and reference of an open file; its error says what is damaged.
+///
+/// Not for a connection that reads while another writes: FTS5 looks whether the index that it remembers has changed when
+/// somebody searches, but not when a check comes, which takes the change for damage.
 pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
     let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {

@@ -2,6 +2,7 @@
 
 use super::{Clerk, HOSTILE, day, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures};
+use tunneldesk::http::failure::Failure;
 
 fn name(site: &Site, member: &Caller, real_name: &str, phone: &str) {
     site.change(|tx| {
@@ -100,6 +101,38 @@ fn who_changed_or_went_is_found_by_the_old_name_no_more() {
         Ok(tx.get(sql, [], |row| row.get(0))?)
     });
     assert_eq!(left, 0);
+}
+
+#[test]
+fn names_that_are_not_kept_leave_no_trace_in_the_index_of_the_search() {
+    const TURNS: usize = 12;
+    let site = demo();
+    let members: Vec<Caller> = ["anna", "bert", "carl"].map(|name| site.member(name)).into();
+    std::thread::scope(|scope| {
+        for member in &members {
+            let (inside, now) = (site.for_a_job(), site.now());
+            scope.spawn(move || {
+                for turn in 0..TURNS {
+                    let kept = turn % 3 == 0;
+                    // In one flush with what the others write.
+                    let written = inside.store.write(now, |tx| {
+                        let sql = "UPDATE members SET real_name = ?2 WHERE member_id = ?1";
+                        tx.run(sql, (member.id, format!("Turn{turn}x")))?;
+                        let sql =
+                            "UPDATE members SET username = (SELECT username FROM members WHERE member_id <> ?1 LIMIT 1)
+                                   WHERE member_id = ?1";
+                        assert!(tx.run(sql, [member.id]).is_err(), "taken back after the old words left the index");
+                        if kept { Ok(()) } else { Err(Failure::not_found()) }
+                    });
+                    assert_eq!(written.is_ok(), kept);
+                }
+            });
+        }
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(found(&clerk, "turn9x").len(), members.len(), "the last that was kept");
+    assert_eq!(found(&clerk, "anna"), [members[0].id]);
+    assert!(!clerk.get("/desk/members?q=turn11x").page().contains("Turn11x"));
 }
 
 #[test]

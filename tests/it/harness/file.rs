@@ -1,5 +1,7 @@
 //! Checks the file after a test: sound, complete, and how many rows it has.
 
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
 use tunneldesk::site::Site;
 use tunneldesk::store::Read;
@@ -30,12 +32,16 @@ const HOURS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Panics unless SQLite finds the file sound, every reference leads somewhere, and sums are those of their rows.
+/// The VFS of the server's own connections, which checks each page as it is read.
+const CHECKED_VFS: &str = "checked";
+
+/// Panics unless SQLite finds the file sound, every reference leads somewhere, sums are those of their rows, and the index of
+/// the search is that of its rows.
 pub fn check(site: &Site) {
     site.store.rest();
+    let fault = find_fault(site).expect("the file can be looked at");
+    assert_eq!(fault, None, "what is wrong with the file");
     let looked = site.store.read(|tx| {
-        let verdict: Vec<String> = tx.list("PRAGMA integrity_check", [], |row| row.get(0))?;
-        assert_eq!(verdict, ["ok"], "PRAGMA integrity_check");
         let dangling: Vec<String> = tx.list("PRAGMA foreign_key_check", [], |row| row.get(0))?;
         assert!(dangling.is_empty(), "rows that refer to nothing are in {dangling:?}");
         for (kept, counted) in HOURS {
@@ -52,6 +58,31 @@ pub fn check(site: &Site) {
     });
     looked.expect("the file can be read");
     site.store.rest();
+}
+
+/// What SQLite finds wrong with the file, or FTS5 between an index and its rows.
+///
+/// A connection of its own is asked: FTS5 keeps the structure of an index in memory and looks whether another connection
+/// changed it when somebody searches, but not when `integrity_check` comes, which takes such a change for damage.
+fn find_fault(site: &Site) -> rusqlite::Result<Option<String>> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags_and_vfs(site.store.path(), flags, CHECKED_VFS)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    let list =
+        |sql: &str| conn.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>();
+    let verdict = list("PRAGMA integrity_check")?;
+    if verdict != ["ok"] {
+        return Ok(Some(format!("PRAGMA integrity_check: {verdict:?}")));
+    }
+    for index in list("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'")? {
+        // A rank of 1 has the index compared with the rows; the statement writes nothing.
+        let compare = format!("INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)");
+        if let Err(fault) = conn.execute(&compare, []) {
+            return Ok(Some(format!("{index} is not the index of its rows: {fault}")));
+        }
+    }
+    Ok(None)
 }
 
 pub fn rows(site: &Site) -> Rows {
@@ -87,4 +118,45 @@ pub fn columns_with(site: &Site, text: &str) -> Vec<String> {
     });
     site.store.rest();
     found.expect("the file can be read")
+}
+
+mod tests {
+    use super::find_fault;
+    use crate::harness::{Caller, Site};
+
+    fn name(site: &Site, member: &Caller, name: &str) {
+        let sql = "UPDATE members SET real_name = ?2 WHERE member_id = ?1";
+        site.change(|tx| Ok(tx.run(sql, (member.id, name))?));
+    }
+
+    /// How many have these letters, asked by a connection that others used before.
+    fn found(site: &Site, letters: &str) -> i64 {
+        let sql = "SELECT count(*) FROM members_search WHERE members_search MATCH ?1";
+        let found = site.inside().store.read(|tx| Ok(tx.get(sql, [letters], |row| row.get(0))?)).unwrap();
+        site.inside().store.rest();
+        found
+    }
+
+    #[test]
+    fn a_connection_that_searched_before_a_name_changed_finds_the_new_one_and_the_file_sound() {
+        let site = Site::open();
+        let jane = site.member("jane");
+        assert_eq!((found(&site, "jane"), found(&site, "quetzalina")), (1, 0));
+        // The first words that leave the index make another format of it, in which a page may be empty.
+        name(&site, &jane, "Quetzalina");
+        super::check(site.inside());
+        name(&site, &jane, "Brunhilde");
+        assert_eq!((found(&site, "quetzalina"), found(&site, "brunhilde")), (0, 1));
+    }
+
+    #[test]
+    fn an_index_that_lacks_a_row_is_noticed() {
+        let site = Site::open();
+        let jane = site.member("jane");
+        site.change(|tx| Ok(tx.run("DROP TRIGGER members_search_after", [])?));
+        name(&site, &jane, "Quetzalina");
+        let fault = find_fault(site.inside()).unwrap().expect("the name is not in the index");
+        assert!(fault.contains("members_search"), "{fault}");
+        site.change(|tx| Ok(tx.run("INSERT INTO members_search (members_search) VALUES ('rebuild')", [])?));
+    }
 }
