@@ -1,6 +1,7 @@
 //! The member's profile.
 
 use crate::app::flights;
+use crate::app::waivers::brief;
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
 use crate::domain::waiver::Reason;
@@ -77,6 +78,9 @@ struct UserReply {
     /// For the member alone: whether an adult acts for the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     guardian: Option<bool>,
+    /// For the member alone: how the safety brief stands, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    brief: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +106,7 @@ pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
             // A partner learns that there is something, and not what.
             if matches!(bearer, Bearer::Member(_)) {
                 user.waiver = Some(denial.map_or("in_force", Reason::name));
+                user.brief = Some(brief::find_state(site, tx, member_id)?);
                 user.guardian = Some(!guardianships::list_of_child(tx, member_id)?.is_empty());
             }
         }
@@ -149,6 +154,7 @@ fn show(site: &Site, profile: Profile, flyer: &Flyer, now: i64) -> UserReply {
         may_check_in: None,
         waiver: None,
         guardian: None,
+        brief: None,
     }
 }
 

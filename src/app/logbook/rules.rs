@@ -258,6 +258,6 @@ fn keys(holdings: &[holdings::Holding]) -> Vec<LevelKey<'_>> {
 }
 
 /// The safety logbooks in which the member has an open record.
-fn list_briefed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<String>, Failure> {
+pub(crate) fn list_briefed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<String>, Failure> {
     Ok(holdings::list_trained(tx, member_id, now)?.into_iter().map(|(logbook, _)| logbook).collect())
 }

@@ -31,6 +31,17 @@ pub(crate) fn is_due(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Fai
     })
 }
 
+/// How a member's safety brief stands, in a word: `missing`, `pending` (an instructor is asked to sign it) or `signed`.
+pub(crate) fn find_state(site: &Site, tx: &Read, member_id: i64) -> Result<&'static str, Failure> {
+    let (Some(programme), Some((skill, item))) = (site.catalogue.find_programme("Flyer"), find_item(site)) else {
+        return Ok("missing");
+    };
+    if rules::list_briefed(tx, member_id, site.now())?.contains(&programme.safety_logbook) {
+        return Ok("signed");
+    }
+    Ok(if rules::is_taken(tx, member_id, skill, &item, 0)? { "pending" } else { "missing" })
+}
+
 /// Confirms that the actor has read a version of the brief, and asks an instructor to sign it. 409 where it is not the version
 /// in force any more.
 pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: i64) -> Result<i64, Failure> {

@@ -415,7 +415,8 @@ mod tests {
         config.data = data;
         config.backup.second_place = Some(SecondPlace::Directory(second.clone()));
         let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        site.keep(Elsewhere::patient(SHORT, Duration::from_secs(3)));
+        // Long enough for a busy machine, and waited for in vain some ten times.
+        site.keep(Elsewhere::patient(Duration::from_millis(300), Duration::from_secs(3)));
         let there = Target::Directory(second.clone());
         let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
         for made in 1..=3 {

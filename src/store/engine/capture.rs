@@ -471,6 +471,38 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
+        let capture = Capture::default();
+        capture.set_wait(Wait::InStep);
+        let alone = capture.note(to(1, 3), 10);
+        assert!(capture.wait(alone).is_ok() && capture.refusal().is_none(), "there is no standby");
+        let (number, _) = capture.follow(Whose::Standby, 1_000_000);
+        capture.attach(number);
+        let commit = capture.note(to(1, 5), 10);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| capture.wait(commit));
+            capture.next_end(number).unwrap().unwrap();
+            capture.confirm(number);
+            assert!(waiting.join().unwrap().is_ok());
+        });
+        assert!(capture.is_in_step());
+        // One that does not confirm in time keeps nobody waiting any more.
+        let late = capture.note(to(1, 6), 10);
+        assert!(capture.wait(late).is_ok());
+        assert!(!capture.is_in_step());
+        capture.set_wait(Wait::Refuse);
+        assert_eq!(capture.refusal().unwrap().code(), "standby_away");
+        assert_eq!(capture.wait(late).unwrap_err().code(), "standby_away");
+        capture.next_end(number).unwrap().unwrap();
+        capture.confirm(number);
+        assert!(capture.refusal().is_none() && capture.wait(late).is_ok());
+        // Its chain ends, and with it all waiting; the off-site copy's does not.
+        let (chain, _) = capture.follow(Whose::Chain, 1_000_000);
+        capture.give_up_those_of(Whose::Standby, "test");
+        assert_eq!((capture.follows(chain), capture.is_in_step(), capture.refusal().is_some()), (true, false, true));
+    }
+
+    #[test]
     fn a_base_that_takes_too_long_is_given_up_alone() {
         let capture = Capture::default();
         let ((chain, _), (base, _)) =

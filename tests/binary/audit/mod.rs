@@ -79,6 +79,8 @@ const ELSEWHERE: &[&str] = &[
     "demo",
     "restore",
     "rollback",
+    "standby",
+    "promote",
     "clock set-back",
     "health",
     "outbox show",

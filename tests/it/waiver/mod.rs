@@ -340,6 +340,8 @@ fn a_beginner_reads_the_brief_at_the_kiosk_and_an_instructor_is_asked_to_sign() 
     let newcomer = site.member("newcomer");
     enter(&site, &kiosk, &newcomer);
     assert_eq!(kiosk.get("/kiosk/brief").status, 404, "there is no brief yet");
+    let brief = || newcomer.get("/account/profile/user").ok().json()["brief"].clone();
+    assert_eq!(brief(), "missing");
     publish(&admin, "brief", "Chin up, and wait for the sign.");
     assert!(kiosk.get("/kiosk/home").page().contains("/kiosk/brief"));
     assert!(kiosk.get("/kiosk/brief").page().contains("Chin up"));
@@ -360,10 +362,18 @@ fn a_beginner_reads_the_brief_at_the_kiosk_and_an_instructor_is_asked_to_sign() 
     assert_eq!(kiosk.post("/kiosk/brief", &[("version", "2"), form[1], form[2]]).status, 422, "another version");
     assert_eq!(kiosk.post("/kiosk/brief", &form).header("location"), Some("/kiosk/home?done=asked"));
     assert_eq!(kiosk.get("/kiosk/brief").status, 404, "nothing is asked twice");
+    assert_eq!(brief(), "pending");
     let sql = "SELECT kind || ' ' || skill || ' ' || status FROM entries WHERE member_id = ?1";
     let entry: String = site.change(|tx| Ok(tx.get(sql, [newcomer.id], |row| row.get(0))?));
     assert_eq!(entry, "safety 10001 pending");
     assert_eq!(site.rows()["brief_confirmations"], 1);
+    let sql = "SELECT max(entry_id) FROM entries WHERE member_id = ?1";
+    let entry_id: i64 = site.change(|tx| Ok(tx.get(sql, [newcomer.id], |row| row.get(0))?));
+    ines.ask(Method::PUT, &format!("/account/logbook/skills/{entry_id}"))
+        .json(&json!({ "status": "open" }))
+        .send()
+        .ok();
+    assert_eq!(brief(), "signed");
     assert!(admin.get(&format!("/desk/members/{}/waiver", newcomer.id)).page().contains("Safety brief read"));
 }
 

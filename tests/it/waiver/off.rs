@@ -89,7 +89,10 @@ fn where_it_is_off_no_page_and_no_answer_knows_of_it_and_the_file_is_asked_nothi
     jane.get("/account/profile/waiver").refused(404);
     jane.post("/account/profile/waiver", json!({})).refused(404);
     let user = jane.get("/account/profile/user").ok().json();
-    assert!(!keys(&user).iter().any(|key| ["may_check_in", "waiver", "guardian"].contains(&key.as_str())), "{user}");
+    assert!(
+        !keys(&user).iter().any(|key| ["may_check_in", "waiver", "guardian", "brief"].contains(&key.as_str())),
+        "{user}"
+    );
     let sent = json!({
         "member_id": jane.id, "member_pin": site.pin(&jane), "registration_id": 1, "flight_date": site.now() + 60,
         "minutes_booked": 12, "tunnel_id": Site::TUNNEL_ID,
