@@ -10,9 +10,10 @@ use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tunneldesk::auth::Rates;
 use tunneldesk::cli::control;
@@ -27,7 +28,7 @@ use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
 use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
-use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::engine::place::{Place, Unheld};
 
 /// A Thursday in May 2026.
 const START: i64 = 1_780_000_000;
@@ -54,6 +55,18 @@ struct Up {
     inside: Inside,
     running: Running,
     _place: Place,
+}
+
+/// Holds a directory that a server has just let go of: a program that another test starts has all descriptors of this process
+/// for a moment, and with them the lock.
+fn hold(dir: &Path) -> Place {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        match Place::hold(dir) {
+            Err(Unheld::InUse) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+            held => return held.unwrap_or_else(|e| panic!("{e:?}")),
+        }
+    }
 }
 
 impl Site {
@@ -109,7 +122,7 @@ impl Site {
     pub fn restart(&mut self) {
         let now = self.now();
         self.up.take().expect("the site is up").stop();
-        let place = Place::hold(self.dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
+        let place = hold(self.dir.path());
         let (inside, _) = Inside::open(&place, self.config.clone(), Clock::frozen(now), true).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, place, &self.config);
@@ -183,6 +196,11 @@ impl Site {
         self.hashes_small.set(true);
         #[cfg(debug_assertions)]
         self.inside().hash_at(tunneldesk::domain::password::Cost::SMALL);
+    }
+
+    /// No standby's request has a higher epoch from now on: that would end all writing.
+    pub fn outrank_standbys(&self) {
+        std::fs::write(self.dir.path().join("epoch.json"), format!(r#"{{"epoch":{}}}"#, i64::MAX)).unwrap();
     }
 
     /// From here on an answer of 500 or more is the test's subject and no fault.
