@@ -1,0 +1,94 @@
+//! What the log holds for those who follow it, step by step.
+
+use super::*;
+
+fn to(salt: u8, frames: u32) -> Noted {
+    Noted::To(Position { salt: [salt; 8], frames })
+}
+
+#[test]
+fn the_gate_opens_when_every_frame_is_confirmed_and_not_before() {
+    let capture = Capture::default();
+    capture.note(to(1, 3), 10);
+    assert!(capture.is_open(), "nobody wants the frames");
+    let (number, begin) = capture.follow(Whose::Chain, 1_000_000);
+    assert_eq!(begin, End { position: Position { salt: [1; 8], frames: 3 }, moment: 10 });
+    assert!(capture.is_open(), "all of them are in the base");
+    capture.note(to(1, 5), 10);
+    capture.note(to(1, 6), 10);
+    let first = capture.next_end(number).unwrap().unwrap();
+    assert_eq!((first.position.frames, capture.behind(Whose::Chain).bytes), (6, 3 * FRAME_BYTES));
+    // Commits that are on their way to the target are not merged with later ones.
+    capture.note(to(1, 8), 10);
+    assert_eq!(capture.next_end(number).unwrap(), Some(first));
+    capture.confirm(number);
+    assert!(!capture.is_open());
+    assert_eq!(capture.next_end(number).unwrap().unwrap().position.frames, 8);
+    capture.confirm(number);
+    assert_eq!(
+        (capture.is_open(), capture.behind(Whose::Chain), capture.next_end(number)),
+        (true, Behind::default(), Ok(None))
+    );
+    // The log begins anew behind a checkpoint.
+    capture.note(to(2, 1), 11);
+    assert_eq!(capture.behind(Whose::Chain), Behind { bytes: FRAME_BYTES, since: Some(11) });
+}
+
+#[test]
+fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
+    let capture = Capture::default();
+    let (number, _) = capture.follow(Whose::Chain, 10 * FRAME_BYTES);
+    capture.note(to(1, 10), 10);
+    assert!(!capture.is_open());
+    capture.note(to(1, 11), 10);
+    assert!(capture.is_open() && capture.next_end(number).unwrap_err().contains("unconfirmed_mib"));
+    let (number, _) = capture.follow(Whose::Chain, 10 * FRAME_BYTES);
+    capture.note(to(1, 12), 10);
+    capture.note(to(2, 1), 10);
+    assert!(capture.next_end(number).unwrap_err().contains("emptied before"));
+}
+
+#[test]
+fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
+    let capture = Capture::default();
+    capture.set_wait(Wait::InStep);
+    let alone = capture.note(to(1, 3), 10);
+    assert!(capture.wait(alone).is_ok() && capture.refusal().is_none(), "there is no standby");
+    let (number, _) = capture.follow(Whose::Standby, 1_000_000);
+    capture.attach(number);
+    let commit = capture.note(to(1, 5), 10);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| capture.wait(commit));
+        capture.next_end(number).unwrap().unwrap();
+        capture.confirm(number);
+        assert!(waiting.join().unwrap().is_ok());
+    });
+    assert!(capture.is_in_step());
+    // One that does not confirm in time keeps nobody waiting any more.
+    let late = capture.note(to(1, 6), 10);
+    assert!(capture.wait(late).is_ok());
+    assert!(!capture.is_in_step());
+    capture.set_wait(Wait::Refuse);
+    assert_eq!(capture.refusal().unwrap().code(), "standby_away");
+    assert_eq!(capture.wait(late).unwrap_err().code(), "standby_away");
+    capture.next_end(number).unwrap().unwrap();
+    capture.confirm(number);
+    assert!(capture.refusal().is_none() && capture.wait(late).is_ok());
+    // Its chain ends, and with it all waiting; the off-site copy's does not.
+    let (chain, _) = capture.follow(Whose::Chain, 1_000_000);
+    capture.give_up_those_of(Whose::Standby, "test");
+    assert_eq!((capture.follows(chain), capture.is_in_step(), capture.refusal().is_some()), (true, false, true));
+}
+
+#[test]
+fn a_base_that_takes_too_long_is_given_up_alone() {
+    let capture = Capture::default();
+    let ((chain, _), (base, _)) =
+        (capture.follow(Whose::Chain, 10 * FRAME_BYTES), capture.follow(Whose::Chain, 10 * FRAME_BYTES));
+    for frames in [5, 10, 15] {
+        capture.note(to(1, frames), i64::from(frames));
+        capture.next_end(chain).unwrap().unwrap();
+        capture.confirm(chain);
+    }
+    assert_eq!([capture.follows(chain), capture.follows(base), capture.is_open()], [true, false, true]);
+}
