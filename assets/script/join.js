@@ -43,6 +43,13 @@
         draw();
     }, { ariaLabel: board.dataset.back, className: 'wide' });
     const capital = () => key('⇧', () => { shift = !shift; draw(); }, { ariaLabel: board.dataset.shift, ariaPressed: String(shift), className: 'wide' });
+    /** Over a longer form the keys go away again, so that what they cover can be reached. */
+    const away = () => {
+        if (steps.length) return [];
+        const button = key('✓', () => {}, { ariaLabel: board.dataset.away, className: 'away' });
+        button.addEventListener('click', () => { field.blur(); board.hidden = true; });
+        return [button];
+    };
     const draw = () => {
         const kind = field?.dataset.board;
         board.hidden = !kind || narrow.matches;
@@ -53,7 +60,7 @@
         if (kind === 'digits' || kind === 'phone') {
             const keys = digits.map(one => key(one, () => type(one)));
             const plus = kind === 'phone' ? [key('+', () => type('+'))] : [];
-            board.replaceChildren(row(keys.slice(0, 5)), row([...keys.slice(5), ...plus, erase()]));
+            board.replaceChildren(row(keys.slice(0, 5)), row([...keys.slice(5), ...plus, erase(), ...away()]));
             return;
         }
         const rows = (ROWS[language] ?? ['qwertyuiop', 'asdfghjkl', 'zxcvbnm']).map(line => [...line].map(letter));
@@ -67,8 +74,8 @@
             rows[2].push(erase());
         }
         const also = kind === 'mail'
-            ? [row(digits.map(sign)), ...rows.map(row), row(ENDINGS.map(one => key(one, () => type(one), { className: 'wide' })))]
-            : [...rows.map(row), row([...(LETTERS[language] ?? LETTERS.en)].map(letter).concat(["'", '-'].map(sign))), row([key(board.dataset.space, () => { type(' '); shift = true; draw(); }, { className: 'space' })])];
+            ? [row(digits.map(sign)), ...rows.map(row), row([...ENDINGS.map(one => key(one, () => type(one), { className: 'wide' })), ...away()])]
+            : [...rows.map(row), row([...(LETTERS[language] ?? LETTERS.en)].map(letter).concat(["'", '-'].map(sign))), row([key(board.dataset.space, () => { type(' '); shift = true; draw(); }, { className: 'space' }), ...away()])];
         board.replaceChildren(...also);
     };
     for (const one of form.querySelectorAll('[data-board]')) {

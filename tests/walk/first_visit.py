@@ -75,9 +75,9 @@ class Hand(Person):
         self.by_hand += self.letter * len(text)
 
     def draw(self):
-        """A signature, in the field for it; a touch beside the keys of the screen takes them away."""
+        """A signature, in the field for it; a key takes the keys of the screen away."""
         if self.run("return !!document.querySelector('.board')?.checkVisibility()"):
-            self.tap("#pad-how")
+            self.tap(".board .away")
         self.run("document.getElementById('pad').scrollIntoView({ block: 'center', behavior: 'instant' })")
         box = self.run("const box = document.getElementById('pad').getBoundingClientRect(); return [box.x, box.y, box.width, box.height]")
         at = lambda x, y: {"x": int(box[0] + x * box[2]), "y": int(box[1] + y * box[3])}
