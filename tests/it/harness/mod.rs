@@ -22,6 +22,6 @@ pub use caller::{Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;
 pub use reply::{Reply, sheets};
-pub use site::Site;
+pub use site::{Site, hold};
 pub use states::Passcode;
 pub use wire::Wire;

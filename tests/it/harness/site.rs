@@ -59,7 +59,7 @@ struct Up {
 
 /// Holds a directory that a server has just let go of: a program that another test starts has all descriptors of this process
 /// for a moment, and with them the lock.
-fn hold(dir: &Path) -> Place {
+pub fn hold(dir: &Path) -> Place {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
         match Place::hold(dir) {

@@ -5,6 +5,7 @@
 use super::book::Book;
 use super::random::Random;
 use super::{add_rows, settings};
+use crate::harness::hold;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -136,7 +137,7 @@ struct Process {
 
 impl Process {
     fn start(dir: &Path, now: i64, world: &Rc<RefCell<World>>) -> Process {
-        let place = Place::hold(dir).unwrap_or_else(|e| panic!("{e:?}"));
+        let place = hold(dir);
         let (site, _) = Site::open(&place, Config::defaults(), Clock::frozen(now), true).unwrap();
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
