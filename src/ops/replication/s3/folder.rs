@@ -357,7 +357,7 @@ mod tests {
         let methods: Vec<String> = heads.lock().unwrap().iter().map(|head| head[..4].trim().to_owned()).collect();
         assert_eq!(methods, ["PUT", "PUT", "DELE", "HEAD", "PUT", "HEAD", "GET"]);
 
-        // It does not know the question.
+        // A store that does not know the header: the site looks before each file as well.
         let (folder, heads, _dir) = answering(&[501, 200, 200, 204, 404, 200]);
         folder.probe().unwrap();
         assert!(!folder.keeps_first() && put(&folder).is_ok());

@@ -67,7 +67,7 @@ pub(super) enum Trouble {
     Missing,
     /// The file is there already, or is not the one that was spoken of.
     Exists,
-    /// It may go better the next time.
+    /// For the moment: the same request may succeed later.
     Later(String),
     /// The same as that, after a long wait.
     Silent(String),
